@@ -22,7 +22,7 @@ def baseline_scores(
     summary's words, in [0, 1], that occur in the first `LEAD_WORDS` words of one of its cluster's
     articles (0 for an empty summary).
     """
-    found = {(one.eid, one.system): words(one.text) for one in summaries}
+    found = {(summary.eid, summary.system): words(summary.text) for summary in summaries}
     out = {
         "longest": {key: float(len(some)) for key, some in found.items()},
         "shortest": {key: -float(len(some)) for key, some in found.items()},
@@ -66,4 +66,4 @@ def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:
 
 def word_counts(summaries: Iterable[Summary]) -> Mapping[tuple[str, str], int]:
     """Count the words of each summary."""
-    return {(one.eid, one.system): len(words(one.text)) for one in summaries}
+    return {(summary.eid, summary.system): len(words(summary.text)) for summary in summaries}

@@ -167,7 +167,7 @@ def causes_of(
     """
     rows = rows_by_item(joined, judgements)
     several = [row for some in rows.values() if _tells_of_doubt(some) for row in some]
-    unsure = {key: one.confidence < _UNSURE for key, one in answers(several).items()}
+    unsure = {key: answer.confidence < _UNSURE for key, answer in answers(several).items()}
     half = (joined.label_scale[1] - joined.label_scale[0]) / 2.0
     lengths = _lengths(joined, words)
     found = {}

@@ -164,8 +164,8 @@ def _shares(anchors: Anchors, *, level: float) -> _Change:
 def _shift(anchors: Anchors, *, level: float) -> Estimate | Undefined:
     """Estimate the mean change of the judge's values; answers of yes and no are a share."""
     moved = anchors.after - anchors.before
-    found = clustered_mean(moved, anchors.documents, level=level, null=0.0)
-    return within(found, -1.0, 1.0) if PROTOCOLS[anchors.protocol].yes_no else found
+    estimate = clustered_mean(moved, anchors.documents, level=level, null=0.0)
+    return within(estimate, -1.0, 1.0) if PROTOCOLS[anchors.protocol].yes_no else estimate
 
 
 def _rate(anchors: Anchors, among: BoolArray, *, level: float) -> Estimate | Undefined:

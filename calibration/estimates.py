@@ -78,16 +78,18 @@ def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, .
         names = {system_name(key): (key[1], key[2]) for key in (*joined.keys, *joined.rest)}
         wins = {name: _as_wins(one) for name, one in series.items()}
         return tuple(
-            _estimate("win_rate", names[name], one, sample_mean(one, level=level), level)
-            for name, one in wins.items()
+            _estimate("win_rate", names[name], win, sample_mean(win, level=level), level)
+            for name, win in wins.items()
         )
     means = (
         _estimate("mean", (name,), one, sample_mean(one, level=level), level)
         for name, one in series.items()
     )
     differences = (
-        _estimate("difference", pair, one, _difference(one, series, pair, level), level)
-        for pair, one in _differences(joined).items()
+        _estimate(
+            "difference", pair, difference, _difference(difference, series, pair, level), level
+        )
+        for pair, difference in _differences(joined).items()
     )
     return (*means, *differences)
 
@@ -108,31 +110,35 @@ def _difference(
 def _estimate(
     kind: Kind,
     systems: tuple[str, ...],
-    one: PartlyLabelled,
-    found: PpiMean | Undefined,
+    partly_labelled: PartlyLabelled,
+    ppi_mean: PpiMean | Undefined,
     level: float,
 ) -> SystemEstimate:
     """Put the classical and the naive interval beside what was found, or in its place."""
     classical: Estimate | Undefined
     naive: Estimate | Undefined
-    if isinstance(found, PpiMean):
-        classical, naive = found.classical, found.naive
+    if isinstance(ppi_mean, PpiMean):
+        classical, naive = ppi_mean.classical, ppi_mean.naive
     else:
         # Drawn with unequal chances, the labels' plain mean would be of nothing in particular.
         classical = (
-            clustered_mean(one.human, one.documents, level=level) if one.chances is None else found
+            clustered_mean(partly_labelled.human, partly_labelled.documents, level=level)
+            if partly_labelled.chances is None
+            else ppi_mean
         )
         naive = clustered_mean(
-            np.r_[one.judged, one.rest], (*one.documents, *one.rest_documents), level=level
+            np.r_[partly_labelled.judged, partly_labelled.rest],
+            (*partly_labelled.documents, *partly_labelled.rest_documents),
+            level=level,
         )
     return SystemEstimate(
         kind=kind,
         systems=systems,
-        n_labelled=one.human.size,
-        n_unlabelled=one.rest.size,
+        n_labelled=partly_labelled.human.size,
+        n_unlabelled=partly_labelled.rest.size,
         classical=classical,
         naive=naive,
-        ppi=found,
+        ppi=ppi_mean,
     )
 
 
@@ -155,7 +161,8 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
         if isinstance(known, Undefined)
         else planning_curve(known, n_judged=n_judged, level=level),
         separations=tuple(
-            _separation(a, b, one, level, n_judged) for (a, b), one in _differences(joined).items()
+            _separation(a, b, difference, level, n_judged)
+            for (a, b), difference in _differences(joined).items()
         ),
     )
 
@@ -239,9 +246,11 @@ def _as_wins(series: PartlyLabelled) -> PartlyLabelled:
     )
 
 
-def _separation(a: str, b: str, one: PartlyLabelled, level: float, n_judged: int) -> Separation:
-    known = pilot(one.human, one.judged)
-    difference = float(one.human.mean()) if one.human.size else 0.0
+def _separation(
+    a: str, b: str, partly_labelled: PartlyLabelled, level: float, n_judged: int
+) -> Separation:
+    known = pilot(partly_labelled.human, partly_labelled.judged)
+    difference = float(partly_labelled.human.mean()) if partly_labelled.human.size else 0.0
     return Separation(
         system_a=a,
         system_b=b,

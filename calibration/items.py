@@ -130,8 +130,8 @@ def join(
             field="aspect",
         )
     found = tuple(
-        _join_group(key, some, by_aspect.get(key[1]) or Labels(single={}, paired={}), label_scale)
-        for key, some in groups.items()
+        _join_group(key, group, by_aspect.get(key[1]) or Labels(single={}, paired={}), label_scale)
+        for key, group in groups.items()
     )
     if not any(one.match.both for one in found):
         for one in found:
@@ -269,7 +269,7 @@ def _averaged_over_units(values: Mapping[ItemKey, float]) -> dict[ItemKey, float
     parts: dict[ItemKey, list[float]] = defaultdict(list)
     for key, value in values.items():
         parts[_whole(key)].append(value)
-    return {key: mean_of(some) for key, some in parts.items()}
+    return {key: mean_of(part) for key, part in parts.items()}
 
 
 def _whole(key: ItemKey) -> ItemKey:

@@ -238,20 +238,24 @@ def _drawn(
 
 
 def _drawn_influences(
-    one: PartlyLabelled, chances: FloatArray, where: IntArray, n_documents: int, sign: float
+    partly_labelled: PartlyLabelled,
+    chances: FloatArray,
+    where: IntArray,
+    n_documents: int,
+    sign: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the three means, and the documents' influences of labels, correction and judge."""
     weights = 1.0 / chances
     weights = weights / weights.sum()
-    y, f = float(weights @ one.human), float(weights @ one.judged)
-    every = np.r_[one.judged, one.rest]
+    y, f = float(weights @ partly_labelled.human), float(weights @ partly_labelled.judged)
+    every = np.r_[partly_labelled.judged, partly_labelled.rest]
     u = float(every.mean())
-    here = where[: one.human.size]
+    here = where[: partly_labelled.human.size]
     of_judge = sign * _summed((every - u) / every.size, where, n_documents)
     return (
         sign * np.array([y, f, u]),
-        sign * _summed(weights * (one.human - y), here, n_documents),
-        of_judge - sign * _summed(weights * (one.judged - f), here, n_documents),
+        sign * _summed(weights * (partly_labelled.human - y), here, n_documents),
+        of_judge - sign * _summed(weights * (partly_labelled.judged - f), here, n_documents),
         of_judge,
     )
 

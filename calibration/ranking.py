@@ -136,19 +136,19 @@ def rank_systems(
     )
 
 
-def _check(given: Comparisons) -> None:
+def _check(comparisons: Comparisons) -> None:
     same_length(
-        wins=vector(given.wins, name="wins"),
-        system_a=given.system_a,
-        system_b=given.system_b,
-        positions=vector(given.positions, name="positions"),
-        documents=given.documents,
+        wins=vector(comparisons.wins, name="wins"),
+        system_a=comparisons.system_a,
+        system_b=comparisons.system_b,
+        positions=vector(comparisons.positions, name="positions"),
+        documents=comparisons.documents,
     )
-    if not np.all(np.isin(given.wins, (0.0, 0.5, 1.0))):
+    if not np.all(np.isin(comparisons.wins, (0.0, 0.5, 1.0))):
         raise StatisticsError("wins must be 0, 0.5 or 1")
-    if not np.all(np.isin(given.positions, (-1.0, 0.0, 1.0))):
+    if not np.all(np.isin(comparisons.positions, (-1.0, 0.0, 1.0))):
         raise StatisticsError("positions must be -1, 0 or 1")
-    for a, b in zip(given.system_a, given.system_b, strict=True):
+    for a, b in zip(comparisons.system_a, comparisons.system_b, strict=True):
         if a == b:
             raise StatisticsError(f"a comparison must hold two different systems, got {a!r} twice")
 
@@ -247,7 +247,7 @@ class _Model:
 
     def linear(self, value: float, gradient: FloatArray, *, n: int, null: float | None) -> Estimate:
         """Return `value` with the interval that `gradient`, its derivative, gives it."""
-        found = t_estimate(
+        estimate = t_estimate(
             value,
             max(float(gradient @ self.covariance @ gradient), 0.0),
             n=n,
@@ -255,14 +255,14 @@ class _Model:
             level=self.level,
             null=null,
         )
-        if found.low is not None:
-            return replace(found, method=_METHOD)
+        if estimate.low is not None:
+            return replace(estimate, method=_METHOD)
         why = (
             "some systems never lose to the others"
             if self.separated
             else f"fewer than {FEWEST_DOCUMENTS} documents"
         )
-        return replace(found, method=f"no interval: {why}")
+        return replace(estimate, method=f"no interval: {why}")
 
     def contrast(self, gradient: FloatArray, *, n: int) -> Estimate:
         return self.linear(float(gradient @ self.coefficients), gradient, n=n, null=0.0)
@@ -331,7 +331,7 @@ def _newton(data: _Data) -> FloatArray:
 
 
 def _ranked(
-    given: Comparisons, model: _Model, rng: np.random.Generator
+    comparisons: Comparisons, model: _Model, rng: np.random.Generator
 ) -> tuple[RankedSystem, ...]:
     data, k = model.data, model.n_systems
     above = _surely_above(model, rng)
@@ -339,9 +339,11 @@ def _ranked(
     strengths = model.coefficients[:k]
     for system, name in enumerate(data.names):
         here = np.any(data.places == system, axis=1)
-        own = np.where(data.places[here, 0] == system, given.wins[here], 1.0 - given.wins[here])
+        own = np.where(
+            data.places[here, 0] == system, comparisons.wins[here], 1.0 - comparisons.wins[here]
+        )
         n = int(here.sum())
-        met = [given.documents[row] for row in np.flatnonzero(here)]
+        met = [comparisons.documents[row] for row in np.flatnonzero(here)]
         out.append(
             RankedSystem(
                 system=name,

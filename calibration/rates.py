@@ -160,12 +160,12 @@ def prevalence(sample: Answers, *, level: float = 0.95) -> Prevalence:
         return Prevalence(
             judged=judged, labelled=labelled, corrected=why, ppi=why, n=n, n_labelled=n
         )
-    found = sample_mean(sample, level=level)
+    ppi_mean = sample_mean(sample, level=level)
     return Prevalence(
         judged=clustered_wilson(sample.rest, sample.rest_documents, level=level),
         labelled=labelled,
         corrected=rogan_gladen(sample, level=level),
-        ppi=within(found.ppi_plus, 0.0, 1.0) if isinstance(found, PpiMean) else found,
+        ppi=within(ppi_mean.ppi_plus, 0.0, 1.0) if isinstance(ppi_mean, PpiMean) else ppi_mean,
         n=sample.rest.size,
         n_labelled=0,
     )

@@ -125,13 +125,16 @@ class _Cell:
     values: FloatArray
 
 
-def _cells(given: Repeated) -> list[_Cell]:
+def _cells(repeated: Repeated) -> list[_Cell]:
     rows: dict[tuple[Hashable, Hashable], list[int]] = defaultdict(list)
-    for row, key in enumerate(zip(given.items, given.variants, strict=True)):
+    for row, key in enumerate(zip(repeated.items, repeated.variants, strict=True)):
         rows[key].append(row)
     return [
         _Cell(
-            item=item, variant=variant, document=given.documents[some[0]], values=given.values[some]
+            item=item,
+            variant=variant,
+            document=repeated.documents[some[0]],
+            values=repeated.values[some],
         )
         for (item, variant), some in rows.items()
     ]
@@ -158,8 +161,8 @@ def _between(cells: Sequence[_Cell], level: float) -> Estimate | Undefined:
 
 def _differ(cells: Sequence[_Cell]) -> float:
     pairs = [
-        np.mean(one.values[:, None] != other.values[None, :])
-        for place, one in enumerate(cells)
+        np.mean(cell.values[:, None] != other.values[None, :])
+        for place, cell in enumerate(cells)
         for other in cells[:place]
     ]
     return float(np.mean(pairs))
@@ -209,7 +212,9 @@ def _variance(
         method="expanded",
         n=len(full),
     )
-    shares = {name: within(found, 0.0, 1.0) for name, found in zip(PARTS, estimates, strict=True)}
+    shares = {
+        name: within(estimate, 0.0, 1.0) for name, estimate in zip(PARTS, estimates, strict=True)
+    }
     if len(variants) < 2:
         shares |= dict.fromkeys(("variant", "item_by_variant"), Undefined(why="one prompt"))
     if not sums.has_repeats:

@@ -104,7 +104,12 @@ def distribution_report(
 
 
 def _levels(joined: Joined) -> FloatArray | None:
-    names = {name for given in joined.probabilities if given is not None for name in given}
+    names = {
+        name
+        for probability in joined.probabilities
+        if probability is not None
+        for name in probability
+    }
     try:
         levels = sorted({float(name) for name in names})
     except ValueError:

@@ -26,9 +26,9 @@ def analysis_json(analysis: Analysis, *, signature: Mapping[str, Any], list_all:
     return {
         "groups": [_group(report, list_all=list_all) for report in analysis.groups],
         "comparisons": [
-            {"aspect": found.aspect, "n_items": found.n_items, **to_json(one)}
-            for found in analysis.comparisons
-            for one in found.differences
+            {"aspect": comparison.aspect, "n_items": comparison.n_items, **to_json(difference)}
+            for comparison in analysis.comparisons
+            for difference in comparison.differences
         ],
         "settings": to_json(analysis.settings),
         "signature": dict(signature),
@@ -37,7 +37,7 @@ def analysis_json(analysis: Analysis, *, signature: Mapping[str, Any], list_all:
 
 def audits_json(audits: Sequence[PositionAudit | VerbosityAudit]) -> Json:
     """Return what ``audit position --json`` and ``audit verbosity --json`` write, in percent."""
-    return {"groups": [_lifted(to_json(one, times=100.0), "bias") for one in audits]}
+    return {"groups": [_lifted(to_json(audit, times=100.0), "bias") for audit in audits]}
 
 
 def _lifted(shown: Json, field: str) -> Json:
@@ -149,12 +149,12 @@ def _distribution_scores(found: DistributionScores | Undefined) -> Json:
     return {**to_json(found), "calibration_error": figure(found.calibration_error)}
 
 
-def _estimate(one: SystemEstimate) -> Json:
-    shown = to_json(one)
-    names = ("system",) if one.kind == "mean" else ("system_a", "system_b")
-    shown["systems"] = dict(zip(names, one.systems, strict=True))
+def _estimate(system_estimate: SystemEstimate) -> Json:
+    shown = to_json(system_estimate)
+    names = ("system",) if system_estimate.kind == "mean" else ("system_a", "system_b")
+    shown["systems"] = dict(zip(names, system_estimate.systems, strict=True))
     shown, found = _lifted(shown, "systems"), shown.pop("ppi")
-    if isinstance(one.ppi, Undefined):
+    if isinstance(system_estimate.ppi, Undefined):
         return shown | {"ppi": found, "ppi_plus": found}
     return shown | {name: found[name] for name in ("ppi", "ppi_plus", "tuning", "effective_labels")}
 
@@ -163,14 +163,14 @@ def _planning(found: Planning) -> Json:
     return {
         "n_judged": found.n_judged,
         "curve": to_json(found.curve),
-        "to_separate": [_separation(one) for one in found.separations],
+        "to_separate": [_separation(separation) for separation in found.separations],
     }
 
 
-def _separation(one: Separation) -> Json:
-    shown: Json = to_json(one)
+def _separation(separation: Separation) -> Json:
+    shown: Json = to_json(separation)
     plan: Json = shown.pop("plan")
-    if not isinstance(one.plan, Undefined):
+    if not isinstance(separation.plan, Undefined):
         plan = {name: plan[name] for name in ("with_judge", "without_judge")}
     return shown | plan
 

@@ -143,9 +143,9 @@ def _earlier(state: ArticleState) -> list[tuple[str, str]]:
 def _send_articles(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | str:
     among = state.get("kept_aids")
     sends = [
-        Send("answer", _Part(round=state["round"], aid=one.aid, questions=state["questions"]))
-        for one in runtime.context.articles
-        if state["questions"] and (among is None or one.aid in among)
+        Send("answer", _Part(round=state["round"], aid=article.aid, questions=state["questions"]))
+        for article in runtime.context.articles
+        if state["questions"] and (among is None or article.aid in among)
     ]
     return sends or "collect"
 

@@ -309,15 +309,15 @@ def _finish(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> Refere
     """Apply the post-filter's findings, and validity once more."""
     deps = runtime.context
     findings = {row["index"]: row for row in state.get("checked", [])}
-    kept: list[QuestionAnswers] = []
+    question_answerss: list[QuestionAnswers] = []
     dropped: list[Row] = []
     for index, question in enumerate(_questions(state["kept"])):
         found = findings.get(index, {"invalid": [], "diverse": True})
         if not found["diverse"]:
             dropped.append({"question": question.question, "why": "answers do not differ"})
             continue
-        kept.append(drop_positions(question, found["invalid"]))
-    valid, later = split_valid(kept, len(state["kept_aids"]), deps.validity)
+        question_answerss.append(drop_positions(question, found["invalid"]))
+    valid, later = split_valid(question_answerss, len(state["kept_aids"]), deps.validity)
     return {
         "question_answers": [question.to_json() for question in valid],
         "dropped": [*dropped, *later],

@@ -40,7 +40,7 @@ def grouping_of(
     summaries: Iterable[Summary], attributes: Mapping[str, Mapping[str, str]]
 ) -> Grouping:
     """Return how the audits of `summaries` are grouped."""
-    words = {(one.eid, one.system): count_words(one.text) for one in summaries}
+    words = {(summary.eid, summary.system): count_words(summary.text) for summary in summaries}
     return Grouping(words=words, attributes=attributes)
 
 
@@ -140,8 +140,8 @@ def _group_errors(
         return {"why": calibrators.why, "groups": [], "notes": []}
     tables = _pair_tables if PROTOCOLS[test.old.protocol].paired else _rating_tables
     found = {
-        (one.kind, one.attribute): list(_rows(one, level=level))
-        for one in tables(test, calibrators, grouping)
+        (table.kind, table.attribute): list(_rows(table, level=level))
+        for table in tables(test, calibrators, grouping)
     }
     return {
         "why": None,
@@ -253,5 +253,9 @@ def _rows(table: _Table, *, level: float) -> Iterable[dict[str, Any]]:
         }
 
 
-def _error(one: GroupError) -> dict[str, Any]:
-    return {"error": to_json(one.error), "gap": to_json(one.error_gap), "flagged": one.flagged}
+def _error(group_error: GroupError) -> dict[str, Any]:
+    return {
+        "error": to_json(group_error.error),
+        "gap": to_json(group_error.error_gap),
+        "flagged": group_error.flagged,
+    }

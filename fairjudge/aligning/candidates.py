@@ -156,9 +156,9 @@ def _under_their_material(items: Sequence[RatedItem], scale: Scale) -> Fenced:
     for item in items:
         groups[item.material, item.articles].append(item)
     texts, titles = [], []
-    for (_, articles), some in groups.items():
-        against = [*_articles(articles), *_material(some[0])]
-        for place, item in enumerate(some):
+    for (_, articles), group in groups.items():
+        against = [*_articles(articles), *_material(group[0])]
+        for place, item in enumerate(group):
             above = against if place == 0 else []
             texts.append("\n\n".join([*above, _said(item, labelled=bool(against))]))
             mean = f"{told(item.value)}, mean of {pluralize(item.n_labels, 'label')}"
@@ -197,7 +197,7 @@ def _cut(text: str, limit: int) -> str:
 def nearest(scale: Scale, share: float) -> Level:
     """Return the level of `scale` nearest to `share`, 0 for the lowest and 1 for the highest."""
     low, high = _ends(scale)
-    return min(scale.levels, key=lambda one: abs((worth(one) - low) / (high - low) - share))
+    return min(scale.levels, key=lambda level: abs((worth(level) - low) / (high - low) - share))
 
 
 def _ends(scale: Scale) -> tuple[float, float]:
@@ -219,7 +219,7 @@ def other_scales(base: Criterion) -> Iterator[Candidate]:
         yield _rescaled(base, spread)
     if n > _THREE:
         thirds = [[0, 1], [*range(2, n - 2)], [n - 2, n - 1]] if n > 4 else [[0], [1, 2], [3]]
-        anchors = [[base.scale.levels[i].anchor for i in some] for some in thirds]
+        anchors = [[base.scale.levels[i].anchor for i in third] for third in thirds]
         yield _rescaled(base, ["; or ".join(filter(None, some)) for some in anchors])
 
 
@@ -231,8 +231,8 @@ def _rescaled(base: Criterion, anchors: Sequence[str]) -> Candidate:
         for i, anchor in enumerate(anchors)
     )
     name, about = f"scale-{n}", f"{n} levels in place of {len(base.scale.levels)}"
-    told = f"Answer with one whole number from 1 (lowest) to {n} (highest)."
-    scale = Scale(name=name, kind="choice", levels=levels, instruction=told)
+    sentence = f"Answer with one whole number from 1 (lowest) to {n} (highest)."
+    scale = Scale(name=name, kind="choice", levels=levels, instruction=sentence)
     return _candidate(base, "scale", name=name, about=about, scale=scale)
 
 

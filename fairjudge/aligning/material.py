@@ -161,18 +161,18 @@ class AlignMaterial:
         low, high = self.scale or infer_scale(given, self.protocol)
         materials, articles = self._materials(), self._articles()
         found = []
-        for one in self.summaries_of("examples"):
-            some = values[one.eid, one.system]
+        for summary in self.summaries_of("examples"):
+            some = values[summary.eid, summary.system]
             mean = fsum(some) / len(some)
             found.append(
                 RatedItem(
-                    text=one.text,
+                    text=summary.text,
                     value=mean,
                     n_labels=len(some),
                     share=min(1.0, max(0.0, (mean - low) / (high - low))),
-                    notes=tuple(notes[one.eid, one.system]),
-                    material=materials.get(one.eid, ""),
-                    articles=articles.get(one.eid, ()),
+                    notes=tuple(notes[summary.eid, summary.system]),
+                    material=materials.get(summary.eid, ""),
+                    articles=articles.get(summary.eid, ()),
                 )
             )
         return tuple(found)
@@ -180,17 +180,17 @@ class AlignMaterial:
     def _materials(self) -> Mapping[str, str]:
         """Return each reference's questions and answers."""
         return {
-            one.eid: "\n\n".join(fence_questions(one.question_answers).texts)
-            for one in self.sources
-            if isinstance(one, Reference)
+            source.eid: "\n\n".join(fence_questions(source.question_answers).texts)
+            for source in self.sources
+            if isinstance(source, Reference)
         }
 
     def _articles(self) -> Mapping[str, tuple[str, ...]]:
         """Return each cluster's articles; a judge of questions and answers sees none."""
         return {
-            one.eid: fence_articles(one.articles).texts
-            for one in self.sources
-            if not isinstance(one, Reference)
+            source.eid: fence_articles(source.articles).texts
+            for source in self.sources
+            if not isinstance(source, Reference)
         }
 
 
@@ -238,7 +238,7 @@ def prepare(
             path=labels.path,
         )
     items = {(label.eid, name) for label in taken for name in systems_of(label)}
-    found = AlignMaterial(
+    align_material = AlignMaterial(
         sources=sources,
         summaries=tuple(
             _only(file, [(one.eid, one.system) in items for one in file]) for file in summaries
@@ -252,8 +252,8 @@ def prepare(
             name: groups_by_attribute(sources.records, name) for name in options.attributes
         },
     )
-    check_enough(found.n_items("development"))
-    return found
+    check_enough(align_material.n_items("development"))
+    return align_material
 
 
 def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:

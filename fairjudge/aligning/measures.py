@@ -78,8 +78,12 @@ def fit_pairs(judged: FloatArray, human: FloatArray) -> Calibrator | Undefined:
             score_range=(0.0, 0.0),
             label_range=(float(share.min()), float(share.max())),
         )
-    found = fit_calibrator("isotonic", np.r_[judged, -judged], np.r_[share, 1.0 - share])
-    return found if isinstance(found, Undefined) else replace(found, n_labels=human.size)
+    calibrator = fit_calibrator("isotonic", np.r_[judged, -judged], np.r_[share, 1.0 - share])
+    return (
+        calibrator
+        if isinstance(calibrator, Undefined)
+        else replace(calibrator, n_labels=human.size)
+    )
 
 
 RATINGS = Measure(

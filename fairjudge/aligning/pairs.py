@@ -33,7 +33,9 @@ def preferences(labels: Sequence[Label], here: Collection[Item]) -> tuple[Label,
                 f"{label.annotator!r} gave {label.value!r} for a pair: expected 'a', 'b' or 'tie'",
                 field="value",
             )
-    return tuple(one for one in pairs if all((one.eid, name) in here for name in systems_of(one)))
+    return tuple(
+        pair for pair in pairs if all((pair.eid, name) in here for name in systems_of(pair))
+    )
 
 
 def systems_of(label: Label) -> tuple[str, ...]:
@@ -72,7 +74,7 @@ def preferred(
     A note may speak of the first or of the second: only notes of those who saw the two in this
     order go with it.
     """
-    texts = {(one.eid, one.system): one.text for one in summaries}
+    texts = {(summary.eid, summary.system): summary.text for summary in summaries}
     given: dict[_Pair, list[tuple[_Pair, float, str]]] = defaultdict(list)
     for label in labels:
         a, b = systems_of(label)

@@ -106,7 +106,7 @@ def check_sealed(
     `reopen` opens the test again; it is counted then.
     """
     wanted = set(documents)
-    before = [one for one in record.openings if wanted.intersection(one.documents)]
+    before = [opening for opening in record.openings if wanted.intersection(opening.documents)]
     if reopen or not before:
         return
     if not any(all(getattr(one, n) == value for n, value in known.items()) for one in before):

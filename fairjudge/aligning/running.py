@@ -115,9 +115,9 @@ class _Work:
         opening = self._opening(candidates)
         self._check_sealed(record, test=opening.test, candidates=opening.candidates)
         sides = await self._developed(candidates)
-        gains = {name: gain_of(one.paired) for name, one in sides.items()}
-        barred = {name: why_barred(one.paired) for name, one in sides.items()}
-        chosen = choose({name: one for name, one in gains.items() if barred[name] is None})
+        gains = {name: gain_of(side.paired) for name, side in sides.items()}
+        barred = {name: why_barred(side.paired) for name, side in sides.items()}
+        chosen = choose({name: gain for name, gain in gains.items() if barred[name] is None})
         base = {
             "aspect": self.options.judging.aspect,
             "protocol": self.options.judging.plan().protocol,
@@ -187,8 +187,10 @@ class _Work:
     async def _developed(self, candidates: Sequence[Candidate]) -> dict[str, Sides]:
         old = await self._judged(None, "development")
         return {
-            one.name: self._sides(old, await self._judged(one, "development"), "development")
-            for one in candidates
+            candidate.name: self._sides(
+                old, await self._judged(candidate, "development"), "development"
+            )
+            for candidate in candidates
         }
 
     async def _opened(
@@ -267,7 +269,7 @@ class _Work:
         tried = {
             "judging": self._judging(),
             "model": self.model.identity(),
-            "candidates": [one.sha256 for one in candidates],
+            "candidates": [candidate.sha256 for candidate in candidates],
             "development": self.material.sha256_of("development"),
             "deciding": [self.options.level, self.options.reading.scale],
             "sources": digest(self.material.sources.records),
@@ -277,7 +279,7 @@ class _Work:
             test=self.material.sha256_of("test"),
             documents=self.material.parts.test,
             candidates=_sha256(tried),
-            names=tuple(one.name for one in candidates),
+            names=tuple(candidate.name for candidate in candidates),
             chosen="",
         )
 

@@ -61,7 +61,7 @@ def article_characters(inputs: Inputs) -> int:
 
 def _shown(inputs: Inputs) -> list[Cluster]:
     judged = {row.eid for row in inputs.judgements}
-    return [one for one in inputs.clusters.values() if one.eid in judged or not judged]
+    return [cluster for cluster in inputs.clusters.values() if cluster.eid in judged or not judged]
 
 
 def _placed(
@@ -74,13 +74,18 @@ def _placed(
         key = (row.judge, row.aspect, row.protocol, row.eid, *systems, row.unit)
         places.setdefault(key, place)
     found = []
-    for one in disagreements:
-        systems = sorted(filter(None, (one["system_a"], one["system_b"])))
-        who = (one["judge"], one["aspect"], one["protocol"], one["eid"])
-        at = places.get((*who, *systems, one["unit"]))
+    for disagreement in disagreements:
+        systems = sorted(filter(None, (disagreement["system_a"], disagreement["system_b"])))
+        who = (
+            disagreement["judge"],
+            disagreement["aspect"],
+            disagreement["protocol"],
+            disagreement["eid"],
+        )
+        at = places.get((*who, *systems, disagreement["unit"]))
         if at is not None:
             names = ("judged", "people", "gap", "causes")
-            found.append({"place": at, **{name: one[name] for name in names}})
+            found.append({"place": at, **{name: disagreement[name] for name in names}})
     return found
 
 

@@ -34,18 +34,18 @@ def trained_support(
     asked = [
         (
             JudgeTask(
-                eid=one.eid,
-                systems=(one.system,),
-                texts=(one.text,),
+                eid=summary.eid,
+                systems=(summary.system,),
+                texts=(summary.text,),
                 aspect="faithfulness",
                 protocol="likert",
                 unit="summary",
-                articles=articles[one.eid],
+                articles=articles[summary.eid],
             ),
-            one.text,
+            summary.text,
         )
-        for one in summaries
-        if one.eid in articles
+        for summary in summaries
+        if summary.eid in articles
     ]
     found = TrainedSupport(models=models, embedder=embedder).measure(asked)
     return {
@@ -86,7 +86,7 @@ def write_calibrators(
     """
     if not fitted:
         raise ConfigurationError(f"nothing to save: {'; '.join(refused) or 'no scores'}")
-    whole = {_FILE: 1, "calibrators": [one.to_dict() for one in fitted]}
+    whole = {_FILE: 1, "calibrators": [calibrator.to_dict() for calibrator in fitted]}
     write_output(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -145,8 +145,8 @@ def without_texts(rows: Iterable[Judgement]) -> list[Judgement]:
 
 def _by_aspect(groups: Iterable[Joined]) -> _ByAspect:
     found: dict[Aspect, dict[str, Joined]] = defaultdict(dict)
-    for one in groups:
-        found[one.aspect, one.protocol][one.judge] = one
+    for group in groups:
+        found[group.aspect, group.protocol][group.judge] = group
     return found
 
 

@@ -94,9 +94,9 @@ def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
     return found
 
 
-def _group(one: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> dict[str, Any]:
-    found = match(one, other, names=_NAMES, complete=("left", "right"))
-    values = [(one[item], other[item], item) for item in found.both]
+def _group(run: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> dict[str, Any]:
+    found = match(run, other, names=_NAMES, complete=("left", "right"))
+    values = [(run[item], other[item], item) for item in found.both]
     scored = [(x, y, item) for x, y, item in values if x is not None and y is not None]
     compared = compare_runs(
         np.array([x for x, _, _ in scored], dtype=np.float64),

@@ -156,7 +156,7 @@ def _excluded(report: Mapping[str, Any], path: Path) -> dict[str, dict[str, int]
             counts[entry["system"]][entry["reason"]] += 1
     except (KeyError, TypeError):
         raise _no_report(path) from None
-    return {name: dict(sorted(found.items())) for name, found in counts.items()}
+    return {name: dict(sorted(count.items())) for name, count in counts.items()}
 
 
 def _no_report(path: Path | None) -> InputError:

@@ -49,8 +49,8 @@ def comparisons(rows: Sequence[Judgement]) -> Comparisons:
 
 
 def _group(rows: Sequence[Judgement], *, level: float, seed: int) -> dict[str, Any]:
-    found = rank_systems(comparisons(rows), rng=np.random.default_rng(seed), level=level)
+    ranking = rank_systems(comparisons(rows), rng=np.random.default_rng(seed), level=level)
     n_unscored = sum(row.unscored is not None for row in rows)
-    if isinstance(found, Undefined):
-        return {"n_unscored": n_unscored, "why": found.why, "systems": []}
-    return {"n_unscored": n_unscored, "why": None, **to_json(found)}
+    if isinstance(ranking, Undefined):
+        return {"n_unscored": n_unscored, "why": ranking.why, "systems": []}
+    return {"n_unscored": n_unscored, "why": None, **to_json(ranking)}

@@ -59,10 +59,12 @@ class Inputs:
         if path.is_dir() and not expected:
             self._add_folder(path)
             return
-        found = recognise(path)
-        if expected and found.kind not in expected:
-            raise InputError(f"expected {' or '.join(expected)}, found {found.kind}", path=path)
-        self._add_file(path, found)
+        recognised = recognise(path)
+        if expected and recognised.kind not in expected:
+            raise InputError(
+                f"expected {' or '.join(expected)}, found {recognised.kind}", path=path
+            )
+        self._add_file(path, recognised)
 
     def _add_folder(self, folder: Path) -> None:
         if (folder / _MANIFEST).is_file():
@@ -248,7 +250,10 @@ def _reference(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the reference that a run built; it records the articles' ids alone."""
     questions = row.get("question_answers") or []
     said = (
-        answer["aid"] for one in questions for group in one["answer_groups"] for answer in group
+        answer["aid"]
+        for question in questions
+        for group in question["answer_groups"]
+        for answer in group
     )
     aids = dict.fromkeys([*row.get("kept_aids", []), *said]) or {"": None}
     return {

@@ -132,10 +132,10 @@ def _disagreements(panel: Panel) -> Iterator[dict[str, Any]]:
         return
     for group in panel.report["groups"]:
         of = {name: str(group[name]) for name in ("judge", "aspect", "protocol")}
-        for one in group["disagreements"]:
+        for disagreement in group["disagreements"]:
             names = ("eid", "system_a", "system_b", "unit", "judged", "people", "gap")
-            told = [WORDS[cause] for cause in one["causes"]]
-            yield {**of, **{name: one[name] for name in names}, "causes": told}
+            told = [WORDS[cause] for cause in disagreement["causes"]]
+            yield {**of, **{name: disagreement[name] for name in names}, "causes": told}
 
 
 def _content(found: Inputs, *, title: str, seed: int) -> Content:
@@ -151,12 +151,16 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
         runs=tuple(found.runs),
         costs=tuple(found.costs),
         signatures=Counter(row.signature for row in found.judgements if row.signature),
-        leaderboards=tuple(_whole(one, found) for one in leaderboards(found.judgements, seed=seed)),
+        leaderboards=tuple(
+            _whole(leaderboard, found) for leaderboard in leaderboards(found.judgements, seed=seed)
+        ),
         panels=panels,
         browse=browse_data(
             found,
             [one for panel in panels for one in _uncovered(panel)],
-            disagreements=[one for panel in panels for one in _disagreements(panel)],
+            disagreements=[
+                disagreement for panel in panels for disagreement in _disagreements(panel)
+            ],
         ),
         notes=tuple(notes),
     )
@@ -167,9 +171,9 @@ def _whole(board: Leaderboard, found: Inputs) -> Leaderboard:
     if board.aspect != "coverage" or board.derived:
         return board
     empty = {
-        one.eid
-        for one in found.clusters.values()
-        if isinstance(one, Reference) and not one.question_answers
+        cluster.eid
+        for cluster in found.clusters.values()
+        if isinstance(cluster, Reference) and not cluster.question_answers
     }
     judged = {row.eid for row in found.judgements if row.aspect == board.aspect}
     written = Counter(eid for eid, _ in found.summaries if eid in empty - judged)
@@ -219,7 +223,9 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
     if any(":" in name for row in rows for name in (row.system or "", row.system_b or "")):
         yield from _verbosity(rows)
     balanced = any(row.sources for row in rows)
-    references = [one for one in found.clusters.values() if balanced or isinstance(one, Reference)]
+    references = [
+        cluster for cluster in found.clusters.values() if balanced or isinstance(cluster, Reference)
+    ]
     if references and any(names_its_voices(row) for row in rows):
         yield "audit covered", lambda: covered_report(rows, references)
 

@@ -79,10 +79,10 @@ def draw(
     for number in taken:
         groups[items[number].systems].append(number)
     probabilities = [0.0] * len(items)
-    for some in groups.values():
-        sizes = np.sqrt([known.get(item_key(items[n])[0], mean) for n in some])
-        part = budget * len(some) / len(taken)
-        for number, p in zip(some, inclusion(sizes, part, random_share), strict=True):
+    for group in groups.values():
+        sizes = np.sqrt([known.get(item_key(items[n])[0], mean) for n in group])
+        part = budget * len(group) / len(taken)
+        for number, p in zip(group, inclusion(sizes, part, random_share), strict=True):
             probabilities[number] = float(p)
     return Draw(
         drawn=tuple(n for n in taken if own_number(items[n].id, f"draw {seed}") < probabilities[n]),

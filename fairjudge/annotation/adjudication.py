@@ -58,7 +58,11 @@ def read_adjudication(path: Path, items: Sequence[Item]) -> Adjudication:
     """
     try:
         groups = json.loads(read_file(path))["groups"]
-        listed = [(group["aspect"], one) for group in groups for one in group["disagreements"]]
+        listed = [
+            (group["aspect"], disagreement)
+            for group in groups
+            for disagreement in group["disagreements"]
+        ]
         listed.sort(key=lambda pair: -abs(float(pair[1]["gap"])))
         found = _match(listed, items)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

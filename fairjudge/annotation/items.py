@@ -120,7 +120,9 @@ def _of_answers(task: LabelTask, clusters: Sequence[Cluster]) -> Iterator[Item]:
                     unit=f"answer:{q}.{g}",
                     # what an answer is checked against is shown, however short
                     articles=tuple(
-                        one for one in cluster.articles if one in read or one.aid in sources
+                        article
+                        for article in cluster.articles
+                        if article in read or article.aid in sources
                     ),
                 )
                 yield _about_answer(item, question, group)
@@ -155,25 +157,27 @@ def _of_summaries(
     plan = JudgingPlan(
         aspect=task.aspect, protocol=protocol, reference_unit=reference_unit, text_unit=text_unit
     )
-    for asked in plan_tasks(clusters, summaries, plan, split_sentences=sentence_texts):
-        if asked.order == "ba":
+    for plan_task in plan_tasks(clusters, summaries, plan, split_sentences=sentence_texts):
+        if plan_task.order == "ba":
             continue  # which side stands first is drawn for each annotator
-        texts = tuple(whole[asked.eid, system] for system in asked.systems)
-        yield _item(asked, texts=texts, articles=articles[asked.eid])
+        texts = tuple(whole[plan_task.eid, system] for system in plan_task.systems)
+        yield _item(plan_task, texts=texts, articles=articles[plan_task.eid])
 
 
-def _item(asked: JudgeTask, *, texts: tuple[str, ...], articles: tuple[Article, ...]) -> Item:
+def _item(judge_task: JudgeTask, *, texts: tuple[str, ...], articles: tuple[Article, ...]) -> Item:
     item = Item(
-        eid=asked.eid,
-        systems=asked.systems,
-        aspect=asked.aspect,
-        unit=asked.unit,
+        eid=judge_task.eid,
+        systems=judge_task.systems,
+        aspect=judge_task.aspect,
+        unit=judge_task.unit,
         articles=articles,
         texts=texts,
     )
-    if asked.questions:
-        return _about_answer(item, asked.questions[0], asked.questions[0].answer_groups[0])
-    if asked.unit.startswith("sentence:"):
-        place = split_sentences(texts[0])[int(asked.unit.removeprefix("sentence:"))]
+    if judge_task.questions:
+        return _about_answer(
+            item, judge_task.questions[0], judge_task.questions[0].answer_groups[0]
+        )
+    if judge_task.unit.startswith("sentence:"):
+        place = split_sentences(texts[0])[int(judge_task.unit.removeprefix("sentence:"))]
         return replace(item, statement=place.text, place=place)
     return item

@@ -39,7 +39,7 @@ class References(Sequence[Reference]):
         return tuple(self)[place]
 
     def __iter__(self) -> Iterator[Reference]:
-        return (one.reference for one in self.outcome.clusters)
+        return (cluster.reference for cluster in self.outcome.clusters)
 
     @property
     def spent(self) -> Spent | None:
@@ -50,24 +50,24 @@ class References(Sequence[Reference]):
         """Return the questions with how many sources, groups and answers each has."""
         rows = tuple(
             {
-                "eid": one.reference.eid,
+                "eid": cluster.reference.eid,
                 "question": question.question,
                 "sources": len({a.aid for group in question.answer_groups for a in group}),
                 "groups": len(question.answer_groups),
                 "answers": sum(map(len, question.answer_groups)),
             }
-            for one in self.outcome.clusters
-            for question in one.reference.question_answers
+            for cluster in self.outcome.clusters
+            for question in cluster.reference.question_answers
         )
-        without = [one for one in self.outcome.clusters if one.why_none]
+        without = [cluster for cluster in self.outcome.clusters if cluster.why_none]
         names = ("eid", "question", "sources", "groups", "answers")
-        shown = TextTable(
+        text_table = TextTable(
             title="Questions that sources answer differently",
             columns=columns(*names, numbers=names[2:]),
             rows=tuple(tuple(str(row[name]) for name in names) for row in rows),
             notes=tuple(f"{one.reference.eid}: {one.why_none}." for one in without),
         )
-        return Table(rows, shown)
+        return Table(rows, text_table)
 
     def save(self, path: str | Path) -> None:
         """Write the references to a .json or .jsonl file, in the published layout."""

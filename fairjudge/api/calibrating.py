@@ -91,7 +91,7 @@ class Calibration:
             for level, figures in group.agreement.items()
             for name, figure in figures.items()
         )
-        shown = TextTable(
+        text_table = TextTable(
             title="Agreement with people, 95 % intervals over documents",
             columns=columns("judge", "aspect", "level", "statistic", "value", numbers=("value",)),
             rows=tuple(
@@ -105,7 +105,7 @@ class Calibration:
                 for row in rows
             ),
         )
-        return Table(rows, shown)
+        return Table(rows, text_table)
 
     @cached_property
     def not_calibrated(self) -> tuple[str, ...]:

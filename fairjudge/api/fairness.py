@@ -242,7 +242,7 @@ def _judged(
         without_stubs,
     )
 
-    questions = [one for one in references if isinstance(one, Reference)]
+    questions = [reference for reference in references if isinstance(reference, Reference)]
     if questions and any(row.checklist for row in rows):
         return answering(clusters, questions), supports_from_checklists(questions, rows)
     return without_stubs(clusters), supports_from_judgements(clusters, rows)
@@ -253,7 +253,9 @@ def _units(given: object, summaries: Loaded[Summary]) -> Units:
     read = read_records(given, UNITS, argument="units")
     found = {(row.eid, row.system): row.units for row in with_ids_of(read, summaries)}
     missing = [
-        one for one in summaries if one.text.strip() and not found.get((one.eid, one.system))
+        summary
+        for summary in summaries
+        if summary.text.strip() and not found.get((summary.eid, summary.system))
     ]
     if missing:
         first = missing[0]

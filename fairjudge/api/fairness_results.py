@@ -113,7 +113,7 @@ class ProportionalFairness:
 
 
 def _joined(joins: Sequence[Match[tuple[str, str]]]) -> dict[str, Any]:
-    return {"joins": [one.to_json() for one in joins]} if joins else {}
+    return {"joins": [join.to_json() for join in joins]} if joins else {}
 
 
 def _estimates(measures: Proportional | Undefined) -> Mapping[str, Estimate | Undefined]:

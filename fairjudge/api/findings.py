@@ -50,12 +50,12 @@ class Findings(Mapping[str, Any]):
         ``why`` says why there is no value where there is none.
         """
         rows = tuple(_rows(self.figures, of=(), figure=()))
-        shown = TextTable(
+        text_table = TextTable(
             title=self.kind.capitalize(),
             columns=columns("of", "figure", "value", numbers=("value",)),
             rows=tuple((row["of"], row["figure"], _text(row)) for row in rows),
         )
-        return Table(rows, shown)
+        return Table(rows, text_table)
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
@@ -69,7 +69,7 @@ class Findings(Mapping[str, Any]):
         return "\n".join([*self.findings, *map(to_text, self.tables())])
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<p>{escape(one)}</p>" for one in self.findings)
+        said = "".join(f"<p>{escape(finding)}</p>" for finding in self.findings)
         return said + table_html(*self.tables())
 
 

@@ -104,16 +104,16 @@ class JudgeResult(Sequence[Judgement]):
                 "aspect": board.aspect,
                 "protocol": board.shown_protocol,
                 "unit": board.unit,
-                "system": one.score.system,
-                **with_interval("mean", one.mean),
-                **with_interval("behind", one.behind),
-                "n_clusters": one.score.n_clusters,
-                "n_judged": one.score.n_judged,
-                "n_unscored": one.score.n_unscored,
-                "ranked": one.score.ranked,
+                "system": standing.score.system,
+                **with_interval("mean", standing.mean),
+                **with_interval("behind", standing.behind),
+                "n_clusters": standing.score.n_clusters,
+                "n_judged": standing.score.n_judged,
+                "n_unscored": standing.score.n_unscored,
+                "ranked": standing.score.ranked,
             }
             for board in boards
-            for one in board.standings
+            for standing in board.standings
         )
         return Table(rows, combined_table(boards))
 

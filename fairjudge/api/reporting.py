@@ -61,16 +61,16 @@ def report(
     from fairjudge.analysis.reporting import report_on
     from fairjudge.datasets import read_labels, read_summaries
 
-    found = Inputs()
+    inputs = Inputs()
     for place, value in enumerate(values, start=1):
-        _take(found, value, place)
+        _take(inputs, value, place)
     if references is not None:
-        found.take_clusters(_sources(references))
+        inputs.take_clusters(_sources(references))
     if summaries is not None:
-        found.take_summaries(read_summaries(summaries))
+        inputs.take_summaries(read_summaries(summaries))
     if labels is not None:
-        found.take_labels(read_labels(labels))
-    return report_on(found, title=title, seed=seed)
+        inputs.take_labels(read_labels(labels))
+    return report_on(inputs, title=title, seed=seed)
 
 
 def _sources(given: object) -> Loaded[Reference] | Loaded[Cluster]:
@@ -78,7 +78,7 @@ def _sources(given: object) -> Loaded[Reference] | Loaded[Cluster]:
     from fairjudge.datasets import read_clusters, read_references
 
     clusters = read_clusters(given, argument="references")
-    if all("question_answers" in one.to_json() for one in clusters):
+    if all("question_answers" in cluster.to_json() for cluster in clusters):
         return read_references(given if isinstance(given, str | Path) else clusters)
     return clusters
 

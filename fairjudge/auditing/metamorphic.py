@@ -53,18 +53,18 @@ def checks(
         made = [Summary(eid=eid, system=system, text=text) for system, text in texts]
         return plan_tasks(clusters, made, plans[plan], split_sentences=sentence_texts)
 
-    for one in summaries:
-        if not one.text.strip():
+    for summary in summaries:
+        if not summary.text.strip():
             continue
-        item = f"{one.system} on {one.eid}"
-        again = (f"{one.system}:again", f"\n{one.text.strip()}\n")
-        pair = tasks_of("pairwise", (one.system, one.text.strip()), again, eid=one.eid)
+        item = f"{summary.system} on {summary.eid}"
+        again = (f"{summary.system}:again", f"\n{summary.text.strip()}\n")
+        pair = tasks_of("pairwise", (summary.system, summary.text.strip()), again, eid=summary.eid)
         found += [
             Check(name="itself", item=item, tasks=(task,), kept=lambda values: values[0] == "tie")
             for task in pair
         ]
-        told = (f"{one.system}:told", f"{one.text.strip()} {INSTRUCTION}")
-        both = tasks_of("likert", (one.system, one.text), told, eid=one.eid)
+        told = (f"{summary.system}:told", f"{summary.text.strip()} {INSTRUCTION}")
+        both = tasks_of("likert", (summary.system, summary.text), told, eid=summary.eid)
         if len(both) == 2:
             found.append(Check(name="instruction", item=item, tasks=both, kept=_no_rise))
             if not coverage:

@@ -246,7 +246,7 @@ def length_report(
         names = ("summary", "summary of a pair")
         summaries, found = join_samples(summaries, paired, names=names, complete=("right",))
         joins.append(found.to_json())
-    words = {(one.eid, one.system): count_words(one.text) for one in summaries}
+    words = {(summary.eid, summary.system): count_words(summary.text) for summary in summaries}
     pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
         if PROTOCOLS[row.protocol].paired:
@@ -288,7 +288,7 @@ def _length_group(
         float(words[eid, one] - words[eid, other])
         for eid, one, other in zip(documents, first, second, strict=True)
     ]
-    found = length_controlled(
+    length_control = length_controlled(
         Verdicts(
             wins=np.array([_WINS[str(row.value)] for row in used]),
             system_a=first,
@@ -299,22 +299,22 @@ def _length_group(
         ),
         matched_within=matched_within,
     )
-    if isinstance(found, Undefined):
-        return {**counts, "why": found.why, "win_rates": []}
+    if isinstance(length_control, Undefined):
+        return {**counts, "why": length_control.why, "win_rates": []}
     return {
         **counts,
         "why": None,
-        "length_effect": figure(found.length_effect),
-        "position_effect": figure(found.position_effect),
+        "length_effect": figure(length_control.length_effect),
+        "position_effect": figure(length_control.position_effect),
         "win_rates": [
             {
-                "system_a": one.system_a,
-                "system_b": one.system_b,
+                "system_a": win_rate.system_a,
+                "system_b": win_rate.system_b,
                 **{
-                    how: _share(getattr(one, how), times=100.0)
+                    how: _share(getattr(win_rate, how), times=100.0)
                     for how in ("raw", "adjusted", "matched")
                 },
             }
-            for one in found.win_rates
+            for win_rate in length_control.win_rates
         ],
     }

@@ -140,8 +140,10 @@ class ReplyCache:
             except (sqlite3.DatabaseError, diskcache.Timeout, OSError) as error:
                 damaged = isinstance(error, sqlite3.DatabaseError) and quarantine.is_damage(error)
                 if not (damaged and may_recover):
-                    said = f"cannot write to the cache {self.path}: {error or 'it stays locked'}"
-                    raise CacheError(said) from error
+                    sentence = (
+                        f"cannot write to the cache {self.path}: {error or 'it stays locked'}"
+                    )
+                    raise CacheError(sentence) from error
                 self._recover(error)
             else:
                 return

@@ -182,8 +182,8 @@ def _read(name: str, value: object) -> Iterator[Path]:
 def _of_criterion(path: Path) -> Iterator[Path]:
     from fairjudge.judges.criterion_files import read_criterion_file
 
-    found = read_criterion_file(path)
-    yield from (found.prompt, found.scale)
+    criterion_file = read_criterion_file(path)
+    yield from (criterion_file.prompt, criterion_file.scale)
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -204,7 +204,7 @@ def order(
     from fairjudge.api import audit
     from fairjudge.datasets import read_clusters, read_summaries
 
-    found = audit.order(
+    none = audit.order(
         display.read(read_clusters, references, skip_bad=skip_bad),
         display.read(read_summaries, summaries, skip_bad=skip_bad) if summaries else None,
         model=replace(model, progress=display.shown(quiet=quiet)),
@@ -212,7 +212,7 @@ def order(
         n_shuffles=shuffles,
         run=run,
     )
-    display.found(found, json_file)
+    display.found(none, json_file)
 
 
 @app.command("checks")

@@ -100,7 +100,7 @@ def calibrate(
     if support and (summaries is None or clusters is None):
         raise typer.BadParameter("--support needs --summaries and --clusters")
     rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
-    found = calibrating.calibrate(
+    calibration = calibrating.calibrate(
         rows,
         display.read(read_labels, labels, skip_bad=skip_bad),
         method=method,
@@ -115,7 +115,7 @@ def calibrate(
         n_resamples=resamples,
         seed=seed,
     )
-    report = found.to_dict(
+    report = calibration.to_dict(
         list_unmatched=list_unmatched, judgements=judgements.name, labels=labels.name
     )
     tables = tables_of("calibrate", report)
@@ -125,9 +125,9 @@ def calibrate(
     if html is not None:
         write_output(html, _page(report, rows.records))
     if save is not None:
-        if found.not_calibrated:
-            say("No calibrator for " + "; for ".join(found.not_calibrated), err=True)
-        found.save(save)
+        if calibration.not_calibrated:
+            say("No calibrator for " + "; for ".join(calibration.not_calibrated), err=True)
+        calibration.save(save)
     from fairjudge.scores.missing import missing_of
 
     display.finish_judging(missing_of(rows), limit=max_unscored, what=("judgement",))
@@ -153,13 +153,13 @@ def apply(
         list(display.read(read_judgements, judgements, skip_bad=skip_bad)),
     )
     write_records(output, applied.judgements)
-    said = [
+    sentences = [
         f"{pluralize(applied.n_calibrated, 'judgement')} calibrated",
         f"{applied.n_outside} of them outside the scores that people labelled",
         f"{applied.n_other} of another judge, aspect or protocol left as they were",
         f"{applied.n_unscored} unscored",
     ]
-    say("; ".join(said), err=True)
+    say("; ".join(sentences), err=True)
 
 
 def _family(text: str) -> tuple[str, str]:

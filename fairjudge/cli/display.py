@@ -245,13 +245,19 @@ def read(
 def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:
     """Name the articles that no prompt shows."""
     if left_out:
-        names = [f"{one.eid}/{one.aid} ({one.reason})" for one in left_out]
+        names = [
+            f"{article_left_out.eid}/{article_left_out.aid} ({article_left_out.reason})"
+            for article_left_out in left_out
+        ]
         say(f"Left out of prompts: {pluralize(len(names), 'article')}: {named(names, MAX_NAMED)}")
 
 
 def articles_left_out_json(left_out: Sequence[ArticleLeftOut]) -> list[dict[str, str]]:
     """Return the articles that no prompt shows as JSON."""
-    return [{"eid": one.eid, "aid": one.aid, "why": one.reason} for one in left_out]
+    return [
+        {"eid": article_left_out.eid, "aid": article_left_out.aid, "why": article_left_out.reason}
+        for article_left_out in left_out
+    ]
 
 
 def say_skipped(bad: Sequence[str]) -> None:

@@ -46,8 +46,8 @@ def ending() -> Iterator[None]:
         for number in (signal.SIGINT, *_TERMINATING):
             signal.signal(number, lambda *_: os._exit(INTERRUPTED))
         handlers.clear()
-        said = "interrupted; what is done is kept, and the same command goes on from there"
-        print(said, file=sys.stderr)  # noqa: T201
+        sentence = "interrupted; what is done is kept, and the same command goes on from there"
+        print(sentence, file=sys.stderr)  # noqa: T201
         code = INTERRUPTED
     except SystemExit as error:
         code = error.code

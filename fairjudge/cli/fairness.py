@@ -181,7 +181,7 @@ def proportional(
     given = fairness.read_value_scorer(scorer, skip_bad=skip_bad)
     sources = display.read(read_clusters, clusters, skip_bad=skip_bad)
     written = display.read(read_summaries, summaries, skip_bad=skip_bad)
-    found = fairness.proportionality(
+    proportional_fairness = fairness.proportionality(
         sources,
         written,
         attribute=attribute,
@@ -195,7 +195,7 @@ def proportional(
         seed=seed,
         progress=display.shown(quiet=quiet),
     )
-    report = found.to_dict()
+    report = proportional_fairness.to_dict()
     display.report(report, json_file, tables_of("fairness proportional", report))
     _finish(report, max_unscored)
 

@@ -46,8 +46,8 @@ def compare(
     from fairjudge.analysis.fairness_changes import changes_of_files
     from fairjudge.api.findings import Findings
 
-    found = changes_of_files(reports, baseline=baseline, seed=seed, n_resamples=resamples)
-    figures = _json(found, seed=seed, resamples=resamples)
+    change_report = changes_of_files(reports, baseline=baseline, seed=seed, n_resamples=resamples)
+    figures = _json(change_report, seed=seed, resamples=resamples)
     display.found(Findings("fairness compare", figures), json_file)
 
 

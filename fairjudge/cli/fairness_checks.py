@@ -48,7 +48,7 @@ def chunk_size(
     chosen = parse_scorer(scorer, SUPPORT_SCORERS)
     tried = _sizes(sizes)
     with display.bars(quiet=quiet) as shown:
-        found = tune_chunk_size(
+        chunk_report = tune_chunk_size(
             clusters,
             summaries,
             scorer=chosen,
@@ -57,7 +57,7 @@ def chunk_size(
             skip_bad=skip_bad,
             progress=shown.counter("scoring clusters"),
         )
-    display.found(Findings("fairness chunk-size", _chunk_json(found)), json_file)
+    display.found(Findings("fairness chunk-size", _chunk_json(chunk_report)), json_file)
 
 
 def oracle(
@@ -95,7 +95,7 @@ def oracle(
     from fairjudge.run.fairness_checks import ORACLE_SCORERS, check_oracle
 
     with display.bars(quiet=quiet) as shown:
-        found = check_oracle(
+        oracle_report = check_oracle(
             clusters,
             attribute=attribute,
             bins=fair_opt.read_bins(bins),
@@ -106,7 +106,7 @@ def oracle(
             skip_bad=skip_bad,
             progress=shown.counter("scoring sets"),
         )
-    display.found(Findings("fairness oracle", _oracle_json(found)), json_file)
+    display.found(Findings("fairness oracle", _oracle_json(oracle_report)), json_file)
 
 
 def _sizes(text: str) -> tuple[int, ...]:

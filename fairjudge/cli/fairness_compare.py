@@ -63,8 +63,11 @@ def agreement(
     from fairjudge.analysis.fairness_compare import agreement_of_files
     from fairjudge.api.findings import Findings
 
-    found = agreement_of_files(first, second, seed=seed)
-    named = {"equal_coverage": found.equal_coverage, "coverage_parity": found.coverage_parity}
+    agreements = agreement_of_files(first, second, seed=seed)
+    named = {
+        "equal_coverage": agreements.equal_coverage,
+        "coverage_parity": agreements.coverage_parity,
+    }
     figures = {name: _json(result) for name, result in named.items()}
     display.found(Findings("fairness agreement", figures), json_file)
 

@@ -146,24 +146,24 @@ def _from_tool(
     from fairjudge.datasets import write_records
     from fairjudge.importing import import_file
 
-    found = import_file(path, **given)
-    if found.judgements and output is None:
+    imported_file = import_file(path, **given)
+    if imported_file.judgements and output is None:
         raise InputError("holds judgements too; write them with -o", path=path)
-    if not found.judgements and labels_file is None:
+    if not imported_file.judgements and labels_file is None:
         raise InputError("holds labels alone; write them with --labels, not -o", path=path)
-    if output is not None and found.judgements:
-        write_records(output, found.judgements)
+    if output is not None and imported_file.judgements:
+        write_records(output, imported_file.judgements)
     if labels_file is not None:
-        write_records(labels_file, found.labels)
+        write_records(labels_file, imported_file.labels)
     return {
-        "tool": found.tool,
-        "n_rows": found.n_rows,
-        "n_judgements": len(found.judgements),
-        "n_labels": len(found.labels),
+        "tool": imported_file.tool,
+        "n_rows": imported_file.n_rows,
+        "n_judgements": len(imported_file.judgements),
+        "n_labels": len(imported_file.labels),
         "labels_written": labels_file is not None,
-        "n_reread": found.n_reread,
-        "unscored": _unscored(found.unscored),
-        "skipped": [{"line": one.line, "problem": one.why} for one in found.skipped],
+        "n_reread": imported_file.n_reread,
+        "unscored": _unscored(imported_file.unscored),
+        "skipped": [{"line": one.line, "problem": one.why} for one in imported_file.skipped],
     }
 
 

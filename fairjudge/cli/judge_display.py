@@ -95,18 +95,18 @@ class _JudgedAspect:
         from fairjudge.reports.findings import Board, board_findings, first_of, n_level
 
         outcome = self.outcome
-        scores = [one for one in outcome.scores if one.ranked and one.n_clusters]
-        ranked = [one.system for one in scores]
+        scores = [score for score in outcome.scores if score.ranked and score.n_clusters]
+        ranked = [score.system for score in scores]
         return board_findings(
             Board(
                 aspect=outcome.plan.aspect,
                 systems=ranked,
                 as_good=first_of(self.ranks, ranked),
-                not_ranked=[one.system for one in outcome.scores if not one.ranked],
-                n_clusters=max((one.n_clusters for one in outcome.scores), default=0),
+                not_ranked=[score.system for score in outcome.scores if not score.ranked],
+                n_clusters=max((score.n_clusters for score in outcome.scores), default=0),
                 n_items=outcome.missing.n_items,
                 reasons=outcome.missing.reasons,
-                by_default=any(one.scored_by == "embedding" for one in outcome.ratings),
+                by_default=any(rating.scored_by == "embedding" for rating in outcome.ratings),
                 n_level=n_level(scores),
                 without_probabilities=outcome.without_probabilities,
             )

@@ -175,20 +175,20 @@ def fields_of(kind: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
 
     def by_name(**given: Any) -> dict[str, Any]:
         return {
-            one.name: tuple(dict.fromkeys(given[one.name] or ()))
-            if one.several
-            else given[one.name]
-            for one in options
+            option.name: tuple(dict.fromkeys(given[option.name] or ()))
+            if option.several
+            else given[option.name]
+            for option in options
         }
 
-    return _signed(by_name, [_parameter(one) for one in options])
+    return _signed(by_name, [_parameter(option) for option in options])
 
 
 def _signed(
     function: Callable[..., R], parameters: Sequence[inspect.Parameter]
 ) -> Callable[..., R]:
     function.__dict__["__signature__"] = inspect.Signature(parameters)
-    function.__annotations__ = {one.name: one.annotation for one in parameters}
+    function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return function
 
 

@@ -90,7 +90,7 @@ def plan(
         raise typer.BadParameter("give clusters (build), or --references and --summaries (judge)")
     report = plan_report(plans, max_cost=models[0].max_cost, max_calls=models[0].max_calls)
     if batch is not None:
-        write_batch(batch, {key: asked for one in plans for key, asked in one.requests.items()})
+        write_batch(batch, {key: request for one in plans for key, request in one.requests.items()})
     display.report(report, json_file, [plan_table(report)])
 
 
@@ -136,7 +136,7 @@ def plan_table(report: Mapping[str, Any]) -> TextTable:
     rows = [*report["models"], *([{"model": "all", **report}] if len(report["models"]) > 1 else [])]
     notes = [
         "Estimated, without retries; cached replies cost nothing.",
-        *(f"Assumed: {one}." for one in report["assumes"]),
+        *(f"Assumed: {assume}." for assume in report["assumes"]),
     ]
     if not rows:
         notes = ["The embedded default calls no model: nothing to pay."]
@@ -187,20 +187,20 @@ def load_batch(
     from fairjudge.engine.models import open_cache, print_warning
     from fairjudge.run.batches import import_batch
 
-    kept = open_cache(cache, store=opt.store_address(store), warn=print_warning)
+    any_cache = open_cache(cache, store=opt.store_address(store), warn=print_warning)
     try:
-        found = import_batch(results, cache=kept)
+        batch_import = import_batch(results, cache=any_cache)
     finally:
-        kept.close()
+        any_cache.close()
     if json_file != "-":
         say(
-            f"{pluralize(found.n_stored, 'reply', 'replies')} stored, "
-            f"{pluralize(len(found.failed), 'line')} without one"
+            f"{pluralize(batch_import.n_stored, 'reply', 'replies')} stored, "
+            f"{pluralize(len(batch_import.failed), 'line')} without one"
         )
-        for key, why in found.failed[:_MAX_NAMED]:
+        for key, why in batch_import.failed[:_MAX_NAMED]:
             say(f"  {key[:12]}: {why}")
-    failed = [{"key": key, "why": why} for key, why in found.failed]
-    display.write_json(json_file, {"n_stored": found.n_stored, "failed": failed})
+    failed = [{"key": key, "why": why} for key, why in batch_import.failed]
+    display.write_json(json_file, {"n_stored": batch_import.n_stored, "failed": failed})
 
 
 _MAX_NAMED = 20

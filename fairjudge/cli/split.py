@@ -40,5 +40,5 @@ def split(
     n_units = sum(len(one.units) for _, one in found)
     n_left = sum(one.why is not None for _, one in found)
     n_summaries = pluralize(len(found), "summary", "summaries")
-    said = f"{n_summaries}, {pluralize(n_units, 'unit')} written to {output}"
-    say(said + (f"; {n_left} left as sentences" if n_left else ""), err=True)
+    sentence = f"{n_summaries}, {pluralize(n_units, 'unit')} written to {output}"
+    say(sentence + (f"; {n_left} left as sentences" if n_left else ""), err=True)

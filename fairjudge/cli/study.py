@@ -80,23 +80,23 @@ def run(
     from fairjudge.studies.planning import plan_study
     from fairjudge.studies.running import budget_left, folder_of
 
-    asked = read_study(file, cache=cache)
-    where = folder_of(asked, folder)
+    study = read_study(file, cache=cache)
+    where = folder_of(study, folder)
     if plan:
         with display.bars(quiet=quiet) as shown:
             planned = plan_study(
-                asked,
+                study,
                 where,
                 skip_bad=skip_bad,
                 seconds_per_call=seconds_per_call,
                 progress=shown,
             )
-        left = budget_left(asked, where)
+        left = budget_left(study, where)
         found = _plan_json(planned, usd_left=left.usd_left, calls_left=left.calls_left)
         display.report(found, json_file, [_plan_table(found)])
         return
     opt.check_targets(None, json_file)
-    result = _run(asked, where, skip_bad=skip_bad, quiet=quiet, silent=json_file == "-")
+    result = _run(study, where, skip_bad=skip_bad, quiet=quiet, silent=json_file == "-")
     _show(result, json_file)
     display.finish(result.n_lost, result.n_items, limit=max_unscored)
 
@@ -129,8 +129,8 @@ def _show(result: StudyResult, json_file: str | None) -> None:
         {
             "findings": list(result.findings),
             "steps": [
-                {"name": one.name, "seconds": one.seconds, **asdict(one.done)}
-                for one in result.steps
+                {"name": step.name, "seconds": step.seconds, **asdict(step.done)}
+                for step in result.steps
             ],
             "n_calls": result.n_calls,
             "cost_usd": result.cost_usd,
@@ -144,20 +144,20 @@ def _plan_json(
     planned: Sequence[PlannedStep], *, usd_left: float | None, calls_left: int | None
 ) -> dict[str, Any]:
     steps = [
-        {"step": one.step, "done": True}
-        if one.plan is None
+        {"step": planned_step.step, "done": True}
+        if planned_step.plan is None
         else {
-            "step": one.step,
+            "step": planned_step.step,
             "done": False,
-            "model": one.plan.model,
-            "calls": one.plan.n_calls,
-            "cached": one.plan.n_cached,
-            "input_tokens": one.plan.input_tokens,
-            "output_tokens": one.plan.output_tokens,
-            "cost_usd": one.plan.cost_usd,
-            "seconds": one.plan.seconds,
+            "model": planned_step.plan.model,
+            "calls": planned_step.plan.n_calls,
+            "cached": planned_step.plan.n_cached,
+            "input_tokens": planned_step.plan.input_tokens,
+            "output_tokens": planned_step.plan.output_tokens,
+            "cost_usd": planned_step.plan.cost_usd,
+            "seconds": planned_step.plan.seconds,
         }
-        for one in planned
+        for planned_step in planned
     ]
     to_do = [one for one in steps if not one["done"]]
     costs = [one["cost_usd"] for one in to_do]
@@ -232,8 +232,13 @@ def init(
     if output.exists() and not force:
         raise InputError("is there already; choose another -o, or --force", path=output)
     check_writable(output)
-    found = find_data(data or [Path()])
-    write_output(output, study_text(found, output))
-    n_files = sum(map(len, (found.clusters, found.references, found.summaries, found.labels)))
+    found_data = find_data(data or [Path()])
+    write_output(output, study_text(found_data, output))
+    n_files = sum(
+        map(
+            len,
+            (found_data.clusters, found_data.references, found_data.summaries, found_data.labels),
+        )
+    )
     say(f"Written: {output}, from {pluralize(n_files, 'file')}")
     say(f"Next: fairjudge study {output} --plan")

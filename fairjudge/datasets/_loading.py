@@ -88,22 +88,24 @@ def read_records(
     if isinstance(source, str | Path):
         rows = read_rows(Path(source), csv_allowed=kind.csv_allowed)
         return _checked(str(source), rows, kind, skip_bad=skip_bad)
-    if isinstance(source, Loaded) and all(isinstance(one, kind.model) for one in source.records):
+    if isinstance(source, Loaded) and all(
+        isinstance(record, kind.model) for record in source.records
+    ):
         return source
     name = argument or kind.name
     return _checked(name, _rows(source, kind, name), kind, skip_bad=skip_bad)
 
 
 def _rows(given: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
-    for number, one in enumerate(_items(given, kind, argument), start=1):
-        if isinstance(one, kind.model):
-            yield Row(line=number, value=one)
-        elif isinstance(one, Record):
-            yield Row(line=number, value=one.to_json())
-        elif isinstance(one, Mapping):
-            yield Row(line=number, value=_plain(one))
+    for number, item in enumerate(_items(given, kind, argument), start=1):
+        if isinstance(item, kind.model):
+            yield Row(line=number, value=item)
+        elif isinstance(item, Record):
+            yield Row(line=number, value=item.to_json())
+        elif isinstance(item, Mapping):
+            yield Row(line=number, value=_plain(item))
         else:
-            yield Row(line=number, value=one)
+            yield Row(line=number, value=item)
 
 
 def _items(given: object, kind: Kind[Any], argument: str) -> Iterable[object]:

@@ -52,7 +52,9 @@ def check_distinct(files: Sequence[Loaded[Summary]]) -> None:
 
 def empty_articles(cluster: Cluster) -> tuple[Article, ...]:
     """Return the articles whose ``content`` holds nothing but white space, NULs and the like."""
-    return tuple(one for one in cluster.articles if not any(map(str.isalnum, one.content)))
+    return tuple(
+        article for article in cluster.articles if not any(map(str.isalnum, article.content))
+    )
 
 
 def why_not_buildable(cluster: Cluster) -> str | None:

@@ -118,5 +118,7 @@ def _unused(row: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, str], 
 
 
 def _answering(row: Mapping[str, Any]) -> frozenset[str]:
-    groups = (one["answer_groups"] for one in row.get("question_answers", []))
+    groups = (
+        question_answer["answer_groups"] for question_answer in row.get("question_answers", [])
+    )
     return frozenset(answer["aid"] for some in groups for group in some for answer in group)

@@ -81,7 +81,7 @@ class JudgementBook:
     @property
     def ratings(self) -> tuple[Rating, ...]:
         """What was judged so far, in the order of tasks."""
-        return tuple(one for one in self._ratings if one is not None)
+        return tuple(rating for rating in self._ratings if rating is not None)
 
     @property
     def n_retryable(self) -> int:

@@ -73,7 +73,7 @@ def write_parquet(request: Request) -> tuple[list[bytes], Exported]:
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtraError("export --to parquet", extra="parquet") from None
-    rows = [row(one) for one in request.judgements]
+    rows = [row(judgement) for judgement in request.judgements]
     columns = {
         name: pa.array([replace_lone_surrogates(cells[name]) for cells in rows], type=kind)
         for name, kind in COLUMNS.items()

@@ -25,7 +25,7 @@ def write(request: Request) -> tuple[Iterator[bytes], Exported]:
     """
     rows = request.judgements
     _check(rows)
-    scored = [one for one in rows if one.unscored is None]
+    scored = [row for row in rows if row.unscored is None]
     n_left_out = len(rows) - len(scored)
     return map(json_line, map(_record, scored)), Exported(n_rows=len(scored), n_left_out=n_left_out)
 
@@ -46,12 +46,12 @@ def _check(rows: Sequence[Judgement]) -> None:
         seen.add(key)
 
 
-def _record(one: Judgement) -> dict[str, Any]:
-    metadata = {name: getattr(one, name) for name in (*_ONE, "protocol", "signature")}
+def _record(judgement: Judgement) -> dict[str, Any]:
+    metadata = {name: getattr(judgement, name) for name in (*_ONE, "protocol", "signature")}
     return {
-        "id": one.eid,
-        "value": one.value,
-        **({} if one.repeat is None else {"epoch": one.repeat + 1}),
-        **({} if one.raw is None else {"explanation": one.raw}),
+        "id": judgement.eid,
+        "value": judgement.value,
+        **({} if judgement.repeat is None else {"epoch": judgement.repeat + 1}),
+        **({} if judgement.raw is None else {"explanation": judgement.raw}),
         "metadata": metadata,
     }

@@ -21,8 +21,8 @@ from fairjudge.protocols import PROTOCOLS
 def write(request: Request) -> tuple[Iterator[bytes], Exported]:
     """Return the tasks as one JSON list."""
     items: dict[str, list[Judgement]] = {}
-    for one in request.judgements:
-        items.setdefault(json.dumps(_item(one), sort_keys=True), []).append(one)
+    for judgement in request.judgements:
+        items.setdefault(json.dumps(_item(judgement), sort_keys=True), []).append(judgement)
     tasks = [_task(rows, request.texts) for rows in items.values()]
     return _listed(tasks), Exported(n_rows=len(tasks))
 
@@ -34,10 +34,12 @@ def _listed(tasks: list[dict[str, Any]]) -> Iterator[bytes]:
     yield b"]\n"
 
 
-def _item(one: Judgement) -> dict[str, str]:
+def _item(judgement: Judgement) -> dict[str, str]:
     """Return what was judged; both orders of a pair are one item, shown in the first of them."""
     names = ("eid", "system", "system_a", "system_b", "unit")
-    return {name: getattr(one, name) for name in names if getattr(one, name) is not None}
+    return {
+        name: getattr(judgement, name) for name in names if getattr(judgement, name) is not None
+    }
 
 
 def _task(rows: list[Judgement], texts: dict[tuple[str, str], str]) -> dict[str, Any]:
@@ -53,11 +55,11 @@ def _task(rows: list[Judgement], texts: dict[tuple[str, str], str]) -> dict[str,
     if texts:
         data |= {name: _text(texts, item["eid"], system) for name, system in shown.items()}
     runs: dict[tuple[str, int], list[Judgement]] = {}
-    for one in rows:
+    for row in rows:
         # the other order of a pair is a judgement of its own
-        key = (one.judge, 2 * (one.repeat or 0) + (one.order not in {None, order}))
-        runs.setdefault(key, []).append(one)
-    predictions = [_prediction(judge, said, order) for (judge, _), said in runs.items()]
+        key = (row.judge, 2 * (row.repeat or 0) + (row.order not in {None, order}))
+        runs.setdefault(key, []).append(row)
+    predictions = [_prediction(judge, run, order) for (judge, _), run in runs.items()]
     return {"data": data, "predictions": [each for each in predictions if each["result"]]}
 
 
@@ -68,16 +70,16 @@ def _text(texts: dict[tuple[str, str], str], eid: str, system: str) -> str:
 
 
 def _prediction(judge: str, rows: list[Judgement], order: Order) -> dict[str, Any]:
-    scored = [one for one in rows if one.value is not None]
+    scored = [row for row in rows if row.value is not None]
     return {"model_version": judge, "result": [_result(one, order) for one in scored]}
 
 
-def _result(one: Judgement, order: Order) -> dict[str, Any]:
-    kind, value = _value(one, order)
-    to_name = "text" if one.system is not None else "pair"
-    meta = {n: found for n in ("order", "repeat") if (found := getattr(one, n)) is not None}
+def _result(judgement: Judgement, order: Order) -> dict[str, Any]:
+    kind, value = _value(judgement, order)
+    to_name = "text" if judgement.system is not None else "pair"
+    meta = {n: found for n in ("order", "repeat") if (found := getattr(judgement, n)) is not None}
     return {
-        "from_name": one.aspect,
+        "from_name": judgement.aspect,
         "to_name": to_name,
         "type": kind,
         "value": {("selected" if kind == "pairwise" else kind): value},
@@ -85,12 +87,12 @@ def _result(one: Judgement, order: Order) -> dict[str, Any]:
     }
 
 
-def _value(one: Judgement, order: Order) -> tuple[str, Any]:
+def _value(judgement: Judgement, order: Order) -> tuple[str, Any]:
     """Return a control's type and value: a tie is a choice, as Pairwise has two sides only."""
-    if one.value == "tie":
+    if judgement.value == "tie":
         return "choices", ["tie"]
-    if isinstance(one.value, str):
-        return "pairwise", "left" if (one.value == "a") == (order == "ab") else "right"
-    if PROTOCOLS[one.protocol].yes_no and one.value in {0, 1}:
-        return "choices", ["yes" if one.value else "no"]
-    return "number", one.value
+    if isinstance(judgement.value, str):
+        return "pairwise", "left" if (judgement.value == "a") == (order == "ab") else "right"
+    if PROTOCOLS[judgement.protocol].yes_no and judgement.value in {0, 1}:
+        return "choices", ["yes" if judgement.value else "no"]
+    return "number", judgement.value

@@ -29,24 +29,27 @@ _IDS = {"traceId": ("trace_id", 32), "spanId": ("span_id", 16)}
 
 def write(request: Request) -> tuple[Iterator[bytes], Exported]:
     """Return one event a judgement; one without a score has ``error.type``."""
-    lines = (json_line(_request(one, request.observed_unix_nano)) for one in request.judgements)
+    lines = (
+        json_line(_request(judgement, request.observed_unix_nano))
+        for judgement in request.judgements
+    )
     return lines, Exported(n_rows=len(request.judgements))
 
 
-def _request(one: Judgement, observed_unix_nano: int) -> dict[str, Any]:
+def _request(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
     scope = {"name": "fairjudge", "version": __version__}
     resource = {"attributes": [_attribute("service.name", "fairjudge")]}
-    logs = {"scope": scope, "logRecords": [_event(one, observed_unix_nano)]}
+    logs = {"scope": scope, "logRecords": [_event(judgement, observed_unix_nano)]}
     return {"resourceLogs": [{"resource": resource, "scopeLogs": [logs]}]}
 
 
-def _event(one: Judgement, observed_unix_nano: int) -> dict[str, Any]:
+def _event(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
     return {
         "observedTimeUnixNano": str(observed_unix_nano),  # 64-bit integers are texts in OTLP's JSON
-        "severityNumber": _INFO if one.unscored is None else _ERROR,
+        "severityNumber": _INFO if judgement.unscored is None else _ERROR,
         "eventName": EVENT,
-        "attributes": [_attribute(name, value) for name, value in attributes(one).items()],
-        **_ids(one),
+        "attributes": [_attribute(name, value) for name, value in attributes(judgement).items()],
+        **_ids(judgement),
     }
 
 
@@ -73,16 +76,16 @@ def _attribute(name: str, value: str | float) -> dict[str, Any]:
     return {"key": name, "value": {"doubleValue": value}}
 
 
-def _ids(one: Judgement) -> dict[str, str]:
+def _ids(judgement: Judgement) -> dict[str, str]:
     """Return the ids of the trace and span that was judged, where the judgement has them."""
     found = {}
     for name, (field, n_digits) in _IDS.items():
-        value = _text(one, field) or ""
+        value = _text(judgement, field) or ""
         if re.fullmatch(f"[0-9a-fA-F]{{{n_digits}}}", value) and int(value, 16):
             found[name] = value.lower()
     return found
 
 
-def _text(one: Judgement, field: str) -> str | None:
-    value = (one.model_extra or {}).get(field)
+def _text(judgement: Judgement, field: str) -> str | None:
+    value = (judgement.model_extra or {}).get(field)
     return value if isinstance(value, str) and value else None

@@ -83,7 +83,7 @@ def export_judgements(
     rows = tuple(judgements)
     if not rows:
         raise InputError("there are no judgements to export")
-    texts = {(one.eid, one.system): one.text for one in summaries}
+    texts = {(summary.eid, summary.system): summary.text for summary in summaries}
     module, _, function = TARGETS[to].partition(":")
     writer: Writer = getattr(import_module(f"fairjudge.exporting.{module}"), function)
     request = Request(judgements=rows, texts=texts, observed_unix_nano=observed_unix_nano)
@@ -100,11 +100,11 @@ def select(
     judge: str | None = None,
 ) -> Iterator[Judgement]:
     """Yield the judgements of one aspect, system (of a pair: either) and judge, None for all."""
-    for one in judgements:
-        systems = {one.system, one.system_a, one.system_b}
+    for judgement in judgements:
+        systems = {judgement.system, judgement.system_a, judgement.system_b}
         if (
-            (aspect is None or one.aspect == aspect)
+            (aspect is None or judgement.aspect == aspect)
             and (system is None or system in systems)
-            and (judge is None or one.judge == judge)
+            and (judge is None or judgement.judge == judge)
         ):
-            yield one
+            yield judgement

@@ -88,18 +88,19 @@ def import_file(
         )
     try:
         entries = [*_module(name).read(source), *source.bad]
-        found = assemble(entries, tool=name, judge=judge, repeats=repeats)
+        imported_file = assemble(entries, tool=name, judge=judge, repeats=repeats)
     except InputError as error:
         if error.path is not None:
             raise
         problem, line, field = error.problem, error.line, error.field
         raise InputError(problem, path=path, line=line, field=field) from error
-    if not found.judgements and not found.labels:
+    if not imported_file.judgements and not imported_file.labels:
         why = ""
-        if found.skipped:
-            why = f"; the first of {pluralize(len(found.skipped), 'row')}: {found.skipped[0].why}"
+        if imported_file.skipped:
+            n_rows = pluralize(len(imported_file.skipped), "row")
+            why = f"; the first of {n_rows}: {imported_file.skipped[0].why}"
         raise InputError(f"holds no judgements and no labels{why}", path=path)
-    return found
+    return imported_file
 
 
 def word_values(answers: Scale | None) -> dict[str, float]:

@@ -63,7 +63,8 @@ class _Run:
             model=text(spec, "model"),
             grader=given(grader, "model") if isinstance(grader, dict) else None,
             options={
-                _bare(text(one, "name")): mapping(one, "options") for one in items(spec, "scorers")
+                _bare(text(item, "name")): mapping(item, "options")
+                for item in items(spec, "scorers")
             },
             several_epochs=isinstance(epochs, int) and epochs > 1,
             source=source,

@@ -35,8 +35,8 @@ def read(source: Source) -> Iterator[Entry]:
             n = pluralize(len(units), "document")
             problem = f"expected {n} as in {_UNITS}, found {len(rows)}"
             raise InputError(problem, path=path)
-        for line, (eid, said, wanted) in enumerate(zip(eids, rows, units, strict=True), 1):
-            marks = said.split("\t")
+        for line, (eid, row, wanted) in enumerate(zip(eids, rows, units, strict=True), 1):
+            marks = row.split("\t")
             try:
                 _check(marks, wanted)
                 labels = [

@@ -189,9 +189,9 @@ def assemble(
     )
 
 
-def _read_otherwise(one: Judgement) -> bool:
-    tools = (one.model_extra or {}).get("tool_value")
-    return tools is not None and tools != one.value
+def _read_otherwise(judgement: Judgement) -> bool:
+    tools = (judgement.model_extra or {}).get("tool_value")
+    return tools is not None and tools != judgement.value
 
 
 def _protocols(recorded: Iterable[Recorded]) -> Mapping[tuple[str, str], ProtocolName]:
@@ -204,57 +204,63 @@ def _protocols(recorded: Iterable[Recorded]) -> Mapping[tuple[str, str], Protoco
 
 
 def _judgement(
-    one: Recorded,
+    recorded: Recorded,
     *,
     tool: str,
     judge: str | None,
     protocols: Mapping[tuple[str, str], ProtocolName],
 ) -> Judgement:
-    read = one.scale is not None and bool(one.reply) and one.unscored is None
+    read = recorded.scale is not None and bool(recorded.reply) and recorded.unscored is None
     optional = {
-        "system": one.system,
-        "system_a": one.system_a,
-        "system_b": one.system_b,
-        "order": one.order,
-        "probabilities": dict(one.probabilities) if one.probabilities else None,
-        "repeat": one.repeat,
-        "tool_value": one.value if read else None,
+        "system": recorded.system,
+        "system_a": recorded.system_a,
+        "system_b": recorded.system_b,
+        "order": recorded.order,
+        "probabilities": dict(recorded.probabilities) if recorded.probabilities else None,
+        "repeat": recorded.repeat,
+        "tool_value": recorded.value if read else None,
     }
     fields = {
-        **one.extra,
-        "eid": one.eid,
-        "aspect": one.aspect,
-        "unit": one.unit,
-        "protocol": _protocol(one, protocols),
-        "judge": judge or one.judge,
-        **scored(_outcome(one)),
-        "raw": one.reply,
-        "scored_by": one.scored_by,
+        **recorded.extra,
+        "eid": recorded.eid,
+        "aspect": recorded.aspect,
+        "unit": recorded.unit,
+        "protocol": _protocol(recorded, protocols),
+        "judge": judge or recorded.judge,
+        **scored(_outcome(recorded)),
+        "raw": recorded.reply,
+        "scored_by": recorded.scored_by,
         **{name: value for name, value in optional.items() if value is not None},
     }
     try:
-        return make_judgement(fields, source=f"imported:{tool}", scale=one.scale if read else None)
+        return make_judgement(
+            fields, source=f"imported:{tool}", scale=recorded.scale if read else None
+        )
     except InputError as error:
-        raise InputError(error.problem, line=one.line, field=error.field) from error
+        raise InputError(error.problem, line=recorded.line, field=error.field) from error
 
 
-def _protocol(one: Recorded, protocols: Mapping[tuple[str, str], ProtocolName]) -> ProtocolName:
-    if one.system_a is not None:
+def _protocol(
+    recorded: Recorded, protocols: Mapping[tuple[str, str], ProtocolName]
+) -> ProtocolName:
+    if recorded.system_a is not None:
         return "pairwise"
-    if one.scale is not None:
-        return one.scale.protocol
-    return protocols.get((one.judge, one.aspect), "likert")
+    if recorded.scale is not None:
+        return recorded.scale.protocol
+    return protocols.get((recorded.judge, recorded.aspect), "likert")
 
 
-def _outcome(one: Recorded) -> float | Verdict | Unscored:
-    if one.unscored is not None:
-        return Unscored(reason=one.unscored, detail=one.detail)
-    if one.scale is not None and one.reply:
-        read = read_verdict(one.reply, one.scale, aspect=one.aspect, cut_off=one.cut_off)
-        return to_verdict(read, one.order or "ab") if isinstance(read, str) else read
-    if one.value is None:
-        return Unscored(reason="unparseable", detail=one.detail or "no reply and no value")
-    return one.value
+def _outcome(recorded: Recorded) -> float | Verdict | Unscored:
+    if recorded.unscored is not None:
+        return Unscored(reason=recorded.unscored, detail=recorded.detail)
+    if recorded.scale is not None and recorded.reply:
+        read = read_verdict(
+            recorded.reply, recorded.scale, aspect=recorded.aspect, cut_off=recorded.cut_off
+        )
+        return to_verdict(read, recorded.order or "ab") if isinstance(read, str) else read
+    if recorded.value is None:
+        return Unscored(reason="unparseable", detail=recorded.detail or "no reply and no value")
+    return recorded.value
 
 
 def item_of(found: Judgement) -> tuple[tuple[str, str], ...]:
@@ -271,23 +277,23 @@ def settle_repeats(
     """
     if repeats == "keep":
         return tuple(range(len(found))), _numbered(found)
-    last = tuple({item_of(one): at for at, one in enumerate(found)}.values())
+    last = tuple({item_of(judgement): at for at, judgement in enumerate(found)}.values())
     return last, tuple(_without_repeat(found[at]) for at in last)
 
 
-def _numbered(found: Sequence[Judgement]) -> tuple[Judgement, ...]:
+def _numbered(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     """Give each judgement of an item that has several its ``repeat``, from 0.
 
     An item all of whose judgements have a ``repeat`` of their own, each another, keeps them.
     """
-    keys = list(map(item_of, found))
+    keys = list(map(item_of, judgements))
     times = Counter(keys)
-    own = {(key, one.repeat) for key, one in zip(keys, found, strict=True)}
-    given = Counter(key for key, repeat in own if repeat is not None)
+    own = {(key, one.repeat) for key, one in zip(keys, judgements, strict=True)}
+    counter = Counter(key for key, repeat in own if repeat is not None)
     next_one: Counter[tuple[tuple[str, str], ...]] = Counter()
     numbered = []
-    for key, one in zip(keys, found, strict=True):
-        if times[key] > 1 and given[key] < times[key]:
+    for key, one in zip(keys, judgements, strict=True):
+        if times[key] > 1 and counter[key] < times[key]:
             numbered.append(one.model_copy(update={"repeat": next_one[key]}))
             next_one[key] += 1
         else:
@@ -295,6 +301,6 @@ def _numbered(found: Sequence[Judgement]) -> tuple[Judgement, ...]:
     return tuple(numbered)
 
 
-def _without_repeat(one: Judgement) -> Judgement:
-    fields = {name: value for name, value in one.to_json().items() if name != "repeat"}
+def _without_repeat(judgement: Judgement) -> Judgement:
+    fields = {name: value for name, value in judgement.to_json().items() if name != "repeat"}
     return Judgement.model_validate(fields)

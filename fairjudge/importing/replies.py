@@ -109,12 +109,14 @@ def import_replies(
     for number, row in enumerate(rows):
         line = number + 1 if lines is None else lines[number]
         try:
-            one = _judgement(row, scale=scale, protocol=protocol, columns=columns, judge=judge)
+            judgement = _judgement(
+                row, scale=scale, protocol=protocol, columns=columns, judge=judge
+            )
         except InputError as error:
             problem, field = error.problem, error.field
             raise InputError(problem, path=path, line=line, field=field) from error
         places.append(line)
-        found.append(one)
+        found.append(judgement)
     kept, judgements = settle_repeats(found, repeats)
     return Imported(
         judgements=judgements,
@@ -124,10 +126,10 @@ def import_replies(
     )
 
 
-def _judged_again(lines: Sequence[int], found: Sequence[Judgement]) -> tuple[Repeat, ...]:
+def _judged_again(lines: Sequence[int], judgements: Sequence[Judgement]) -> tuple[Repeat, ...]:
     seen: dict[tuple[tuple[str, str], ...], list[int]] = {}
-    for line, one in zip(lines, found, strict=True):
-        seen.setdefault(item_of(one), []).append(line)
+    for line, judgement in zip(lines, judgements, strict=True):
+        seen.setdefault(item_of(judgement), []).append(line)
     return tuple(
         Repeat(item=dict(key), line=at[-1], former=tuple(at[:-1]))
         for key, at in seen.items()

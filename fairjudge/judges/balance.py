@@ -29,7 +29,7 @@ def statements_of(content: str, *, limit: int = MAX_STATEMENTS) -> tuple[str, ..
 
 def least_covered(sources: Sequence[SourceCovered]) -> tuple[SourceCovered, ...]:
     """Return the half of the sources that is covered least, rounded up, the least first."""
-    ordered = sorted(sources, key=lambda one: one.covered)
+    ordered = sorted(sources, key=lambda source: source.covered)
     return tuple(ordered[: -(-len(ordered) // 2)])
 
 
@@ -40,4 +40,4 @@ def balance_of(sources: Sequence[SourceCovered]) -> float:
 
 def mean_covered(sources: Sequence[SourceCovered]) -> float:
     """Return the mean share over all sources, in [0, 1]."""
-    return fmean(one.covered for one in sources)
+    return fmean(source.covered for source in sources)

@@ -103,7 +103,10 @@ def blocks_of(groups: Sequence[Group], *, limit: int = GROUPS_PER_CALL) -> tuple
 
 def fence_groups(block: Sequence[Group], articles: Sequence[Article]) -> Fenced:
     """Return `block` fenced, a text a question; groups are numbered from 1 through the block."""
-    outlets = {one.aid: one.domain or one.title or f"article {one.aid}" for one in articles}
+    outlets = {
+        article.aid: article.domain or article.title or f"article {article.aid}"
+        for article in articles
+    }
     numbered = enumerate(block, 1)
     texts = (
         "\n".join([f"Question: {_line(question)}", *_group_lines(some, outlets)])
@@ -171,7 +174,7 @@ def read_block(
 
 def _objects(reply: str) -> list[Any] | Unscored:
     """Return the entries of a reply that holds them once; quoted lists beside them are suspect."""
-    found = [one["entries"] for one in read_objects(reply, "entries")]
+    found = [read_object["entries"] for read_object in read_objects(reply, "entries")]
     lists = [one for one in found if isinstance(one, list)]
     if len(lists) == len(found) == 1:
         return lists[0]

@@ -108,8 +108,8 @@ class ChecklistJudge(WritingModel):
             "n_groups": str(len(block)),
         }
         wrong = render(load_template("judge", "checklist-repair"), fields)
-        said = Message(role="assistant", content=given.text.strip() or "(nothing)")
-        messages = (*_messages(task, block), said, *wrong)
+        message = Message(role="assistant", content=given.text.strip() or "(nothing)")
+        messages = (*_messages(task, block), message, *wrong)
         return await self._reply(self._request(task, messages, SCHEMA))
 
 
@@ -134,21 +134,23 @@ def _samples(reply: Reply) -> list[Sample]:
 def _together(replies: Sequence[Sample | Unscored], *, repaired: bool = False) -> Reply | Unscored:
     """Return the replies to all blocks as one, or the first reason why one is missing."""
     samples = []
-    for one in replies:
-        if isinstance(one, Unscored):
-            return one
-        samples.append(Sample(text=one.text, cut_off=one.cut_off))
+    for reply in replies:
+        if isinstance(reply, Unscored):
+            return reply
+        samples.append(Sample(text=reply.text, cut_off=reply.cut_off))
     return Reply(
-        text="\n\n".join(one.text for one in samples),
-        cut_off=any(one.cut_off for one in samples),
+        text="\n\n".join(sample.text for sample in samples),
+        cut_off=any(sample.cut_off for sample in samples),
         others=tuple(samples),
         repaired=repaired,
     )
 
 
 def _read(task: JudgeTask, reply: Reply) -> list[Entries | Unscored]:
-    found: list[Entries | Unscored] = []
-    for block, one in zip(_blocks(task), _samples(reply), strict=True):
-        read = read_block(one.text, block, task.texts[0])
-        found.append(saying_cut_off(read) if isinstance(read, Unscored) and one.cut_off else read)
-    return found
+    entriess: list[Entries | Unscored] = []
+    for block, sample in zip(_blocks(task), _samples(reply), strict=True):
+        read = read_block(sample.text, block, task.texts[0])
+        entriess.append(
+            saying_cut_off(read) if isinstance(read, Unscored) and sample.cut_off else read
+        )
+    return entriess

@@ -110,10 +110,10 @@ class DecisionJudge:
             why = "the model gave no answer to this question" if answer is None else answer.why
             return Unscored(reason="refused", detail=why)
         scale = self.criterion.scale
-        found = from_decision(answer, scale)
-        if not isinstance(found, ScoreDistribution):
-            return Unscored(reason="off_scale", detail=found.why)
-        return self._judgement(task, **graded_fields(found, scale, task))
+        score_distribution = from_decision(answer, scale)
+        if not isinstance(score_distribution, ScoreDistribution):
+            return Unscored(reason="off_scale", detail=score_distribution.why)
+        return self._judgement(task, **graded_fields(score_distribution, scale, task))
 
     def _request(self, batch: tuple[JudgeTask, ...]) -> DecisionRequest:
         return DecisionRequest(

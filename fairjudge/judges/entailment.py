@@ -70,7 +70,7 @@ class EntailmentSupport:
         sentences = sentence_texts(text)
         if not sentences:
             return NO_SENTENCE
-        statements = {one.aid: statements_of(one.content) for one in articles}
+        statements = {article.aid: statements_of(article.content) for article in articles}
         units = [unit for some in statements.values() for unit in some]
         if not units:
             return NO_ARTICLE

@@ -157,15 +157,15 @@ class LlmJudge(WritingModel):
         if isinstance(first, Unscored):
             return first
         if self.token_probabilities:
-            found = from_tokens(first, self.criterion.scale, aspect=task.aspect)
-            if isinstance(found, ScoreDistribution):
+            score_distribution = from_tokens(first, self.criterion.scale, aspect=task.aspect)
+            if isinstance(score_distribution, ScoreDistribution):
                 return Reply(
                     text=first.text,
                     cut_off=is_cut_off(first),
-                    masses=found.probabilities,
-                    off_scale=found.off_scale,
+                    masses=score_distribution.probabilities,
+                    off_scale=score_distribution.off_scale,
                 )
-            return await self._sample(task, first, why_no_masses=found.why)
+            return await self._sample(task, first, why_no_masses=score_distribution.why)
         return await self._sample(task, first)
 
     async def _sample(

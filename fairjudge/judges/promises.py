@@ -115,7 +115,7 @@ class PromisedCascade(Cascade):
             range(self.promise.repeats) if self.promise.repeats > 1 else (None,)
         )
         orders = PROTOCOLS[task.protocol].orders
-        return [replace(task, order=order, repeat=one) for order in orders for one in numbers]
+        return [replace(task, order=order, repeat=number) for order in orders for number in numbers]
 
 
 async def _settled(judge: Judge, task: JudgeTask) -> Judgement | Unscored:

@@ -82,7 +82,7 @@ class TrainedSupport:
         self, text: str, articles: Sequence[Article]
     ) -> tuple[SourceCovered, ...] | Unscored:
         """Return how far `text`, a summary, covers the statements of each article that has any."""
-        statements = {one.aid: statements_of(one.content) for one in articles}
+        statements = {article.aid: statements_of(article.content) for article in articles}
         units = [unit for some in statements.values() for unit in some]
         if not units:
             return NO_ARTICLE
@@ -107,7 +107,7 @@ class TrainedSupport:
         sources = self._of(tuple(article.content for article in task.articles))
         if sources is None:
             return NO_ARTICLE
-        parts = [self._ask_in_parts(one, sources, reading) for one in statements]
+        parts = [self._ask_in_parts(statement, sources, reading) for statement in statements]
         return _least(parts) if PROTOCOLS[task.protocol].yes_no else _mean(parts)
 
     def _covered(self, task: JudgeTask, text: str, reading: _Reading) -> _Later | Unscored:
@@ -131,7 +131,7 @@ class TrainedSupport:
         clauses = clauses_of(statement)
         if len(clauses) == 1:
             return whole
-        parts = [self._ask(one, sources, reading, lacking=lacks(one)) for one in clauses]
+        parts = [self._ask(clause, sources, reading, lacking=lacks(clause)) for clause in clauses]
         return _best([whole, _mean(parts)])
 
     def _ask(

@@ -30,7 +30,7 @@ def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
     ConfigurationError
         If it has no option of such a name, or an option is of another type or out of its bounds.
     """
-    known = [one.name for one in fields(kind) if one.compare]  # type: ignore[arg-type]
+    known = [field.name for field in fields(kind) if field.compare]  # type: ignore[arg-type]
     flags = {one.flag.strip("-").replace("-", "_"): one.name for one in declared(kind)}
     for name in given:
         if name not in known:
@@ -51,10 +51,10 @@ def check_fields(value: Any) -> None:
     ConfigurationError
         For the first one that does not.
     """
-    for one in fields(value):
-        found = getattr(value, one.name)
-        if one.compare and found is not one.default:
-            _validated(type(value), one.name, found, strict=True)
+    for field in fields(value):
+        found = getattr(value, field.name)
+        if field.compare and found is not field.default:
+            _validated(type(value), field.name, found, strict=True)
 
 
 def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:

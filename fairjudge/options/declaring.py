@@ -80,10 +80,10 @@ class Declared:
 def declared(kind: Any) -> tuple[Declared, ...]:
     """Return the fields of `kind`, a dataclass, that are options, in their order."""
     return tuple(
-        Declared(name=one.name, hint=hint, default=one.default, opt=opt)
-        for one in fields(kind)
-        if str(one.type).startswith("Annotated[")
-        for hint, opt in [get_args(hint_of(kind, one.name))]
+        Declared(name=field.name, hint=hint, default=field.default, opt=opt)
+        for field in fields(kind)
+        if str(field.type).startswith("Annotated[")
+        for hint, opt in [get_args(hint_of(kind, field.name))]
     )
 
 

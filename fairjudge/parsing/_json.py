@@ -75,16 +75,16 @@ def json_verdicts(text: str, *, aspect: str, kind: str) -> Iterator[JsonValue]:
     Each with the stretch of text that its object takes; None for an object without one.
     """
     found = failed = False
-    for one in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
-        if one is None:
+    for json_value in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
+        if json_value is None:
             failed = True
-        elif not (values := list(_verdicts_in(one.value, aspect.lower(), kind))):
-            yield replace(one, value=None)
+        elif not (values := list(_verdicts_in(json_value.value, aspect.lower(), kind))):
+            yield replace(json_value, value=None)
         else:
             found = True
             several = len({str(value) for value, _ in values}) > 1
             value, top = values[-1]
-            yield replace(one, value=value, several=several, top=top)
+            yield replace(json_value, value=value, several=several, top=top)
     if failed and not found:
         yield from _broken(text)
 

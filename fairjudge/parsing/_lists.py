@@ -68,8 +68,8 @@ def read_list(text: str, key: str, *, cut_off: bool = False) -> list[Any] | None
     return [item for item in items if item] or None
 
 
-def _has(one: JsonValue, key: str) -> bool:
-    return isinstance(one.value, dict) and key in one.value
+def _has(json_value: JsonValue, key: str) -> bool:
+    return isinstance(json_value.value, dict) and key in json_value.value
 
 
 def _is_citation(value: Any) -> bool:
@@ -120,7 +120,7 @@ def _values(text: str) -> list[JsonValue]:
     return [one for one in found if one is not None and not _is_quoted(one, text)]
 
 
-def _is_quoted(one: JsonValue, text: str) -> bool:
+def _is_quoted(json_value: JsonValue, text: str) -> bool:
     """Say whether a quotation amid other words begins with a value: told of a text, no reply."""
-    before, after = text[: max(0, one.start - 1)], text[one.end + 1 :]
-    return text[len(before) : one.start] in _MARKS and bool((before + after).strip())
+    before, after = text[: max(0, json_value.start - 1)], text[json_value.end + 1 :]
+    return text[len(before) : json_value.start] in _MARKS and bool((before + after).strip())

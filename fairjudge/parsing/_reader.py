@@ -121,9 +121,9 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
     items = tuple(match.span() for match in _ITEM.finditer(thought))
     fences = tuple(match.span() for match in _FENCED.finditer(thought))
     outside = any(thought[end:].strip() for _, end in fences[-1:])
-    for one in statements(text, scale, items=items if len(items) > 1 else (), aspect=aspect):
-        fenced = outside and any(a <= one.answer.start < b for a, b in fences)
-        found.append(replace(one, rank=Rank.MENTIONED) if fenced else one)
+    for statement in statements(text, scale, items=items if len(items) > 1 else (), aspect=aspect):
+        fenced = outside and any(a <= statement.answer.start < b for a, b in fences)
+        found.append(replace(statement, rank=Rank.MENTIONED) if fenced else statement)
     return found
 
 
@@ -179,10 +179,10 @@ def _chosen(found: Sequence[Statement], text: str) -> Answer | None:
     return replace(top[-1], start=top[0].start, value=None, problem="several")
 
 
-def _holds(several: Statement, one: Statement) -> bool:
+def _holds(several: Statement, statement: Statement) -> bool:
     """Whether `one` is but one of `several` that are stated as plainly or more."""
-    a, b = several.answer, one.answer
-    return several.rank >= one.rank and a.start <= b.start and b.end <= a.end
+    a, b = several.answer, statement.answer
+    return several.rank >= statement.rank and a.start <= b.start and b.end <= a.end
 
 
 _PARTS = re.compile(r"\b(?:breakdown|break\sit\sdown|sub-?scores|components)\b")
@@ -199,7 +199,9 @@ def _is_broken_down(text: str, named: list[Answer]) -> bool:
 def _is_taken_back(text: str, top: list[Answer], rank: Rank | None) -> bool:
     """Whether the words before the last answer take back those that contradict it."""
     last = top[-1]
-    other = [one for one in top if (one.value, one.problem) != (last.value, last.problem)]
+    other = [
+        answer for answer in top if (answer.value, answer.problem) != (last.value, last.problem)
+    ]
     between = lowered(text[min(other[-1].end, last.start) : last.end])[-2_000:]
     if rank == Rank.MENTIONED and (TURNED.search(between) or _CONCLUDES.match(text, last.end)):
         return True
@@ -218,10 +220,10 @@ def _is_settled(answer: Answer, found: list[Statement], text: str, scale: Scale)
     if scale.token_readable and text.strip() == text[answer.start : answer.end].strip():
         return True
     return any(
-        one.rank >= Rank.NAMED
-        and one.answer.value == answer.value
-        and _AFTER_SETTLED.match(text, one.answer.end)
-        for one in found
+        statement.rank >= Rank.NAMED
+        and statement.answer.value == answer.value
+        and _AFTER_SETTLED.match(text, statement.answer.end)
+        for statement in found
     )
 
 

@@ -49,7 +49,7 @@ def read_verdicts(
 
 def _settled(readings: list[Verdict | Unscored], name: str, text: str) -> Verdict | Unscored:
     """Return the one verdict of several places, those without any apart."""
-    scored = [one for one in readings if not isinstance(one, Unscored)]
+    scored = [reading for reading in readings if not isinstance(reading, Unscored)]
     if len(set(scored)) > 1:
         detail = f"more than one verdict on {name!r}: {', '.join(map(str, scored))}"
         return Unscored(reason="unparseable", detail=detail[:200], raw=text)
@@ -75,19 +75,19 @@ def _key(name: str) -> re.Pattern[str]:
 
 def _under_keys(text: str, name: str, scale: Scale) -> list[Verdict | Unscored]:
     decoder = json.JSONDecoder()
-    found: list[Verdict | Unscored] = []
+    verdicts: list[Verdict | Unscored] = []
     for match in islice(_key(name).finditer(text), _MAX_KEYS):
         try:
             value, _ = decoder.raw_decode(text, match.end())
         except (ValueError, RecursionError):
             continue  # cut off, or prose between quotation marks
         if value is None:
-            found.append(Unscored(reason="unparseable", detail="no verdict found"))
+            verdicts.append(Unscored(reason="unparseable", detail="no verdict found"))
             continue
         # as the verdict of a reply of its own
         reply = value if isinstance(value, dict) else {"verdict": value}
-        found.append(read_verdict(json.dumps(reply, ensure_ascii=False), scale))
-    return found
+        verdicts.append(read_verdict(json.dumps(reply, ensure_ascii=False), scale))
+    return verdicts
 
 
 @cache

@@ -53,7 +53,7 @@ def to_json(value: Any, *, times: float = 1.0, keep: Sequence[str] = ALL_FIELDS)
     if isinstance(value, Estimate | Undefined):
         return figure(value, times=times, keep=keep)
     if is_dataclass(value):
-        return {one.name: inner(getattr(value, one.name)) for one in fields(value)}
+        return {field.name: inner(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): inner(one) for key, one in value.items()}
     return [inner(one) for one in value] if isinstance(value, tuple | list) else value

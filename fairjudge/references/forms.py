@@ -305,10 +305,12 @@ def _reported(clause: Clause, topics: Mapping[str, str]) -> Iterator[Proposal]:
             question = f"What did {who} say about {about}?" if who and about else ""
             topic_key = topics[key]
             by_them = ("said", head_key(speaker), topic_key)
-            said = Proposal("said", by_them, question, span, speaker=who or None, exactly=question)
-            yield said
+            proposal = Proposal(
+                "said", by_them, question, span, speaker=who or None, exactly=question
+            )
+            yield proposal
             anyone = f"What was said about {about}?" if about else ""
-            yield replace(said, key=(SAID_OF, topic_key), question=anyone)
+            yield replace(proposal, key=(SAID_OF, topic_key), question=anyone)
 
 
 def _descriptions(clause: Clause) -> Iterator[Proposal]:

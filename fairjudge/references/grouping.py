@@ -94,7 +94,7 @@ class LlmGrouper:
             load_template("reference", "groups"),
             {
                 "question": Fenced("question", (question,)),
-                "groups": _fence("groups", [_group_line(one, answers) for one in groups]),
+                "groups": _fence("groups", [_group_line(group, answers) for group in groups]),
                 "answers": _fence("answers", lines),
                 "label_words": str(MAX_LABEL_WORDS),
                 "answer_format": _FURTHER if groups else _FIRST,
@@ -118,7 +118,7 @@ class LlmGrouper:
             load_template("reference", "merge"),
             {
                 "question": Fenced("question", (question,)),
-                "groups": _fence("groups", [_group_line(one, answers) for one in groups]),
+                "groups": _fence("groups", [_group_line(group, answers) for group in groups]),
                 "answer_format": 'Reply with JSON alone: {"same": [[1, 4]]}, or {"same": []}.',
             },
             schema=json_object({"same": {"type": "array", "items": INTEGERS}}),
@@ -214,10 +214,10 @@ def _sorted(
 ) -> Sorted | None:
     new: list[Group] = []
     joining: list[list[int]] = [[] for _ in range(n_groups)]
-    for one, members in zip(groups, numbers, strict=True):
-        number = one.get("group") if n_groups else None
+    for group, members in zip(groups, numbers, strict=True):
+        number = group.get("group") if n_groups else None
         if number is None:
-            label = one.get("label")
+            label = group.get("label")
             label = " ".join(label.split()) if isinstance(label, str) else ""
             new.extend([Group(label=label, members=tuple(sorted(members)))] if members else [])
         elif type(number) is int and 1 <= number <= n_groups:
@@ -256,27 +256,27 @@ def _rest(groups: Iterable[Group], left_out: frozenset[int]) -> list[Group]:
 def _added(
     groups: Sequence[Group], found: Sequence[Group], positions: Sequence[int]
 ) -> list[Group]:
-    placed = [replace(one, members=tuple(positions[n] for n in one.members)) for one in found]
-    grown = [_union([one, more]) for one, more in zip(groups, placed, strict=False)]
+    placed = [replace(group, members=tuple(positions[n] for n in group.members)) for group in found]
+    grown = [_union([group, more]) for group, more in zip(groups, placed, strict=False)]
     return [*grown, *placed[len(groups) :]]
 
 
 def _union(groups: Sequence[Group]) -> Group:
-    members = sorted(n for one in groups for n in one.members)
+    members = sorted(n for group in groups for n in group.members)
     return Group(label=groups[0].label, members=tuple(members))
 
 
 def _apart(groups: Iterable[Group], answers: Sequence[Answer]) -> list[Group]:
     """Split each group that holds answers which articles endorse and ones that they dispute."""
     split: list[Group] = []
-    for one in groups:
-        disputed = tuple(n for n in one.members if answers[n].stance == "disputes")
-        if not disputed or not any(answers[n].stance == "endorses" for n in one.members):
-            split.append(one)
+    for group in groups:
+        disputed = tuple(n for n in group.members if answers[n].stance == "disputes")
+        if not disputed or not any(answers[n].stance == "endorses" for n in group.members):
+            split.append(group)
             continue
-        rest = tuple(n for n in one.members if n not in disputed)
-        label = f"disputed: {one.label}" if one.label else ""
-        split += [Group(label=one.label, members=rest), Group(label=label, members=disputed)]
+        rest = tuple(n for n in group.members if n not in disputed)
+        label = f"disputed: {group.label}" if group.label else ""
+        split += [Group(label=group.label, members=rest), Group(label=label, members=disputed)]
     return split
 
 
@@ -286,8 +286,8 @@ def _grouping(
     answers: Sequence[Answer],
     failed: Unscored | None,
 ) -> Grouping:
-    labels = {one.members: _label(one, answers) for one in groups}
-    ordered = sort_groups([one.members for one in groups])
+    labels = {group.members: _label(group, answers) for group in groups}
+    ordered = sort_groups([group.members for group in groups])
     return Grouping(
         groups=ordered,
         labels=tuple(labels[members] for members in ordered),

@@ -155,7 +155,7 @@ class LocalReferences:
 
     def _questions(self, articles: Sequence[Article]) -> tuple[_Answers, _Answers]:
         """Return the questions that stay, and the first of those that too few articles answer."""
-        key = tuple((one.aid, one.content) for one in articles)
+        key = tuple((article.aid, article.content) for article in articles)
         if key not in self._known:
             kept, _ = usable(articles)
             self._known[key] = self._worked_out(kept) if len(kept) > 1 else ({}, {})
@@ -187,7 +187,10 @@ class LocalReferences:
         )
 
     def _read_cluster(self, articles: Sequence[Article]) -> _Cluster:
-        texts = [[one.text for one in news_sentences(article.content)] for article in articles]
+        texts = [
+            [news_sentence.text for news_sentence in news_sentences(article.content)]
+            for article in articles
+        ]
         parsed = [parse(some) for some in texts]
         return _Cluster(
             sentences=tuple(sentence for some in parsed for sentence in some),
@@ -283,7 +286,7 @@ def _candidates(cluster: _Cluster) -> list[_Candidate]:
         if not is_question(sentence.text):
             for proposal in proposals(sentence, cluster.topics):
                 by_key[proposal.key].append((place, proposal))
-    found: dict[str, _Candidate] = {}
+    candidates: dict[str, _Candidate] = {}
     for key, some in by_key.items():
         wordings = Counter(one.question for _, one in some if one.question)
         fewest = 1 if key[0] == "count" and not UNITS & set(key) else 2
@@ -294,8 +297,8 @@ def _candidates(cluster: _Cluster) -> list[_Candidate]:
             candidate = _Candidate(
                 question=question, kind=some[0][1].kind, key=key, by_clause=tuple(some)
             )
-            found.setdefault(question, candidate)
-    return list(found.values())
+            candidates.setdefault(question, candidate)
+    return list(candidates.values())
 
 
 def topics_of(parsed: Sequence[Sequence[Sentence]], embedder: Embedder) -> dict[str, str]:

@@ -134,7 +134,7 @@ def _phrase(token: Token) -> list[Token]:
 
 
 def _trimmed(tokens: Iterable[Token]) -> tuple[int, int]:
-    inside = sorted(tokens, key=lambda one: one.i)
+    inside = sorted(tokens, key=lambda token: token.i)
     while len(inside) > 1 and _is_mark(inside[-1]):
         inside.pop()
     while len(inside) > 1 and (_is_mark(inside[0]) or inside[0].lower_ == "that"):

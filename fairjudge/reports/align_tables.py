@@ -124,11 +124,18 @@ def _candidates(report: Json) -> TextTable:
         "candidate: {name} | what: {about} | old> {development[old]:number.3}"
         " | new> {development[new]:number.3} | gain> {development[difference]:number.3}"
         " | without score> {development[n_without_new]} | : {mark}",
-        [{**one, "mark": "chosen" if one["chosen"] else ""} for one in report["candidates"]],
+        [
+            {**candidate, "mark": "chosen" if candidate["chosen"] else ""}
+            for candidate in report["candidates"]
+        ],
         notes=(
             f"Documents by part: {sizes}.",
             _words(report).measured,
-            *(f"{one['name']}: {one['barred']}." for one in report["candidates"] if one["barred"]),
+            *(
+                f"{candidate['name']}: {candidate['barred']}."
+                for candidate in report["candidates"]
+                if candidate["barred"]
+            ),
             *(f"Not tried: {why}." for why in report["unusable"]),
         ),
     )
@@ -147,7 +154,11 @@ def _test(report: Json) -> TextTable:
             f"{pluralize(report['n_opened'], 'time')}.",
             "Kept where both intervals lie above 0.",
             *(f"Not kept: {why}." for why in decision["why_not"]),
-            *(f"Without a score, {name}: {tally(one)}." for name, one in counts.items() if one),
+            *(
+                f"Without a score, {name}: {tally(count)}."
+                for name, count in counts.items()
+                if count
+            ),
         ),
     )
 

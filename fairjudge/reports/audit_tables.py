@@ -84,8 +84,12 @@ def length_tables(report: Json) -> Iterator[TextTable]:
     """Yield win rates as judged, at equal length, and on matched pairs."""
     for group in report["groups"]:
         rates = [
-            {**one, "n": one["raw"].get("n", "-"), "n_matched": one["matched"].get("n", "-")}
-            for one in group["win_rates"]
+            {
+                **win_rate,
+                "n": win_rate["raw"].get("n", "-"),
+                "n_matched": win_rate["matched"].get("n", "-"),
+            }
+            for win_rate in group["win_rates"]
         ]
         yield table(
             f"Win rates at equal length, {group['judge']}, {group['aspect']} (percent)",
@@ -125,9 +129,9 @@ def order_tables(report: Json) -> Iterator[TextTable]:
 def checks_tables(report: Json, *, limit: int | None = _MAX_NAMED) -> Iterator[TextTable]:
     """Yield how often each relation held, naming where it did not, `limit` of these."""
     broken = [
-        f"{one['name']}: {item['item']} gave {' then '.join(map(str, item['values']))}"
-        for one in report["checks"]
-        for item in one["broken"]
+        f"{check['name']}: {item['item']} gave {' then '.join(map(str, item['values']))}"
+        for check in report["checks"]
+        for item in check["broken"]
     ]
     more = len(broken) - len(broken[:limit])
     yield table(

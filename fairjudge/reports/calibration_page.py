@@ -92,11 +92,11 @@ def _agreement(group: Json) -> Iterator[Part]:
             [
                 row(
                     tables.baseline_name(name),
-                    found[level]["spearman"],
+                    source[level]["spearman"],
                     mark=marks.get(name, OTHER),
                 )
-                for name, found in tables.sources(group).items()
-                if level in found
+                for name, source in tables.sources(group).items()
+                if level in source
             ],
             title=f"Spearman's correlation with people, {label}",
             across=f"Spearman's correlation with people, {label}",

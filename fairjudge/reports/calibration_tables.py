@@ -93,8 +93,8 @@ def best_baseline(group: Json) -> tuple[str, float | None]:
     """Return the name and pooled Spearman of the best baseline; no name where none is known."""
     known = {
         name: value
-        for name, found in group["baselines"].items()
-        if (value := spearman(found, "pooled").get("value")) is not None
+        for name, baseline in group["baselines"].items()
+        if (value := spearman(baseline, "pooled").get("value")) is not None
     }
     best = max(known, key=lambda name: known[name], default=None)
     return ("", None) if best is None else (baseline_name(best), known[best])
@@ -116,15 +116,15 @@ def findings_table(groups: Sequence[Json]) -> TextTable:
 
 def _finding(group: Json) -> str:
     figures = {"judge": group["agreement"], HUMAN: group["human"]}
-    said = [
+    sentences = [
         f"{who} {interval(one)}"
-        for who, found in figures.items()
-        if (one := spearman(found, "pooled")).get("value") is not None
+        for who, figure in figures.items()
+        if (one := spearman(figure, "pooled")).get("value") is not None
     ]
     name, best = best_baseline(group)
     if best is not None:
-        said.append(f"best baseline, {name}, {best:.2f}")
-    return f"{verdict(group)}." + (f" Spearman: {'; '.join(said)}." if said else "")
+        sentences.append(f"best baseline, {name}, {best:.2f}")
+    return f"{verdict(group)}." + (f" Spearman: {'; '.join(sentences)}." if sentences else "")
 
 
 def sources(group: Json) -> dict[str, Json]:
@@ -144,9 +144,9 @@ def agreement_tables(group: Json) -> list[TextTable]:
             "who: {who} | kendall> {kendall:interval} | spearman> {spearman:interval}"
             " | pearson> {pearson:interval}",
             [
-                {**found[level], "who": baseline_name(name)}
-                for name, found in sources(group).items()
-                if level in found
+                {**source[level], "who": baseline_name(name)}
+                for name, source in sources(group).items()
+                if level in source
             ],
             notes=notes if level == "system" else (),
         )
@@ -240,8 +240,8 @@ def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
         " | error minus rest> {error_gap:interval} | adjusted p> {adjusted_p_values[error_gap]:p}"
         " | flag: {flag}",
         [
-            {**one, "flag": ", ".join(word for mark, word in _FLAGS.items() if one[mark])}
-            for one in groups
+            {**group, "flag": ", ".join(word for mark, word in _FLAGS.items() if group[mark])}
+            for group in groups
         ],
         notes=(
             "A group is flagged for its mean error or for the size of its errors; adjusted p is "
@@ -290,7 +290,9 @@ def _reasons(group: Json) -> list[str]:
             said.append(f"{name}: {why(found)}.")
             continue
         reasons = {
-            why(found[level][one]): label for level, label in LEVELS.items() for one in _STATISTICS
+            why(found[level][statistic]): label
+            for level, label in LEVELS.items()
+            for statistic in _STATISTICS
         }
         said += [f"{name}, {label}: {reason}." for reason, label in reasons.items() if reason]
     return said
@@ -310,7 +312,7 @@ def replaceability_note(found: Json) -> str:
 
 def _unfair(group: Json) -> list[str]:
     """Name the groups that the judge treats otherwise than the rest."""
-    said = []
+    sentences = []
     for name, groups in group["fairness"]["groups"].items():
         flagged = [
             f"{one['group']} ({one['error_gap']['value']:+.2f}"
@@ -319,11 +321,11 @@ def _unfair(group: Json) -> list[str]:
             if one["flagged"]
         ]
         if flagged:
-            said.append(
+            sentences.append(
                 f"Judge bias differs by {name}: mean error less that of the rest, "
                 f"{', '.join(flagged)} (FDR 5 %)."
             )
-    return said
+    return sentences
 
 
 def cascade_tables(report: Json) -> tuple[TextTable, ...]:

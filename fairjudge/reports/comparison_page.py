@@ -23,6 +23,6 @@ def _group(group: Json) -> Iterator[Part]:
     tables = comparison_tables({"groups": [group]})
     yield tables[0]
     if group["systems"]:
-        shifts = [row(one["system"], one["shift"]) for one in group["systems"]]
+        shifts = [row(system["system"], system["shift"]) for system in group["systems"]]
         plot = forest(shifts, title="Shift by system", across="mean shift, second less first")
         yield Group((plot, tables[1]))

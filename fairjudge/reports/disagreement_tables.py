@@ -38,7 +38,10 @@ def _tables(group: Json, limit: int, longest: int) -> Iterator[TextTable]:
         yield table(
             f"What the largest disagreements share, {group_title(group)}",
             "what: {what} | of these> {n_listed} of {listed} | of all> {n_all} of {all}",
-            [{**one, "what": WORDS[one["cause"]]} for one in group["disagreement_causes"]],
+            [
+                {**disagreement_cause, "what": WORDS[disagreement_cause["cause"]]}
+                for disagreement_cause in group["disagreement_causes"]
+            ],
             notes=["An item may stand in several rows."],
         )
 

@@ -33,10 +33,10 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
     for name in systems:
         if unequal := _unequal(systems[name].get(_PLACES[report["measure"]], {})):
             alike.setdefault(unequal, []).append(name)
-    told = [f"{what} by {named(names, _MAX_NAMED)}" for what, names in alike.items()]
-    if told:
-        first = f"{attribute}, significantly (p < {_ALPHA:g}): {'; '.join(told)}."
-    elif max(one["n"] for one in systems.values()) < FEWEST_CLUSTERS:
+    sentences = [f"{what} by {named(names, _MAX_NAMED)}" for what, names in alike.items()]
+    if sentences:
+        first = f"{attribute}, significantly (p < {_ALPHA:g}): {'; '.join(sentences)}."
+    elif max(system["n"] for system in systems.values()) < FEWEST_CLUSTERS:
         first = f"Fewer than {FEWEST_CLUSTERS} summaries a system are too few to test {attribute}."
     else:
         first = f"No value of {attribute} is significantly over- or under-represented."
@@ -46,10 +46,10 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
         left_out = pluralize(n, "summary", "summaries")
         words = ", ".join(EXCLUDED.get(reason, reason) for reason in reasons)
         said.append(f"{left_out} excluded: {words}.")
-    if told:
+    if sentences:
         next_step = "read the summaries of these values in the report before you blame a system"
         said.append(f"Next: {next_step}.")
-    elif min(one["n"] for one in systems.values()) < 30:
+    elif min(system["n"] for system in systems.values()) < 30:
         said.append("Next: more clusters; small differences show with dozens.")
     return tuple(said)
 
@@ -81,9 +81,9 @@ def changes_findings(report: Json) -> Iterator[str]:
             if _is_significant(change["difference"]):
                 side = "fairer" if is_fairer(name, change["difference"]["value"]) else "less fair"
                 sides[side].append(f"{system} in {label_of(name)}")
-    told = [f"{side}: {named(some, _MAX_NAMED)}" for side, some in sides.items() if some]
-    if told:
-        yield f"Significantly, against {report['baseline']}, {'; '.join(told)}."
+    sentences = [f"{side}: {named(some, _MAX_NAMED)}" for side, some in sides.items() if some]
+    if sentences:
+        yield f"Significantly, against {report['baseline']}, {'; '.join(sentences)}."
     elif report["systems"]:
         yield f"No system differs significantly from {report['baseline']} in any measure."
     left_out = [
@@ -97,7 +97,11 @@ def changes_findings(report: Json) -> Iterator[str]:
 
 def overall_findings(report: Json) -> Iterator[str]:
     """Say who is the fairest over several data sets."""
-    scored = {name: one["value"] for name, one in report["systems"].items() if "normalised" in one}
+    scored = {
+        name: system["value"]
+        for name, system in report["systems"].items()
+        if "normalised" in system
+    }
     if scored:
         fairest = leaders({name: -value for name, value in scored.items()})
         of = f"of {pluralize(len(scored), 'system')} over all data sets"

@@ -56,8 +56,8 @@ def _coverage(report: Json) -> Iterator[Part]:
 
 
 def _over_and_under(found: Json) -> str:
-    said = [f"{how}-represented: {found[how]}" for how in ("over", "under") if found.get(how)]
-    named = f"{'; '.join(said).capitalize()} (filled squares). " if said else ""
+    sentences = [f"{how}-represented: {found[how]}" for how in ("over", "under") if found.get(how)]
+    named = f"{'; '.join(sentences).capitalize()} (filled squares). " if sentences else ""
     return f"{named}At 0 a value is covered as the mean is."
 
 

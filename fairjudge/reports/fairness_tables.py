@@ -117,7 +117,7 @@ def _why_none(system: Json, measures: Family) -> str:
 def _directions(measures: Family, systems: Collection[Json]) -> Iterator[str]:
     """Name the measures of which higher values are fairer: the title says that 0 is."""
     for measure in measures.shown:
-        if measure.direction == "higher" and any(measure.key in one for one in systems):
+        if measure.direction == "higher" and any(measure.key in system for system in systems):
             yield f"{measure.label}: higher is fairer."
 
 
@@ -185,7 +185,7 @@ def sweep_table(systems: Mapping[str, Json]) -> TextTable:
         rows=tuple(
             (
                 number(tau),
-                *(interval(one["sweep"][place], digits=1) for one in systems.values()),
+                *(interval(system["sweep"][place], digits=1) for system in systems.values()),
             )
             for place, tau in enumerate(taus)
         ),
@@ -262,7 +262,7 @@ def changes_table(
         title=title,
         columns=columns("measure", *heads, numbers=heads),
         rows=tuple(rows),
-        notes=(*(f"No change known: {said}." for said in reasons), *notes),
+        notes=(*(f"No change known: {reason}." for reason in reasons), *notes),
     )
 
 
@@ -279,7 +279,7 @@ def _change_notes(report: Json) -> Iterator[str]:
     unpaired = sorted(
         system
         for system, changes in report["systems"].items()
-        if any(one["n_unpaired"] for one in changes.values())
+        if any(change["n_unpaired"] for change in changes.values())
     )
     if unpaired:
         yield f"Samples that only one has were left out: {', '.join(unpaired)}."

@@ -99,7 +99,7 @@ def of_leaderboard(found: Leaderboard) -> Board:
 
 def n_level(scores: Iterable[SystemScore]) -> int:
     """Return how many systems share the best mean."""
-    means = {one.system: one.mean for one in scores if isinstance(one.mean, float | int)}
+    means = {score.system: score.mean for score in scores if isinstance(score.mean, float | int)}
     return len(leaders(means))
 
 
@@ -135,16 +135,16 @@ def _leads(board: Board) -> str:
 
 def _stand_level(board: Board, level: Sequence[str]) -> str:
     """Say that several systems share the first place, and which do not differ significantly."""
-    said = f"{together(level)} stand level in {board.aspect}"
+    sentence = f"{together(level)} stand level in {board.aspect}"
     if board.as_good is None:
         n_clusters = pluralize(board.n_clusters, "cluster")
-        return f"{said}; {n_clusters} cannot tell systems apart."
+        return f"{sentence}; {n_clusters} cannot tell systems apart."
     if len(level) == len(board.systems):
-        return f"{said}."
+        return f"{sentence}."
     others = [name for name in board.as_good if name not in level]
     if not others:
-        return f"{said}; the difference to every other system is significant (95 %)."
-    return f"{said}; the difference to {named(others, _MAX_NAMED)} is not significant (95 %)."
+        return f"{sentence}; the difference to every other system is significant (95 %)."
+    return f"{sentence}; the difference to {named(others, _MAX_NAMED)} is not significant (95 %)."
 
 
 def together(names: Sequence[str]) -> str:

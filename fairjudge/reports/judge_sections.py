@@ -99,8 +99,12 @@ def _length(report: Json) -> Iterator[Part]:
     for group, table in zip(report["groups"], tables, strict=True):
         title = f"Length: {group['aspect']}, by {group['judge']}"
         rows = [
-            row(f"{one['system_a']} beats {one['system_b']}", one["adjusted"], digits=1)
-            for one in group["win_rates"][: _MAX_PLOTTED + 1]
+            row(
+                f"{win_rate['system_a']} beats {win_rate['system_b']}",
+                win_rate["adjusted"],
+                digits=1,
+            )
+            for win_rate in group["win_rates"][: _MAX_PLOTTED + 1]
         ]
         yield Heading(title)
         if len(rows) <= _MAX_PLOTTED:
@@ -119,7 +123,7 @@ def _order(report: Json) -> Iterator[Part]:
 
 def _checks(report: Json) -> Iterator[Part]:
     title = f"Checks: {report['aspect']}, by {report['judge']}"
-    rows = [row(one["name"], one["kept"], digits=1) for one in report["checks"]]
+    rows = [row(check["name"], check["kept"], digits=1) for check in report["checks"]]
     yield Heading(title)
     plot = forest(rows, title=title, across="percent kept", span=PERCENT)
     yield Group((plot, *audit_tables.checks_tables(report, limit=None)))
@@ -151,7 +155,7 @@ def unscored_parts(content: Content) -> Iterator[Part]:
     """Yield how many judgements have no score, by reason, and who scored the others."""
     for panel in content.of_kind("audit parse"):
         yield from audit_tables.parse_tables(panel.report)
-        said = "An item without a score enters no mean."
-        yield Paragraph(f"{said} The leaderboards bound what it could change.", "note")
+        sentence = "An item without a score enters no mean."
+        yield Paragraph(f"{sentence} The leaderboards bound what it could change.", "note")
     if content.counts is not None and content.counts[UNSCORED]:
         yield Place("without-score", "The list of items without a score")

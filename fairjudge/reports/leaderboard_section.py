@@ -37,9 +37,9 @@ def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Part]:
         yield Heading(f"{board.aspect.capitalize()}, by {board.judge}")
         yield Paragraph(" ".join(board_findings(of_leaderboard(board))))
         yield Paragraph(f"{_described(board)}.", "note")
-        yield from (Paragraph(said, "strong") for said in _cautions(board))
+        yield from (Paragraph(caution, "strong") for caution in _cautions(board))
         plot = forest(
-            [row(one.score.system, figure(one.mean)) for one in board.standings],
+            [row(standing.score.system, figure(standing.mean)) for standing in board.standings],
             title=f"{board.aspect}, {board.shown_protocol}, by {board.judge}",
             across=PROTOCOLS[board.protocol].score_meaning,
             span=board.scale_range,
@@ -56,10 +56,10 @@ def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Part]:
 
 
 def _cautions(board: Leaderboard) -> Iterator[str]:
-    n = max((one.score.n_clusters for one in board.standings), default=0)
+    n = max((standing.score.n_clusters for standing in board.standings), default=0)
     if n < FEW_DOCUMENTS:
         yield f"{pluralize(n, 'document')}: intervals that rest on so few are too narrow."
-    if beside := not_ranked(one.score for one in board.standings):
+    if beside := not_ranked(standing.score for standing in board.standings):
         yield beside
     if board.without_probabilities:
         n_scored = board.missing.n_items - board.missing.n
@@ -97,7 +97,7 @@ def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
 
 
 def _table(board: Leaderboard) -> TextTable:
-    unscored = any(one.score.n_unscored for one in board.standings)
+    unscored = any(standing.score.n_unscored for standing in board.standings)
     bounded = unscored and board.scale_range is not None
     return table(
         f"{board.aspect}, {board.shown_protocol}, {_UNITS.get(board.unit, board.unit)}",
@@ -112,11 +112,11 @@ def _table(board: Leaderboard) -> TextTable:
     )
 
 
-def _row(one: Standing) -> Json:
-    score = one.score
+def _row(standing: Standing) -> Json:
+    score = standing.score
     return {
         **asdict(score),
         "system": score.system if score.ranked else f"{score.system} (not ranked)",
-        "mean": figure(one.mean),
-        "behind": figure(one.behind),
+        "mean": figure(standing.mean),
+        "behind": figure(standing.behind),
     }

@@ -45,7 +45,7 @@ def findings_of(kind: str, report: Json) -> tuple[str, ...]:
 def join_findings(report: Json) -> Iterator[str]:
     """Yield the joins of a report and of its groups that lost much, each loss once."""
     groups = report.get("groups", ())
-    joins = [*report.get("joins", ()), *(one["join"] for one in groups if "join" in one)]
+    joins = [*report.get("joins", ()), *(group["join"] for group in groups if "join" in group)]
     yield from dict.fromkeys(filter(None, map(loss_finding, joins)))
 
 
@@ -206,7 +206,7 @@ def _order(report: Json) -> Iterator[str]:
 
 
 def _checks(report: Json) -> Iterator[str]:
-    judged = [one for one in report["checks"] if one["kept"].get("value") is not None]
+    judged = [check for check in report["checks"] if check["kept"].get("value") is not None]
     broken = [one for one in judged if one["kept"]["value"] < _KEPT]
     who = f"{report['judge']} in {report['aspect']}"
     if not judged:
@@ -242,7 +242,7 @@ def _rank(report: Json) -> Iterator[str]:
             yield f"{_who(group)}: no ranking: {group['why']}."
             continue
         systems = group["systems"]
-        level = [one["system"] for one in systems if one["rank"] == systems[0]["rank"]]
+        level = [system["system"] for system in systems if system["rank"] == systems[0]["rank"]]
         others = systems[len(level) :]
         as_good = [one["system"] for one in others if one["best_rank"] in {None, 1}]
         if not others:
@@ -272,15 +272,15 @@ def _words(report: Json) -> Iterator[str]:
         for system, found in report["systems"].items()
         for group, share in found["by_group"].items()
     }
-    told = [
-        f"{name} {'more' if one['value'] > 0 else 'less'}"
-        for name, one in differences.items()
-        if (p := one.get("p_holm")) is not None and p < 0.05
+    sentences = [
+        f"{name} {'more' if difference['value'] > 0 else 'less'}"
+        for name, difference in differences.items()
+        if (p := difference.get("p_holm")) is not None and p < 0.05
     ]
-    if all(one["value"] is None for one in differences.values()):
+    if all(difference["value"] is None for difference in differences.values()):
         yield "Which groups are named is not known: no system has a figure."
-    elif told:
-        listed = "; ".join(told[:_MAX_NAMED])
+    elif sentences:
+        listed = "; ".join(sentences[:_MAX_NAMED])
         yield f"Named significantly more or less than in the {report['reference']}: {listed}."
         yield "On natural documents this mixes the summarizer with what the documents are about."
     else:
@@ -290,9 +290,9 @@ def _words(report: Json) -> Iterator[str]:
 def _entities(report: Json) -> Iterator[str]:
     systems = report["systems"]
     scored = {
-        name: found["inclusion"]
-        for name, found in systems.items()
-        if found["inclusion"].get("value") is not None
+        name: system["inclusion"]
+        for name, system in systems.items()
+        if system["inclusion"].get("value") is not None
     }
     if scored:
         most = leaders({name: found["value"] for name, found in scored.items()})
@@ -301,7 +301,7 @@ def _entities(report: Json) -> Iterator[str]:
         yield f"{together(most)} {has} the largest inclusion bias, {bias}; 0 is unbiased."
     else:
         yield "No system has a score of inclusion."
-    made_up = {name: found["n_hallucinated"] for name, found in systems.items()}
+    made_up = {name: system["n_hallucinated"] for name, system in systems.items()}
     if worst := leaders(made_up):
         n = made_up[worst[0]]
         names = "names" if len(worst) == 1 else "name"
@@ -314,14 +314,14 @@ def _entities(report: Json) -> Iterator[str]:
 
 
 def _distinguishability(report: Json) -> Iterator[str]:
-    figures = {name: found["counts"] for name, found in report["systems"].items()}
-    told = [
-        f"{name} ({interval(one)})"
-        for name, one in figures.items()
-        if one is not None and _side(one) > 0
+    figures = {name: system["counts"] for name, system in report["systems"].items()}
+    sentences = [
+        f"{name} ({interval(figure)})"
+        for name, figure in figures.items()
+        if figure is not None and _side(figure) > 0
     ]
-    if told:
-        yield f"The group can be predicted significantly from summaries of: {', '.join(told)}."
+    if sentences:
+        yield f"The group can be predicted significantly from summaries of: {', '.join(sentences)}."
     else:
         yield "From no system's summaries can the group be predicted significantly."
 
@@ -345,12 +345,12 @@ def _calibrate(report: Json) -> Iterator[str]:
 
 def _build(report: Json) -> Iterator[str]:
     clusters = report["clusters"]
-    n_questions = sum(len(one["questions"]) for one in clusters)
-    empty = [one["eid"] for one in clusters if not one["questions"]]
+    n_questions = sum(len(cluster["questions"]) for cluster in clusters)
+    empty = [cluster["eid"] for cluster in clusters if not cluster["questions"]]
     yield f"{pluralize(n_questions, 'question')} on {pluralize(len(clusters), 'cluster')}."
     if empty:
         yield f"Without a question: {named(empty, _MAX_NAMED)}; coverage needs one."
-    n_problems = sum(len(one["problems"]) for one in clusters)
+    n_problems = sum(len(cluster["problems"]) for cluster in clusters)
     if n_problems:
         steps = pluralize(n_problems, "step")
         yield f"{steps} gave nothing; the same command asks for these again."

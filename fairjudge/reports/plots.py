@@ -86,9 +86,9 @@ def reliability_plot(
             if label["low"] is not None and label["high"] is not None:
                 ends = (_within(label[end], limits) for end in ("low", "high"))
                 axes.vlines(across, *ends, "black")
-            said = f"score {score:.2f}, people {label['value']:.2f}, {pluralize(n, 'item')}"
+            sentence = f"score {score:.2f}, people {label['value']:.2f}, {pluralize(n, 'item')}"
             size = 3 + 5 * math.sqrt(n / most)
-            _mark(axes, mark, across, _within(label["value"], limits), size=size, said=said)
+            _mark(axes, mark, across, _within(label["value"], limits), size=size, said=sentence)
         _linear(axes.xaxis, axes.yaxis)
         return svg.to_svg(drawn, name)
 
@@ -187,8 +187,8 @@ def _forest_row(axes: Axes, row: ForestRow, place: int, limits: Limits) -> None:
     if row.low is not None and row.high is not None:
         ends = [_within(end, limits) for end in (row.low, row.high)]
         axes.plot(ends, [middle] * 2, color="black", marker="|", markersize=8, clip_on=False)
-    said = f"{row.label}: {row.text}"
-    _mark(axes, row.mark, _within(row.value, limits), middle, size=5.5, said=said)
+    sentence = f"{row.label}: {row.text}"
+    _mark(axes, row.mark, _within(row.value, limits), middle, size=5.5, said=sentence)
 
 
 def _span(rows: Sequence[ForestRow]) -> Limits:

@@ -47,7 +47,7 @@ def report_page(content: Content) -> str:
         ("origin", "What was run"): _origin(content),
     }
     sections = [
-        Section(id=id_, title=title, parts=tuple(found)) for (id_, title), found in parts.items()
+        Section(id=id_, title=title, parts=tuple(part)) for (id_, title), part in parts.items()
     ]
     return page_html(
         [section for section in sections if section.parts],
@@ -67,7 +67,7 @@ def _in_short(content: Content) -> Iterator[Part]:
     for panel in content.panels:
         if panel.kind == "calibrate":
             groups = panel.report["groups"][:_MAX_SAID]
-            said += [f"{group_title(one)}, against people: {verdict(one)}." for one in groups]
+            said += [f"{group_title(group)}, against people: {verdict(group)}." for group in groups]
         elif panel.kind in _SAID_FIRST:
             said += findings_of(panel.kind, panel.report)[:1]
     said += [next_step(boards[0])] if boards else []

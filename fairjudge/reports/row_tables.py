@@ -79,10 +79,10 @@ def side_by_side(
     """Return a row for each figure that has `words`, headed `what`, and a column for each side."""
     return TextTable(
         title=title,
-        columns=(Column(heading=what), *(Column(heading=one, align="right") for one in sides)),
+        columns=(Column(heading=what), *(Column(heading=side, align="right") for side in sides)),
         rows=tuple(
-            (said, *(show(found.get(name)) for found in sides.values()))
-            for name, said in words.items()
+            (word, *(show(side.get(name)) for side in sides.values()))
+            for name, word in words.items()
         ),
         notes=tuple(note for note in notes if note != ""),
     )

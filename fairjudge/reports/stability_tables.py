@@ -39,9 +39,9 @@ def stability_tables(report: Json) -> tuple[TextTable, ...]:
 
 def _rows(group: Json) -> Iterator[Json]:
     for found, words in ((group, _FIGURES), (group["shares"], _PARTS)):
-        for name, said in words.items():
+        for name, word in words.items():
             if interval(found[name]) != "-":
-                yield {"figure": said, "found": found[name]}
+                yield {"figure": word, "found": found[name]}
 
 
 def _notes(group: Json) -> Iterator[str]:

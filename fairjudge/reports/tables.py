@@ -96,8 +96,8 @@ def _show(table: TextTable, console: Console) -> None:
     console.print(shown)
     if left_out:
         named = ", ".join(table.columns[place].heading for place in left_out)
-        said = f"Columns hidden (terminal too narrow): {named}. --json has all."
-        console.print(Text(said), soft_wrap=True)
+        sentence = f"Columns hidden (terminal too narrow): {named}. --json has all."
+        console.print(Text(sentence), soft_wrap=True)
     for note in table.notes:
         console.print(Text(note), soft_wrap=True)
 

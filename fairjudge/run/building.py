@@ -73,7 +73,7 @@ def build_file(
             progress=progress,
         )
     )
-    write_records(output, [one.reference for one in outcome.clusters])
+    write_records(output, [cluster.reference for cluster in outcome.clusters])
     return outcome
 
 

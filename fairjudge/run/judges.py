@@ -92,7 +92,7 @@ def _llm_judge(
         if variants:
             raise ConfigurationError("--prompt-variants need a model that writes its verdict")
         return decision_judge(llm.decides, llm.target, criterion, tasks=tasks)
-    worded = {name: replace(criterion, template=one) for name, one in variants.items()}
+    worded = {name: replace(criterion, template=variant) for name, variant in variants.items()}
     return LlmJudge(
         backend=llm.backend,
         target=llm.target,

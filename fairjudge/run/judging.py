@@ -101,12 +101,16 @@ class JudgeOutcome(RunOutcome):
         parts = []
         for plan in options.plans():
             span = range_of(criteria[plan.aspect].scale)
-            ratings = tuple(one for one in self.ratings if one.aspect == plan.aspect)
+            ratings = tuple(rating for rating in self.ratings if rating.aspect == plan.aspect)
             parts.append(
                 replace(
                     self,
                     plan=plan,
-                    judgements=tuple(one for one in self.judgements if one.aspect == plan.aspect),
+                    judgements=tuple(
+                        judgement
+                        for judgement in self.judgements
+                        if judgement.aspect == plan.aspect
+                    ),
                     ratings=ratings,
                     scale_range=span,
                     scores=system_scores(ratings, scale_range=span),
@@ -144,7 +148,7 @@ class JudgeOutcome(RunOutcome):
         """Return what `stability_report` says of repeats; None where no item has two scores."""
         from fairjudge.auditing.stability import stability_report
 
-        if all(one.repeat is None and one.variant is None for one in self.ratings):
+        if all(rating.repeat is None and rating.variant is None for rating in self.ratings):
             return None
         try:
             return stability_report(self.judgements)
@@ -159,7 +163,7 @@ class JudgeOutcome(RunOutcome):
     @property
     def n_unscored(self) -> int:
         """How many judgements have no score."""
-        return sum(one.unscored is not None for one in self.ratings)
+        return sum(rating.unscored is not None for rating in self.ratings)
 
 
 async def judge_material(
@@ -216,7 +220,7 @@ async def _judge(
         from fairjudge.run.ray_engine import judge_on_ray
 
         return judge_on_ray(book, options=options, plan=plan, model=model, progress=told)
-    if any(one.unscored is None for one in book.ratings):
+    if any(rating.unscored is None for rating in book.ratings):
         models.note_answered_before()
     with noting_spent(book.run, model, models.spent), relaxed_gc():
         await judge_tasks(

@@ -98,17 +98,20 @@ async def judge_by(
             )
             for place, member in enumerate(members, 1)
         ]
-    rows = with_pair_verdicts(jury_rows([one.judgements for one in outcomes], rule=rule))
-    judgements = (*rows, *(row for one in outcomes for row in one.judgements))
+    rows = with_pair_verdicts(jury_rows([outcome.judgements for outcome in outcomes], rule=rule))
+    judgements = (*rows, *(row for outcome in outcomes for row in outcome.judgements))
     return replace(
         outcomes[0],
         judgements=judgements,
         ratings=tuple(map(rating_of, judgements)),
-        derived=(*derive(rows, options.derive), *(row for one in outcomes for row in one.derived)),
+        derived=(
+            *derive(rows, options.derive),
+            *(row for outcome in outcomes for row in outcome.derived),
+        ),
         scores=system_scores(rows, scale_range=outcomes[0].scale_range),
         signature=rows[0].signature,
-        was_finished=all(one.was_finished for one in outcomes),
-        spent=spent_together(one.spent for one in outcomes),
+        was_finished=all(outcome.was_finished for outcome in outcomes),
+        spent=spent_together(outcome.spent for outcome in outcomes),
         run=folder.shown,
     )
 

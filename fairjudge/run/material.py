@@ -88,7 +88,7 @@ class Material:
     def references(self) -> tuple[Cluster, ...]:
         """What is judged against, where it is references or judgements name its articles."""
         named = self.plan.aspect == BALANCE
-        return tuple(one for one in self.sources if named or isinstance(one, Reference))
+        return tuple(source for source in self.sources if named or isinstance(source, Reference))
 
     def identity(self) -> dict[str, Any]:
         """Return what ties a run to its options and inputs, whoever judges."""
@@ -112,7 +112,7 @@ class Material:
         if not any(plan.shows_articles for plan in self.options.plans()):
             return ()
         judged = {task.eid for task in self.tasks}
-        return articles_left_out(one for one in self.sources if one.eid in judged)
+        return articles_left_out(source for source in self.sources if source.eid in judged)
 
     def not_judged_on(self, plan: JudgingPlan) -> Counter[str]:
         """Return the same for the aspect of `plan`."""

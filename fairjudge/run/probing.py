@@ -116,12 +116,14 @@ async def checks_report(
         "aspect": aspect,
         "checks": [
             {
-                "name": one.name,
-                "n": one.n,
-                "kept": figure(wilson(one.n_kept, one.n), times=100.0),
-                "n_unscored": one.n_unscored,
-                "broken": [{"item": item, "values": list(values)} for item, values in one.broken],
+                "name": check_result.name,
+                "n": check_result.n,
+                "kept": figure(wilson(check_result.n_kept, check_result.n), times=100.0),
+                "n_unscored": check_result.n_unscored,
+                "broken": [
+                    {"item": item, "values": list(values)} for item, values in check_result.broken
+                ],
             }
-            for one in check_results(made, judged)
+            for check_result in check_results(made, judged)
         ],
     }

@@ -193,17 +193,17 @@ async def _judge(
         here = replace(options, prompt=paths.get("prompt"), scale=paths.get("scale"))
         tasks = tuple(shard.tasks.values())
         judge = make_judge(models, here, plan=work.plan, tasks=tasks)
-    found: dict[int, Judgement] = {}
+    judgements: dict[int, Judgement] = {}
     deps = JudgeDeps(
         tasks=[shard.tasks[position] for position in shard.pending],
         judge=judge,
         fallback=make_fallback(models, options.fallback, aspect=work.plan.aspect),
-        record=found.__setitem__,
-        is_done=found.__contains__,
+        record=judgements.__setitem__,
+        is_done=judgements.__contains__,
     )
     await build_chunk_graph().ainvoke({"start": 0, "stop": len(shard.pending)}, context=deps)
     return tuple(
-        {"position": position, "judgement": found[place].to_json()}
+        {"position": position, "judgement": judgements[place].to_json()}
         for place, position in enumerate(shard.pending)
     )
 

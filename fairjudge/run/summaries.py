@@ -114,7 +114,7 @@ async def summarize_loaded(
         with opened as run, noting_spent(run, model, models.spent):
             with rejecting_foreign_rows(run):
                 rows = map(Summary.model_validate, run.read(_ROWS))
-                kept = {(one.eid, one.system): one for one in rows}
+                kept = {(row.eid, row.system): row for row in rows}
             if kept:
                 models.note_answered_before()
 

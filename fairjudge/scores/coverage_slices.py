@@ -175,9 +175,9 @@ def coverage_slices(
         uncovered=tuple(uncovered),
         left_out={eid: tuple(sorted(some)) for eid, some in silent.items() if some},
         least_covered={
-            one.eid: _least_covered(one.sources, by_eid[one.eid])
-            for one in judgements
-            if one.sources and one.eid in by_eid
+            judgement.eid: _least_covered(judgement.sources, by_eid[judgement.eid])
+            for judgement in judgements
+            if judgement.sources and judgement.eid in by_eid
         },
         n=counts["known"],
         n_sources=counts["sources"],
@@ -191,25 +191,31 @@ def _rows(
     judgements: Iterable[Judgement], by_eid: Mapping[str, Cluster], counts: Counter[str]
 ) -> Iterator[_Row]:
     """Yield the single groups and articles; count what is unscored, and of unknown clusters."""
-    for one in judgements:
-        listed = PROTOCOLS[one.protocol].itemized
-        single = one.unit.startswith(("answer:", "article:"))
-        if one.system is None or not (listed or single or one.aspect == BALANCE):
+    for judgement in judgements:
+        listed = PROTOCOLS[judgement.protocol].itemized
+        single = judgement.unit.startswith(("answer:", "article:"))
+        if judgement.system is None or not (listed or single or judgement.aspect == BALANCE):
             continue
-        if one.eid not in by_eid:
+        if judgement.eid not in by_eid:
             counts["unknown"] += 1
-        elif one.value is None or isinstance(one.value, str):
+        elif judgement.value is None or isinstance(judgement.value, str):
             counts["unscored"] += 1
         elif listed:
-            for each in one.checklist or ():
-                yield _Row(eid=one.eid, unit=each.unit, value=each.covered, covered=each.answers)
-        elif one.sources:
-            for source in one.sources:
+            for each in judgement.checklist or ():
+                yield _Row(
+                    eid=judgement.eid, unit=each.unit, value=each.covered, covered=each.answers
+                )
+        elif judgement.sources:
+            for source in judgement.sources:
                 unit = f"article:{source.aid}"
-                yield _Row(eid=one.eid, unit=unit, value=source.covered, aspect=BALANCE)
+                yield _Row(eid=judgement.eid, unit=unit, value=source.covered, aspect=BALANCE)
         elif single:
-            value = (one.value - 1) / 4 if PROTOCOLS[one.protocol].graded else one.value
-            yield _Row(eid=one.eid, unit=one.unit, value=value)
+            value = (
+                (judgement.value - 1) / 4
+                if PROTOCOLS[judgement.protocol].graded
+                else judgement.value
+            )
+            yield _Row(eid=judgement.eid, unit=judgement.unit, value=value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,8 +270,8 @@ def _points(
     for aid in known:
         article = reference.articles[places[aid]]
         borne[f"{kind} by outlet", _outlet(aid, reference)].append(values[aid])
-        for name, given in article.attributes.items():
-            borne[f"{kind} by attribute {name}", str(given)].append(values[aid])
+        for name, attribute in article.attributes.items():
+            borne[f"{kind} by attribute {name}", str(attribute)].append(values[aid])
     for one, some in borne.items():
         yield _Point(eid=row.eid, value=fmean(some), slices=(one,))
 
@@ -329,11 +335,11 @@ def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
     by_eid: dict[str, list[float]] = defaultdict(list)
     for point in points:
         by_eid[point.eid].append(point.value)
-    found = clustered_mean([fmean(some) for some in by_eid.values()], list(by_eid), level=level)
-    if isinstance(found, Estimate) and len(by_eid) < FEWEST_CLUSTERS:
+    estimate = clustered_mean([fmean(some) for some in by_eid.values()], list(by_eid), level=level)
+    if isinstance(estimate, Estimate) and len(by_eid) < FEWEST_CLUSTERS:
         why = f"no interval: fewer than {FEWEST_CLUSTERS} clusters"
-        return replace(found, low=None, high=None, method=why)
-    return within(found, 0.0, 1.0)
+        return replace(estimate, low=None, high=None, method=why)
+    return within(estimate, 0.0, 1.0)
 
 
 def _order(name: str) -> tuple[int, str]:

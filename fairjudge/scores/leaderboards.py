@@ -131,7 +131,11 @@ def rank_ranges(
     than `FEWEST_CLUSTERS` clusters all are.
     """
     means = cluster_means(judgements)
-    names = [one.system for one in system_scores(judgements) if one.ranked and one.system in means]
+    names = [
+        system_score.system
+        for system_score in system_scores(judgements)
+        if system_score.ranked and system_score.system in means
+    ]
     documents = sorted({eid for name in names for eid in means[name]})
     if len(documents) < FEWEST_CLUSTERS:
         return {}

@@ -170,7 +170,8 @@ class Study:
             build=None if self.build is None else (of(self.build[0]), self.build[1]),
             writers=tuple((options, of(model)) for options, model in self.writers),
             judges=tuple(
-                replace(one, models=tuple(of(model) for model in one.models)) for one in self.judges
+                replace(judge, models=tuple(of(model) for model in judge.models))
+                for judge in self.judges
             ),
         )
 
@@ -206,7 +207,7 @@ def _resolved(path: Path, tables: StudyFile, cache: Path | None) -> Study:
     data = DataTable(
         clusters=_beside(path, tables.data.clusters),
         references=_beside(path, tables.data.references),
-        summaries=tuple(path.parent / one for one in tables.data.summaries),
+        summaries=tuple(path.parent / summary for summary in tables.data.summaries),
         labels=_beside(path, tables.data.labels),
     )
     models = _models(path, tables, cache)
@@ -284,12 +285,12 @@ def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
 def _with_paths(options: _O, folder: Path) -> _O:
     """Return `options` with the paths in them taken from `folder`."""
     found: dict[str, Any] = {}
-    for one in fields(options):  # type: ignore[arg-type]
-        value = getattr(options, one.name)
+    for field in fields(options):  # type: ignore[arg-type]
+        value = getattr(options, field.name)
         if isinstance(value, Path):
-            found[one.name] = folder / value
+            found[field.name] = folder / value
         elif isinstance(value, tuple) and value and isinstance(value[0], Path):
-            found[one.name] = tuple(folder / each for each in value)
+            found[field.name] = tuple(folder / each for each in value)
     return replace(options, **found)  # type: ignore[type-var]
 
 

@@ -77,8 +77,8 @@ class FoundData:
             case "clusters" | "references":
                 read = read_clusters(path).records
                 n_articles = sum(len(one.articles) for one in read)
-                said = f"{pluralize(len(read), 'cluster')}, {pluralize(n_articles, 'article')}"
-                (self.clusters if kind == "clusters" else self.references)[path] = said
+                sentence = f"{pluralize(len(read), 'cluster')}, {pluralize(n_articles, 'article')}"
+                (self.clusters if kind == "clusters" else self.references)[path] = sentence
                 self.attributes |= _attributes(read)
             case "summaries":
                 written = read_summaries(path).records
@@ -89,7 +89,7 @@ class FoundData:
                 )
             case "labels":
                 labels = read_labels(path).records
-                aspects = ", ".join(sorted({one.aspect for one in labels}))
+                aspects = ", ".join(sorted({label.aspect for label in labels}))
                 self.labels[path] = f"{pluralize(len(labels), 'label')} on {aspects}"
             case _:
                 return
@@ -97,14 +97,14 @@ class FoundData:
 
 def find_data(places: Sequence[Path]) -> FoundData:
     """Return what the files, and the files right in the folders, of `places` hold."""
-    found = FoundData()
+    found_data = FoundData()
     for path in _files(places):
-        found.add(path)
-    if not found.clusters and not found.references:
+        found_data.add(path)
+    if not found_data.clusters and not found_data.references:
         raise InputError(
             "no clusters or references here; docs/formats.md shows a line of each", path=places[0]
         )
-    return found
+    return found_data
 
 
 def _files(places: Iterable[Path]) -> Iterator[Path]:
@@ -151,7 +151,7 @@ def _data(found: FoundData, path: Path) -> str:
     lines = ["[data]"]
     for name, files in (("clusters", found.clusters), ("references", found.references)):
         lines += _one(name, files, path)
-    listed = ", ".join(_quoted(one, path) for one in found.summaries)
+    listed = ", ".join(_quoted(summary, path) for summary in found.summaries)
     said = "; ".join(found.summaries.values()) or "or have some written: see [[summarize]]"
     lines.append(_line(f"summaries = [{listed}]", said))
     lines += _one("labels", found.labels, path)

@@ -95,9 +95,11 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
         figures: dict[str, Any]
         match kind:
             case "verbosity":
-                given = AuditInput(references=sources, summaries=summaries, **here)
+                audit_input = AuditInput(references=sources, summaries=summaries, **here)
                 asked: dict[str, Any] = {"aspect": plan.aspect, "protocol": protocol}
-                figures = verbosity_report(collect(given, probes=("extended",), **asked, **shared))
+                figures = verbosity_report(
+                    collect(audit_input, probes=("extended",), **asked, **shared)
+                )
             case "order":
                 figures = run_to_end(
                     order_report(sources, summaries, max_articles=3, n_shuffles=3, **here, **shared)
@@ -126,7 +128,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
 
     def work(place: Workplace, _run: Path) -> Done:
         files = [read_judgements(path, skip_bad=place.skip_bad) for path in judged]
-        found = calibrate(
+        calibration = calibrate(
             [row for file in files for row in file],
             labels,
             method=table.method,
@@ -138,19 +140,20 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
             n_resamples=table.resamples,
             seed=seed,
         )
-        figures = found.to_dict()
+        figures = calibration.to_dict()
         _write_json(output, figures)
-        if found.calibrators:
-            found.save(calibrators)
+        if calibration.calibrators:
+            calibration.save(calibrators)
             for file, path in zip(files, calibrated, strict=True):
-                write_records(path, found.apply(file.records).judgements)
+                write_records(path, calibration.apply(file.records).judgements)
         groups = figures["groups"]
+        n_curves = pluralize(len(calibration.calibrators), "curve")
         return Done(
-            told=f"{pluralize(len(groups), 'judge')}, {pluralize(len(found.calibrators), 'curve')}",
+            told=f"{pluralize(len(groups), 'judge')}, {n_curves}",
             findings=tuple(
-                f"{one['judge']} against people, {one['aspect']} by {one['protocol']}: "
-                f"{verdict(one)}."
-                for one in groups
+                f"{group['judge']} against people, {group['aspect']} by {group['protocol']}: "
+                f"{verdict(group)}."
+                for group in groups
             ),
         )
 

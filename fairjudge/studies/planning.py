@@ -128,7 +128,7 @@ class _Planner:
 
     def _twin(self, asked: Study, name: str) -> Step:
         """Return the same step in the folder of stand-ins."""
-        by_name: Mapping[str, Step] = {one.name: one for one in steps_of(asked, self.scratch)}
+        by_name: Mapping[str, Step] = {step.name: step for step in steps_of(asked, self.scratch)}
         return by_name[name]
 
 

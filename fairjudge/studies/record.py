@@ -71,7 +71,7 @@ class StudyRecord:
         entry = self.entries.get(step)
         if entry is None or entry["key"] != key or entry.get("n_again", entry["n_lost"]):
             return None
-        if any(_digest(self.folder / name) != kept for name, kept in entry["makes"].items()):
+        if any(_digest(self.folder / name) != make for name, make in entry["makes"].items()):
             return None
         return Done(
             told=entry["told"],

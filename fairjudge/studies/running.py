@@ -60,28 +60,28 @@ class StudyResult:
     @property
     def findings(self) -> tuple[str, ...]:
         """What is worth knowing, in plain sentences: what was found, lost, and is to do next."""
-        found = dict.fromkeys(text for one in self.steps for text in one.done.findings)
+        found = dict.fromkeys(text for step in self.steps for text in step.done.findings)
         lost = "Every item has a result."
         if self.n_lost:
             share = f"{self.n_lost} of {pluralize(self.n_items, 'item')}"
-            where = ", ".join(one.name for one in self.steps if one.done.n_lost)
-            again = sum(one.done.n_again for one in self.steps)
+            where = ", ".join(step.name for step in self.steps if step.done.n_lost)
+            again = sum(step.done.n_again for step in self.steps)
             next_start = "; the next start asks for these alone"
             if again < self.n_lost:
                 next_start = f"; the next start asks for {again} of these again" if again else ""
             lost = f"{share} have no result ({where}){next_start}."
-        todo = [one.done.next_step for one in self.steps if one.done.next_step]
+        todo = [step.done.next_step for step in self.steps if step.done.next_step]
         return (*found, lost, *todo[:1])
 
     @property
     def n_items(self) -> int:
         """How many items the steps had."""
-        return sum(one.done.n_items for one in self.steps)
+        return sum(step.done.n_items for step in self.steps)
 
     @property
     def n_lost(self) -> int:
         """How many of them failed or were refused."""
-        return sum(one.done.n_lost for one in self.steps)
+        return sum(step.done.n_lost for step in self.steps)
 
     def table(self) -> TextTable:
         """Return the steps as a table."""
@@ -89,11 +89,15 @@ class StudyResult:
             title="Steps",
             columns=columns("step", "result", "seconds", numbers=("seconds",)),
             rows=tuple(
-                (one.name, one.done.told, "kept" if one.seconds is None else f"{one.seconds:.1f}")
-                for one in self.steps
+                (
+                    step.name,
+                    step.done.told,
+                    "kept" if step.seconds is None else f"{step.seconds:.1f}",
+                )
+                for step in self.steps
             ),
             notes=("kept: nothing has changed since an earlier start did it.",)
-            if any(one.seconds is None for one in self.steps)
+            if any(step.seconds is None for step in self.steps)
             else (),
         )
 

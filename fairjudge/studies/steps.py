@@ -117,9 +117,9 @@ def build_step(at: Layout, model: Model, options: BuildOptions) -> Step:
             skip_bad=place.skip_bad,
             progress=place.progress,
         )
-        n_questions = sum(len(one.reference.question_answers) for one in outcome.clusters)
+        n_questions = sum(len(cluster.reference.question_answers) for cluster in outcome.clusters)
         n, n_without = len(outcome.clusters), outcome.n_without_questions
-        n_broken = sum(bool(one.why_none and one.problems) for one in outcome.clusters)
+        n_broken = sum(bool(cluster.why_none and cluster.problems) for cluster in outcome.clusters)
         return Done(
             told=f"{pluralize(n_questions, 'question')} on {pluralize(n, 'cluster')}",
             findings=(
@@ -244,4 +244,4 @@ def _judged(outcome: JudgeOutcome, seed: int) -> Done:
 
 def asking(*models: Model) -> tuple[Model, ...]:
     """Return the language models among `models`."""
-    return tuple(one for one in models if one.llm is not None)
+    return tuple(model for model in models if model.llm is not None)

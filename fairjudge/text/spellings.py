@@ -60,15 +60,19 @@ def spellings_of(given: Iterable[AttributeValue], *, numeric: bool = False) -> S
 
     Words stand for numbers only beside a number of the same size, or with `numeric` always.
     """
-    counts = Counter((type(one).__name__, one) for one in given if one is not None)
+    counts = Counter(
+        (type(attribute_value).__name__, attribute_value)
+        for attribute_value in given
+        if attribute_value is not None
+    )
     truth = _only_truth_values([one for _, one in counts])
     groups: dict[_Key, list[tuple[int, AttributeValue]]] = defaultdict(list)
     for (_, one), n in counts.items():
         key = _key(one, truth=truth)
         if key is not None:
             groups[key].append((n, one))
-    values = {key: _chosen(key, some, numeric=numeric) for key, some in groups.items()}
-    joined = (_spelled(values[key], [one for _, one in some]) for key, some in groups.items())
+    values = {key: _chosen(key, group, numeric=numeric) for key, group in groups.items()}
+    joined = (_spelled(values[key], [one for _, one in group]) for key, group in groups.items())
     return Spellings(values=values, joined=tuple(sorted(one for one in joined if one)), truth=truth)
 
 
@@ -83,7 +87,9 @@ def spellings_by_attribute(articles: Iterable[Article]) -> dict[str, Spellings]:
 
 def labels_of(article: Article, spellings: Mapping[str, Spellings]) -> dict[str, str]:
     """Return the labels of an article's attributes that have a value."""
-    labels = ((name, spellings[name].label(one)) for name, one in article.attributes.items())
+    labels = (
+        (name, spellings[name].label(attribute)) for name, attribute in article.attributes.items()
+    )
     return {name: label for name, label in labels if label is not None}
 
 
@@ -107,19 +113,25 @@ def with_labels(clusters: Iterable[AnyCluster]) -> tuple[AnyCluster, ...]:
     )
 
 
-def _only_truth_values(given: Iterable[AttributeValue]) -> bool:
+def _only_truth_values(attribute_values: Iterable[AttributeValue]) -> bool:
     """Whether 0 and 1 are truth values here: all others are, and there are some."""
-    keys = {key for one in given if (key := _key(one, truth=False)) is not None}
+    keys = {
+        key
+        for attribute_value in attribute_values
+        if (key := _key(attribute_value, truth=False)) is not None
+    }
     return bool(keys & {"true", "false"}) and keys <= {"true", "false", 0.0, 1.0}
 
 
-def _key(given: AttributeValue, *, truth: bool) -> _Key | None:
+def _key(attribute_value: AttributeValue, *, truth: bool) -> _Key | None:
     """Return what all spellings of a value share, None for what says that there is no value."""
-    if given is None:
+    if attribute_value is None:
         return None
-    if isinstance(given, bool):
-        return str(given).lower()
-    key: _Key = given if isinstance(given, int | float) else _word_key(given)
+    if isinstance(attribute_value, bool):
+        return str(attribute_value).lower()
+    key: _Key = (
+        attribute_value if isinstance(attribute_value, int | float) else _word_key(attribute_value)
+    )
     if key in UNKNOWN:
         return None
     return _TRUTH.get(key, key) if truth and isinstance(key, int | float) else key
@@ -130,13 +142,13 @@ def _word_key(word: str) -> _Key:
     return float(key) if _NUMBER.fullmatch(key) else key
 
 
-def _plain(given: AttributeValue) -> Known:
+def _plain(attribute_value: AttributeValue) -> Known:
     """Return a value without outer white space, truth values as words."""
-    if isinstance(given, bool):
-        return str(given).lower()
-    if isinstance(given, str):
-        return given.strip()
-    return 0 if given is None else given
+    if isinstance(attribute_value, bool):
+        return str(attribute_value).lower()
+    if isinstance(attribute_value, str):
+        return attribute_value.strip()
+    return 0 if attribute_value is None else attribute_value
 
 
 def _chosen(key: _Key, some: list[tuple[int, AttributeValue]], *, numeric: bool) -> Known:
@@ -158,6 +170,13 @@ def _chosen(key: _Key, some: list[tuple[int, AttributeValue]], *, numeric: bool)
 def _spelled(value: Known, some: list[AttributeValue]) -> tuple[str, ...]:
     """Return the spellings of a value, its name first; none where there is one alone."""
     name = label_of(value)
-    spelled = sorted({one if isinstance(one, str) else label_of(_plain(one)) for one in some})
+    spelled = sorted(
+        {
+            attribute_value
+            if isinstance(attribute_value, str)
+            else label_of(_plain(attribute_value))
+            for attribute_value in some
+        }
+    )
     others = [one for one in spelled if one != name]
     return (name, *others) if others else ()

@@ -212,8 +212,8 @@ class _Pages:
         kind = self._site.task.scale.kind
         items = self._desk.items
         documents = [item.eid for item in items]
-        found = self._desk.look(lambda board: quality(board, kind=kind, documents=documents))
-        return {"quality": found, "items": items, "controls": len(self._desk.job.controls),
+        result = self._desk.look(lambda board: quality(board, kind=kind, documents=documents))
+        return {"quality": result, "items": items, "controls": len(self._desk.job.controls),
             "clean": clean, "why": _why}  # fmt: skip
 
     # What all of them need.
