@@ -104,7 +104,7 @@ def test_the_oracle_by_unigrams(cli, reviews):
     assert found["measures"]["auc"]["n"] == 20
     assert len(Path("pseudo.jsonl").read_text().splitlines()) == 40
     table = cli("fairness", "oracle", "c.jsonl", "--attribute", "side", "--documents", "2").out
-    assert "Sets left out: 1 one_value." in table
+    assert "Sets excluded: 1 one_value." in table
 
 
 def test_the_oracle_by_embedding(cli, reviews, bag):
