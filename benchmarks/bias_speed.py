@@ -16,9 +16,11 @@ from collections.abc import Callable
 import numpy as np
 from _machine import describe_machine
 
-from fairjudge.bias.people import Person, inclusion_bias
+from fairjudge.bias.entity_analysis import ENTITIES, EntityCounts
+from fairjudge.bias.people import PeopleCounts, Person, inclusion_bias
 from fairjudge.bias.representation import count_vectors, distinguishability, mask
 from fairjudge.bias.resampling import Counts
+from fairjudge.domain import Undefined
 from fairjudge.stats.resampling import Resampling
 
 N_ORIGINALS, N_INPUTS, N_WORDS, N_VOCABULARY, N_DIMENSIONS = 683, 20, 60, 20_000, 384
@@ -55,12 +57,14 @@ def main() -> None:
         present = np.full((n, 2), 3)
         where = {"documents": originals, "assignments": np.tile(np.arange(10), n // 10).tolist()}
         included = rng.binomial(present, 0.4)
-        inclusion_bias(
-            Counts.of(included, **where),
-            Counts.of(present, **where),
+        people = PeopleCounts(
+            included=Counts.of(included, **where),
+            present=Counts.of(present, **where),
             groups=("female", "male"),
-            resampling=resampling,
         )
+        counts = EntityCounts(people=people, made_up=Undefined(why="nobody is made up"))
+        ENTITIES["inclusion"].estimate(counts, resampling)
+        inclusion_bias(people, resampling=resampling)
 
     timed(f"counts, {n} summaries, by original", counts)
     timed(

@@ -14,7 +14,7 @@ import numpy as np
 from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
 from fairjudge.domain import Judgement, Label, Order, ProtocolName
 from fairjudge.errors import InputError
-from fairjudge.protocols import PROTOCOLS
+from fairjudge.protocols import PROTOCOLS, as_pairs
 from fairjudge.text.counting import pluralize
 
 ItemKey: TypeAlias = tuple[str, str, str, str]
@@ -178,9 +178,9 @@ def item_json(key: ItemKey) -> dict[str, str]:
 
 
 def by_group(rows: Iterable[Judgement]) -> dict[GroupKey, list[Judgement]]:
-    """Return judgements by judge, aspect and protocol, in order of appearance."""
+    """Return judgements, rankings as pairs, by judge, aspect and protocol, as they appear."""
     groups: dict[GroupKey, list[Judgement]] = defaultdict(list)
-    for row in rows:
+    for row in as_pairs(rows):
         groups[row.judge, row.aspect, row.protocol].append(row)
     return groups
 

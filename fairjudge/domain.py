@@ -25,11 +25,11 @@ from pydantic import (
 
 Aspect: TypeAlias = str
 """``"coverage"``, ``"faithfulness"``, ``"balance"``, or the name of a custom criterion."""
-ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise", "checklist"]
+ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise", "checklist", "ranking"]
 Verdict: TypeAlias = Literal["a", "b", "tie"]
 """A pairwise verdict in terms of ``system_a`` and ``system_b``, whatever the order asked."""
 Order: TypeAlias = Literal["ab", "ba"]
-"""Which system's summary stood first in the prompt."""
+"""Which system's summary stood first in the prompt; of a ranking, ``"ba"`` is the list reversed."""
 UnscoredReason: TypeAlias = Literal[
     "unparseable", "off_scale", "refused", "backend", "budget", "empty_input", "too_long"
 ]
@@ -166,7 +166,7 @@ class Summary(Record):
 
 
 class _Target(Record):
-    """What was judged: one summary, or two."""
+    """What was judged: one summary, or two; of a ranking, several."""
 
     eid: Id
     system: Id | None = None
@@ -177,6 +177,8 @@ class _Target(Record):
 
     @model_validator(mode="after")
     def _one_or_two_systems(self) -> Self:
+        if getattr(self, "systems", None) is not None and self.system is self.system_a is None:
+            return self
         given = (self.system is not None, self.system_a is not None, self.system_b is not None)
         if given not in {(True, False, False), (False, True, True)}:
             raise ValueError("expected either 'system', or both 'system_a' and 'system_b'")
@@ -234,17 +236,20 @@ class SourceCovered(Record):
 class Judgement(_Target):
     """What one judge said of one item, or why there is no score.
 
-    Exactly one of ``value`` and ``unscored`` is set. ``probabilities`` maps each answer on the
+    Exactly one of ``value`` and ``unscored`` is set; a ranking of ``systems`` has ``ranking``, from
+    the best to the worst, in the place of ``value``. ``probabilities`` maps each answer on the
     scale to its probability where the judge gives them. ``checklist`` holds what the value of that
     protocol is made of, ``sources`` what a balance is. ``repeat`` numbers judgements of the same
     item from 0, under one prompt; ``variant`` names the prompt where an item was judged by several.
     ``without_probabilities`` says why a value that was to come from token probabilities does not.
     """
 
+    systems: tuple[Id, ...] | None = Field(default=None, min_length=2)
     order: Order | None = None
     protocol: ProtocolName
     judge: str = Field(min_length=1)
     value: Value | None = None
+    ranking: tuple[Id, ...] | None = None
     unscored: UnscoredReason | None = None
     raw: Text | None = None
     scored_by: ScoredBy = "llm"
@@ -258,8 +263,19 @@ class Judgement(_Target):
 
     @model_validator(mode="after")
     def _scored_or_not(self) -> Self:
+        if self.systems is not None:
+            return self._ranked_or_not(self.systems)
         if (self.value is None) == (self.unscored is None):
             raise ValueError("expected exactly one of 'value' and 'unscored'")
+        return self
+
+    def _ranked_or_not(self, systems: tuple[str, ...]) -> Self:
+        if self.value is not None or (self.ranking is None) == (self.unscored is None):
+            raise ValueError("expected exactly one of 'ranking' and 'unscored', and no 'value'")
+        if len(set(systems)) < len(systems):
+            raise ValueError("'systems' names a system twice")
+        if self.ranking is not None and sorted(self.ranking) != sorted(systems):
+            raise ValueError("'ranking' must hold each of 'systems' once")
         return self
 
 
@@ -267,7 +283,8 @@ class Judgement(_Target):
 class JudgeTask:
     """One question to a judge: what is judged, against what, and how.
 
-    ``systems`` and ``texts`` hold one entry, or two in terms of a and b whatever ``order`` asks.
+    ``systems`` and ``texts`` hold one entry, or two in terms of a and b whatever ``order`` asks, or
+    all of a cluster.
     Faithfulness stands on ``articles``, coverage on ``questions``; the other is empty. ``unit``
     is as in `Judgement`; for ``"sentence:<i>"`` the text is that sentence. ``repeat`` and
     ``variant`` are as in `Judgement`: None where the item is asked about once, by one prompt.

@@ -6,13 +6,14 @@ Files, options and signatures name a protocol; whoever must know what follows fr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
-from fairjudge.domain import Order, ProtocolName
+from fairjudge.domain import Judgement, Order, ProtocolName, Verdict
 
 _Item = TypeVar("_Item")
 VerdictKind: TypeAlias = Literal["rating", "yes_no", "preference", "items"]
@@ -24,15 +25,16 @@ BOTH_ORDERS: tuple[Order, Order] = ("ab", "ba")
 class Protocol:
     """One way to ask a judge for a verdict.
 
-    ``prompt`` ends the names of its prompts. ``shown`` counts the summaries of one task.
-    ``score_range`` holds the lowest and the highest score of a system, on the scale that judges use
-    unless told otherwise; ``score_meaning`` says what a system's score is, in words for readers.
+    ``prompt`` ends the names of its prompts. ``shown`` counts the summaries of one task, None for
+    all of a cluster. ``score_range`` holds the lowest and the highest score of a system, on the
+    scale that judges use unless told otherwise; ``score_meaning`` says what a system's score is, in
+    words for readers.
     """
 
     name: ProtocolName
     verdict: VerdictKind
     prompt: str = "single"
-    shown: Literal[1, 2] = 1
+    shown: Literal[1, 2] | None = 1
     score_range: tuple[float, float] = (0.0, 1.0)
     score_meaning: str
 
@@ -40,6 +42,11 @@ class Protocol:
     def paired(self) -> bool:
         """Whether judgements say which of two summaries is better."""
         return self.verdict == "preference"
+
+    @property
+    def listwise(self) -> bool:
+        """Whether one judgement ranks all summaries of a cluster; `as_pairs` makes pairs of it."""
+        return self.shown is None
 
     @property
     def graded(self) -> bool:
@@ -69,15 +76,17 @@ class Protocol:
     @property
     def orders(self) -> tuple[Order | None, ...]:
         """The orders in which summaries are shown; None where there is but one."""
-        return BOTH_ORDERS if self.shown > 1 else (None,)
+        return (None,) if self.shown == 1 else BOTH_ORDERS
 
     def sides(self, summaries: Sequence[_Item]) -> Iterator[tuple[_Item, ...]]:
         """Yield those of one cluster's `summaries` that are shown together."""
+        if self.shown is None:
+            return iter([tuple(summaries)] if len(summaries) > 1 else [])
         return combinations(summaries, self.shown)
 
-    def n_tasks(self, n_summaries: int) -> int:
-        """Return how many tasks a judge has on the summaries of one cluster, in all orders."""
-        return len(self.orders) * sum(1 for _ in self.sides(range(n_summaries)))
+    def n_verdicts(self, n_summaries: int) -> int:
+        """Return how many verdicts there are on the summaries of one cluster, in all orders."""
+        return len(self.orders) * math.comb(n_summaries, 2 if self.paired else 1)
 
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
@@ -103,7 +112,39 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 verdict="items",
                 score_meaning="share of answer groups covered (one covered in part is a half)",
             ),
+            Protocol(
+                name="ranking",
+                verdict="preference",
+                prompt="ranking",
+                shown=None,
+                score_meaning="win rate in rankings (a half where both orders disagree)",
+            ),
         )
     }
 )
 """Every protocol by its name in files."""
+
+
+def ranked_pairs(
+    systems: Sequence[str], ranking: Sequence[str] | None
+) -> Iterator[tuple[str, str, Verdict | None]]:
+    """Yield each pair of `systems`, as listed, with who stands higher; None where nobody says."""
+    place = {name: number for number, name in enumerate(ranking or ())}
+    for a, b in combinations(systems, 2):
+        yield a, b, None if ranking is None else "a" if place[a] < place[b] else "b"
+
+
+def as_pairs(rows: Iterable[Judgement]) -> Iterator[Judgement]:
+    """Yield `rows`, each ranking as judgements on its pairs that still bear ``ranking``.
+
+    In the order ``"ab"`` the first of a pair stood before the second in the prompt, in ``"ba"``
+    after it: as two orders of a pair judged by itself.
+    """
+    for row in rows:
+        if row.systems is None:
+            yield row
+            continue
+        rest = {name: value for name, value in row.to_json().items() if name != "systems"}
+        for a, b, value in ranked_pairs(row.systems, row.ranking):
+            pair = {"system_a": a, "system_b": b, "value": value}
+            yield Judgement.model_validate(rest | pair)

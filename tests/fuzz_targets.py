@@ -13,11 +13,10 @@ from typing import Any
 import httpx2
 import openai
 
+from fairjudge import fairness
 from fairjudge.analysis.annotated_files import read_annotated
 from fairjudge.analysis.calibrating import read_calibrators
 from fairjudge.analysis.fairness import read_target
-from fairjudge.analysis.fairness_changes import changes_of_files
-from fairjudge.analysis.fairness_compare import agreement_of_files, overall_of_files
 from fairjudge.analysis.name_files import (
     CENSUS_FILES,
     read_census,
@@ -129,9 +128,9 @@ def _census(path: Path) -> None:
 
 def _fairness_reports(path: Path) -> None:
     readers: tuple[Callable[[], Any], ...] = (
-        lambda: overall_of_files([path], measure="coverage_parity"),
-        lambda: agreement_of_files(path, path, seed=0),
-        lambda: changes_of_files([path], baseline="s", seed=0, n_resamples=100),
+        lambda: fairness.overall([path], measure="coverage_parity"),
+        lambda: fairness.agreement(path, path),
+        lambda: fairness.compare(path, baseline="s", n_resamples=100),
     )
     for read in readers:
         _in_words(read)

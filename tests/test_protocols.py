@@ -79,15 +79,17 @@ def test_a_verdict_is_of_one_kind(name):
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
-def test_tasks_are_counted_as_they_are_made(name, n):
+def test_verdicts_are_counted_as_tasks_are_made(name, n):
     protocol = PROTOCOLS[name]
 
     made = [(side, order) for side in protocol.sides(range(n)) for order in protocol.orders]
-    assert protocol.n_tasks(n) == len(made)
+    shown = [len(side) for side, _ in made]
+    pairs = sum(k * (k - 1) // 2 for k in shown)
+    assert protocol.n_verdicts(n) == (pairs if protocol.paired else len(made))
 
 
 def test_pairs_are_shown_both_ways_and_single_summaries_once():
     assert list(PROTOCOLS["pairwise"].sides("abc")) == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert PROTOCOLS["pairwise"].n_tasks(3) == 6
+    assert PROTOCOLS["pairwise"].n_verdicts(3) == 6
     assert list(PROTOCOLS["checklist"].sides("ab")) == [("a",), ("b",)]
-    assert PROTOCOLS["likert"].n_tasks(3) == 3
+    assert PROTOCOLS["likert"].n_verdicts(3) == 3

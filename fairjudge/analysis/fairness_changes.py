@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.analysis.fairness_compare import read_report
+from fairjudge.analysis.fairness_compare import GivenReport
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.fairness.comparison import Comparison, Rows, compare_with_baseline
+from fairjudge.fairness.comparison import Change, Comparison, Rows, compare_with_baseline
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
@@ -22,6 +22,8 @@ from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.registry import FAMILIES
 from fairjudge.fairness.shares import Shares
 from fairjudge.fairness.support import CoverageVariant
+from fairjudge.records.results import COUNT_ONLY, Json, figure
+from fairjudge.records.signature import signature
 from fairjudge.stats._arrays import FloatArray
 
 
@@ -39,40 +41,76 @@ class ChangeReport:
     notes: tuple[str, ...]
 
 
-def changes_of_files(
-    paths: Sequence[Path], *, baseline: str, seed: int, n_resamples: int
+def compare_reports(
+    given: Sequence[GivenReport], *, baseline: str, seed: int, n_resamples: int
 ) -> ChangeReport:
     """Compare all systems of the reports with `baseline`.
 
-    `paths` are what ``fairness coverage --json`` wrote, ``fairness proportional --json``, or one
+    `given` are what ``fairness coverage --json`` wrote, ``fairness proportional --json``, or one
     of each.
     """
-    reports: dict[str, tuple[Path, Mapping[str, Any]]] = {}
-    for path in paths:
-        report = read_report(path)
-        measure = report.get("measure")
+    reports: dict[str, GivenReport] = {}
+    for one in given:
+        measure = one.report.get("measure")
         if measure not in FAMILIES:
-            raise _no_report(path)
+            raise _no_report(one.path)
         if measure in reports:
             raise InputError(
                 f"two reports of {measure}: one of coverage and one of proportional are compared "
                 "at a time",
-                path=path,
+                path=one.path,
             )
-        reports[str(measure)] = path, report
-    attributes = sorted({str(report.get("attribute")) for _, report in reports.values()})
+        reports[str(measure)] = one
+    attributes = sorted({str(one.report.get("attribute")) for one in reports.values()})
     if len(attributes) > 1:
         raise InputError(f"the reports are of different attributes: {', '.join(attributes)}")
-    kinds = [rows_of_report(report, path) for path, report in reports.values()]
-    excluded = {name: _excluded(report, path) for name, (path, report) in reports.items()}
+    kinds = [rows_of_report(one.report, one.path) for one in reports.values()]
+    excluded = {name: _excluded(one.report, one.path) for name, one in reports.items()}
     return ChangeReport(
         comparison=compare_with_baseline(
             kinds, baseline=baseline, seed=seed, n_resamples=n_resamples
         ),
         excluded=excluded,
-        signatures={name: str(report.get("signature")) for name, (_, report) in reports.items()},
-        notes=tuple(dict.fromkeys(n for _, report in reports.values() for n in _notes(report))),
+        signatures={name: str(one.report.get("signature")) for name, one in reports.items()},
+        notes=tuple(dict.fromkeys(n for one in reports.values() for n in _notes(one.report))),
     )
+
+
+def changes_json(found: ChangeReport, *, seed: int, n_resamples: int) -> Json:
+    """Return the JSON of ``fairness compare``."""
+    systems: dict[str, Json] = {}
+    for change in found.comparison.changes:
+        systems.setdefault(change.variant_name, {})[change.measure.key] = change_json(change)
+    return {
+        "baseline": found.comparison.baseline,
+        "family": {"tests": found.comparison.family, "over": "all systems and measures here"},
+        "systems": systems,
+        "excluded": found.excluded,
+        "notes": list(found.notes),
+        "signatures": dict(found.signatures),
+        "signature": signature(
+            {
+                "measure": "change",
+                "baseline": found.comparison.baseline,
+                "resamples": n_resamples,
+                "seed": seed,
+            }
+        ),
+    }
+
+
+def change_json(change: Change) -> Json:
+    """Return one measure as JSON, in the unit of its own report."""
+    scale = change.measure.times
+    return {
+        "n": change.n,
+        "n_unpaired": change.n_unpaired,
+        "baseline": None if change.baseline is None else change.baseline * scale,
+        "value": None if change.variant is None else change.variant * scale,
+        "difference": figure(change.difference, times=scale, keep=COUNT_ONLY)
+        | {"p_holm": change.p_holm, "q_value": change.q_value},
+        "relative": change.relative,
+    }
 
 
 def rows_of_report(report: Mapping[str, Any], path: Path | None = None) -> dict[str, Rows]:
@@ -149,7 +187,7 @@ def _notes(report: Mapping[str, Any]) -> list[str]:
     return [str(note) for note in notes] if isinstance(notes, list) else []
 
 
-def _excluded(report: Mapping[str, Any], path: Path) -> dict[str, dict[str, int]]:
+def _excluded(report: Mapping[str, Any], path: Path | None) -> dict[str, dict[str, int]]:
     try:
         counts: dict[str, Counter[str]] = {name: Counter() for name in report["systems"]}
         for entry in report["excluded"]:

@@ -1,4 +1,4 @@
-"""Systems ranked by stored pairwise judgements, as JSON."""
+"""Systems ranked by stored judgements of pairs or rankings, as JSON."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from fairjudge.calibration.labels import by_group
-from fairjudge.calibration.ranking import Comparisons, rank_systems
-from fairjudge.domain import Judgement, Undefined
+from fairjudge.calibration.plackett_luce import Rankings, rank_by_rankings
+from fairjudge.calibration.ranking import Comparisons, Ranking, rank_systems
+from fairjudge.domain import Judgement, ProtocolName, Undefined
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import to_json
@@ -19,21 +20,39 @@ _POSITIONS = {"ab": 1.0, "ba": -1.0, None: 0.0}
 
 
 def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dict[str, Any]:
-    """Return the ranking by judge and aspect; every judgement of either order is one comparison.
+    """Return the ranking by judge, aspect and protocol; each order is one comparison, or ranking.
 
     Raises
     ------
     InputError
-        If there is no pairwise judgement.
+        If there is no judgement of a pair, and no ranking.
     """
     groups = [
-        {"judge": judge, "aspect": aspect, **_group(some, level=level, seed=seed)}
+        {"judge": judge, "aspect": aspect, **_found(protocol, some, level=level, seed=seed)}
         for (judge, aspect, protocol), some in by_group(rows).items()
         if PROTOCOLS[protocol].paired
     ]
     if not groups:
         raise InputError("a ranking needs pairwise judgements, and there are none")
     return {"groups": groups}
+
+
+def _found(
+    protocol: ProtocolName, rows: Sequence[Judgement], *, level: float, seed: int
+) -> dict[str, Any]:
+    if not PROTOCOLS[protocol].listwise:
+        return _group(rows, level=level, seed=seed)
+    whole = {
+        (row.eid, row.unit, row.order, row.repeat, row.variant, row.ranking): row for row in rows
+    }
+    ranked = [row for row in whole.values() if row.ranking is not None]
+    given = Rankings(
+        rankings=tuple(row.ranking or () for row in ranked),
+        documents=tuple(row.eid for row in ranked),
+    )
+    found = rank_by_rankings(given, rng=np.random.default_rng(seed), level=level)
+    shown = {"protocol": protocol, "n_rankings": len(ranked)}
+    return {**shown, **_shown(found, n_unscored=len(whole) - len(ranked))}
 
 
 def comparisons(rows: Sequence[Judgement]) -> Comparisons:
@@ -49,8 +68,11 @@ def comparisons(rows: Sequence[Judgement]) -> Comparisons:
 
 
 def _group(rows: Sequence[Judgement], *, level: float, seed: int) -> dict[str, Any]:
-    ranking = rank_systems(comparisons(rows), rng=np.random.default_rng(seed), level=level)
-    n_unscored = sum(row.unscored is not None for row in rows)
-    if isinstance(ranking, Undefined):
-        return {"n_unscored": n_unscored, "why": ranking.why, "systems": []}
-    return {"n_unscored": n_unscored, "why": None, **to_json(ranking)}
+    found = rank_systems(comparisons(rows), rng=np.random.default_rng(seed), level=level)
+    return _shown(found, n_unscored=sum(row.unscored is not None for row in rows))
+
+
+def _shown(found: Ranking | Undefined, *, n_unscored: int) -> dict[str, Any]:
+    if isinstance(found, Undefined):
+        return {"n_unscored": n_unscored, "why": found.why, "systems": []}
+    return {"n_unscored": n_unscored, "why": None, **to_json(found)}

@@ -177,7 +177,7 @@ def _whole(board: Leaderboard, found: Inputs) -> Leaderboard:
     }
     judged = {row.eid for row in found.judgements if row.aspect == board.aspect}
     written = Counter(eid for eid, _ in found.summaries if eid in empty - judged)
-    n = sum(map(PROTOCOLS[board.protocol].n_tasks, written.values()))
+    n = sum(map(PROTOCOLS[board.protocol].n_verdicts, written.values()))
     if not n:
         return board
     reasons = Counter(board.missing.reasons) + Counter({NOT_APPLICABLE: n})

@@ -17,6 +17,7 @@ from fairjudge.annotation.planning import item_key
 from fairjudge.domain import Order
 from fairjudge.errors import InputError
 from fairjudge.files import read_file
+from fairjudge.records.schema import without_schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,7 @@ def read_adjudication(path: Path, items: Sequence[Item]) -> Adjudication:
     job.
     """
     try:
-        groups = json.loads(read_file(path))["groups"]
+        groups = without_schema(json.loads(read_file(path)), path)["groups"]
         listed = [
             (group["aspect"], disagreement)
             for group in groups

@@ -128,12 +128,13 @@ def rank(judgements: object, *, level: Level = 0.95, seed: Seed = 0) -> Findings
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
     A win against a strong system counts for more than one against a weak one, and what standing
-    first adds is taken off.
+    first adds is taken off. Judgements by the protocol ``"ranking"`` are ranked by the
+    Plackett-Luce model, with a bootstrap over documents.
 
     Parameters
     ----------
     judgements
-        Pairwise judgements, of one order or both: a path, a `JudgeResult`, or a list.
+        Judgements of pairs or rankings, of one order or both: a path, a `JudgeResult`, or a list.
     level : float
         Confidence of intervals, over documents, and of ranks, for all systems at once.
     seed : int

@@ -83,6 +83,7 @@ def _rows(
         path = (*figure, name)
         if isinstance(value, Mapping) and "value" in value and "eid" not in value:
             yield _row(of, path, value)
+            yield from _rows(_parts(value), of=of, figure=path)
         elif isinstance(value, Mapping):
             yield from _rows(value, of=of, figure=path)
         elif _are_mappings(value):
@@ -91,6 +92,16 @@ def _rows(
                     yield from _rows(one, of=of, figure=figure)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             yield _row(of, path, {"value": value})
+
+
+def _parts(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures inside a figure, such as those of its groups."""
+    return {
+        name: part
+        for name, part in figure.items()
+        if isinstance(part, Mapping)
+        and ("value" in part or (part and all(isinstance(one, Mapping) for one in part.values())))
+    }
 
 
 def _are_mappings(value: object) -> TypeGuard[Sequence[Mapping[str, Any]]]:

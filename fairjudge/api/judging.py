@@ -216,7 +216,7 @@ class Judge:
     aspect : str
         ``"coverage"``, ``"faithfulness"``, ``"balance"`` (without an LLM), or one of your own with
         ``prompt`` and ``scale``.
-    protocol : {"likert", "binary", "pairwise", "checklist"}, optional
+    protocol : {"likert", "binary", "pairwise", "checklist", "ranking"}, optional
         By default the preset's. A checklist says for each group of answers whether it is covered.
     preset : {"recommended", "paper", "budget", "granular"}, optional
         Rows of DiverseSumm's Table 5, or what is recommended today.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fairjudge.api.building import References
 from fairjudge.api.calibrating import Calibration
@@ -83,10 +83,18 @@ def _sources(given: object) -> Loaded[Reference] | Loaded[Cluster]:
     return clusters
 
 
+class _Result(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
+
+
 def _take(found: Inputs, value: object, place: int) -> None:
+    from fairjudge.records.schema import without_schema
     from fairjudge.reports.content import Panel
 
-    source = f"value {place}"
+    def panel(kind: str, result: _Result) -> Panel:
+        report = without_schema(result.to_dict())
+        return Panel(kind=kind, source=f"value {place}", report=report)
+
     match value:
         case str() | Path():
             found.add(Path(value))
@@ -96,15 +104,13 @@ def _take(found: Inputs, value: object, place: int) -> None:
             found.take_clusters(value.references)
             found.take_judgements(value)
         case Calibration():
-            found.panels.append(Panel(kind="calibrate", source=source, report=value.to_dict()))
+            found.panels.append(panel("calibrate", value))
         case Findings():
-            found.panels.append(Panel(kind=value.kind, source=source, report=value.to_dict()))
+            found.panels.append(panel(value.kind, value))
         case CoverageFairness():
-            kind = "fairness coverage"
-            found.panels.append(Panel(kind=kind, source=source, report=value.to_dict()))
+            found.panels.append(panel("fairness coverage", value))
         case ProportionalFairness():
-            kind = "fairness proportional"
-            found.panels.append(Panel(kind=kind, source=source, report=value.to_dict()))
+            found.panels.append(panel("fairness proportional", value))
         case _:
             raise ConfigurationError(
                 f"report: value {place} is a {type(value).__name__}; expected a result of build, "

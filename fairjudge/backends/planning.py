@@ -164,6 +164,7 @@ _STAND_INS: Mapping[str, Callable[[CompletionRequest, bool], dict[str, Any]]] = 
     "same": lambda _request, _objects: {"same": []},
     "diverse": lambda _request, _objects: {"invalid": [], "diverse": True},
     "entries": lambda request, _objects: {"entries": _entries(request)},
+    "ranking": lambda request, _objects: {"reasoning": _REASONS, "ranking": _as_listed(request)},
 }
 _OPENED = re.compile(r"^<article ", re.MULTILINE)
 _ARTICLE = re.compile(r"^<article [^>]*>\n(.*?)\n</article ", re.DOTALL | re.MULTILINE)
@@ -183,6 +184,13 @@ def _quoted(prompt: str, *, part: int = 0, parts: int = 1) -> str:
 
 def _numbered(request: CompletionRequest, line: str) -> int:
     return len(re.findall(line, request.messages[-1].content, re.MULTILINE))
+
+
+def _as_listed(request: CompletionRequest) -> list[str]:
+    """Return the numbers of all summaries in the order in which they stand."""
+    schema: Mapping[str, Any] = request.response_schema or {}
+    numbers: list[str] = schema["properties"]["ranking"]["items"]["enum"]
+    return numbers
 
 
 def _entries(request: CompletionRequest) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,6 +33,7 @@ from fairjudge.bias.representation import (
 from fairjudge.bias.word_lists import (
     HELM_GENDER,
     IdentifierCounter,
+    IdentifierCounts,
     ReferenceKind,
     WordListBias,
     WordLists,
@@ -50,10 +50,9 @@ Embed: TypeAlias = Callable[[Sequence[str]], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemWords(SystemReport):
-    """Word-list inclusion of one system, against the source distribution and uniform."""
+    """Word-list inclusion of one system."""
 
-    source: WordListBias
-    uniform: WordListBias
+    bias: WordListBias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,7 @@ def report_words(
         reference=reference,
         groups=counter.groups,
         systems={
-            system: _words_of(mine, counter, options.resampling(system))
+            system: _words_of(mine, counter, reference, options.resampling(system))
             for system, mine in samples.by_system.items()
         },
         notes=samples.notes,
@@ -96,25 +95,22 @@ def report_words(
 
 
 def _words_of(
-    samples: Sequence[Sample], counter: IdentifierCounter, resampling: Resampling
+    samples: Sequence[Sample],
+    counter: IdentifierCounter,
+    reference: ReferenceKind,
+    resampling: Resampling,
 ) -> SystemWords:
     used, excluded = split_usable(samples)
     k = len(counter.groups)
-    ours = counts_of([counter.count(sample.text) for sample in used], used, k)
-    theirs = counts_of([counter.count(sample.source.text) for sample in used], used, k)
-    measure = partial(
-        word_list_bias,
-        ours,
-        theirs,
+    counts = IdentifierCounts(
+        summaries=counts_of([counter.count(sample.text) for sample in used], used, k),
+        sources=counts_of([counter.count(sample.source.text) for sample in used], used, k),
         groups=counter.groups,
-        resampling=resampling,
+        reference=reference,
         n_excluded=len(excluded),
     )
     return SystemWords(
-        n=len(used),
-        source=measure(reference="source"),
-        uniform=measure(reference="uniform"),
-        excluded=excluded,
+        n=len(used), bias=word_list_bias(counts, resampling=resampling), excluded=excluded
     )
 
 

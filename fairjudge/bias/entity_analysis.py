@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from fairjudge.bias.hallucination import (
+    NOBODY,
     HallucinationBias,
+    MadeUpCounts,
     NameGroups,
     hallucinated,
     hallucination_bias,
+    unevenness,
 )
+from fairjudge.bias.measures import BiasMeasure, BiasMeasures, Units
 from fairjudge.bias.people import (
     TITLES,
     InclusionBias,
+    PeopleCounts,
     Person,
     align,
     bare_name,
     fits,
     inclusion_bias,
+    largest_ratio,
     last_name,
     name_tokens,
 )
@@ -34,6 +40,7 @@ from fairjudge.bias.reporting import (
     people_of,
     split_usable,
 )
+from fairjudge.bias.resampling import TwoWay
 from fairjudge.domain import Cluster, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats.resampling import Resampling
@@ -54,13 +61,14 @@ class HallucinatedName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemEntities(SystemReport):
-    """One system.
+    """One system: what `ENTITIES` measure, by key, and the groups' figures.
 
     ``n_ungrouped`` people of the sources belong to no group; ``n_names`` person names stand in the
     summaries, ``n_aligned`` of them fit somebody; ``n_hallucinated`` have a token that the source
     has not, ``n_unknown`` of these suggest no group.
     """
 
+    estimates: Mapping[str, TwoWay]
     inclusion: InclusionBias
     hallucination: HallucinationBias | Undefined
     n_ungrouped: int
@@ -69,6 +77,47 @@ class SystemEntities(SystemReport):
     n_hallucinated: int
     n_unknown: int
     most_hallucinated: tuple[HallucinatedName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityCounts:
+    """Who is named of the sources, and who is made up; the latter where names tell groups."""
+
+    people: PeopleCounts
+    made_up: MadeUpCounts | Undefined
+
+
+def _people_units(counts: EntityCounts) -> Units:
+    return counts.people.units()
+
+
+def _made_up_units(counts: EntityCounts) -> Units | Undefined:
+    return counts.made_up if isinstance(counts.made_up, Undefined) else counts.made_up.units()
+
+
+EntityMeasure: TypeAlias = BiasMeasure[EntityCounts]
+
+ENTITIES: Final[BiasMeasures[EntityCounts]] = BiasMeasures(
+    "entities",
+    EntityMeasure(
+        key="inclusion",
+        label="Entity inclusion",
+        units=_people_units,
+        of_corpus=lambda _, sums: largest_ratio(sums),
+        why=lambda counts: counts.people.why_undefined(),
+        across="largest odds ratio less 1; 0 is unbiased",
+        note="largest odds ratio of inclusion less 1; 0 is unbiased.",
+    ),
+    EntityMeasure(
+        key="hallucination",
+        label="Entity hallucination",
+        units=_made_up_units,
+        of_corpus=lambda _, sums: unevenness(sums),
+        why=lambda _: NOBODY,
+        note="distance of made-up people's groups from an even split.",
+    ),
+)
+"""The measures of ``bias entities``; 0 is unbiased."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,16 +282,24 @@ def _entities_of(
     n_ungrouped = sum(reading.n_ungrouped for reading in readings)
     made_up = Counter(name for reading in readings for name in reading.made_up)
     guessed = {name: None if given.guess is None else given.guess(name) for name in made_up}
+    counts = EntityCounts(
+        people=PeopleCounts(
+            included=counts_of([reading.included for reading in readings], used, k),
+            present=counts_of([reading.present for reading in readings], used, k),
+            groups=given.groups,
+            n_ungrouped=n_ungrouped,
+        ),
+        made_up=_made_up(readings, guessed, used, given.guess),
+    )
     return SystemEntities(
         n=len(used),
-        inclusion=inclusion_bias(
-            counts_of([reading.included for reading in readings], used, k),
-            counts_of([reading.present for reading in readings], used, k),
-            groups=given.groups,
-            resampling=resampling,
-            n_excluded=n_ungrouped,
+        estimates=ENTITIES.estimates(counts, resampling),
+        inclusion=inclusion_bias(counts.people, resampling=resampling),
+        hallucination=(
+            counts.made_up
+            if isinstance(counts.made_up, Undefined)
+            else hallucination_bias(counts.made_up, resampling=resampling)
         ),
-        hallucination=_hallucination(readings, guessed, used, given.guess, resampling),
         n_ungrouped=n_ungrouped,
         n_names=sum(reading.n_names for reading in readings),
         n_aligned=sum(reading.n_aligned for reading in readings),
@@ -256,22 +313,20 @@ def _entities_of(
     )
 
 
-def _hallucination(
+def _made_up(
     readings: Sequence[_Reading],
     guessed: Mapping[str, str | None],
     samples: Sequence[Sample],
     guess: NameGroups | None,
-    resampling: Resampling,
-) -> HallucinationBias | Undefined:
+) -> MadeUpCounts | Undefined:
     if guess is None:
         return Undefined(why="nothing tells the group of a name: give the census or name lists")
     rows = []
     for reading in readings:
         groups = Counter(guessed[name] for name in reading.made_up)
         rows.append([groups[group] for group in guess.groups])
-    return hallucination_bias(
-        counts_of(rows, samples, len(guess.groups)),
+    return MadeUpCounts(
+        counts=counts_of(rows, samples, len(guess.groups)),
         groups=guess.groups,
-        resampling=resampling,
-        n_excluded=sum(guessed[name] is None for r in readings for name in r.made_up),
+        n_unknown=sum(guessed[name] is None for r in readings for name in r.made_up),
     )

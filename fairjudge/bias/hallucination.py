@@ -9,10 +9,10 @@ from functools import partial
 
 import numpy as np
 
+from fairjudge.bias.measures import Units
 from fairjudge.bias.people import name_tokens
 from fairjudge.bias.resampling import (
     Counts,
-    SumStatistic,
     TwoWay,
     holm_over_documents,
     shares,
@@ -25,16 +25,16 @@ from fairjudge.text.folding import fold
 
 CLEAR_MAJORITY = 2.0
 """A name belongs to a group where its frequency is at least this many times every other's."""
+NOBODY = "no hallucinated person has a known group"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HallucinationBias:
-    """Total variation distance from uniform, 0 to 1 - 1/k, and each group's share.
+    """Each group's share of the made-up people.
 
-    The shares' p-values are against 1/k; ``p_holm`` corrects them over the groups.
+    The p-values are against 1/k; ``p_holm`` corrects them over the groups.
     """
 
-    score: TwoWay
     by_group: Mapping[str, TwoWay]
     p_holm: Mapping[str, float]
 
@@ -120,44 +120,57 @@ def hallucinated(unaligned: Iterable[str], source: str) -> tuple[str, ...]:
     return tuple(name for name in unaligned if any(t not in known for t in name_tokens(name)))
 
 
-def hallucination_bias(
-    counts: Counts,
-    *,
-    groups: Sequence[str],
-    resampling: Resampling,
-    n_excluded: int = 0,
-) -> HallucinationBias:
-    """Measure how far hallucinated people are from being of each group alike (equation 3).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeUpCounts:
+    """Hallucinated people of each group in each summary, shape (n, k).
 
-    `counts` has shape (n, k): hallucinated people of each group in each summary. `n` of the result
-    counts those people, `n_excluded` the ones whose group is unknown. Undefined where there is
-    nobody.
+    The group of ``n_unknown`` more is not known.
+
+    Raises
+    ------
+    StatisticsError
+        Fewer than two groups, or a shape that does not fit.
     """
-    k = len(groups)
-    if k < 2 or counts.rows.shape[1] != k:
-        raise StatisticsError(
-            f"expected at least 2 groups and counts of shape (n, {k}), got {counts.rows.shape!r}"
-        )
 
-    def estimate(statistic: SumStatistic, null: float | None = None) -> TwoWay:
-        return two_way(
-            counts,
-            statistic,
-            resampling=resampling,
-            n=int(counts.total.sum()),
-            n_excluded=n_excluded,
-            null=null,
-            why="no hallucinated person has a known group",
-        )
+    counts: Counts
+    groups: Sequence[str]
+    n_unknown: int = 0
 
+    def __post_init__(self) -> None:
+        k, shape = len(self.groups), self.counts.rows.shape
+        if k < 2 or shape[1] != k:
+            raise StatisticsError(
+                f"expected at least 2 groups and counts of shape (n, {k}), got {shape!r}"
+            )
+
+    def units(self) -> Units:
+        """Return the counts; a unit is one made-up person whose group is known."""
+        n = int(self.counts.total.sum())
+        return Units(counts=self.counts, n=n, n_excluded=self.n_unknown)
+
+
+def unevenness(sums: FloatArray) -> FloatArray:
+    """Return the distance of the groups' shares from an even split (`news_bias` equation 3)."""
+    distance: FloatArray = np.abs(shares(sums) - 1.0 / sums.shape[1]).sum(axis=1) / 2.0
+    return distance
+
+
+def hallucination_bias(made_up: MadeUpCounts, *, resampling: Resampling) -> HallucinationBias:
+    """Estimate each group's share of the made-up people; undefined where there is nobody."""
+    units = made_up.units()
     by_group = {
-        group: estimate(partial(_share, column=g), 1.0 / k) for g, group in enumerate(groups)
+        group: two_way(
+            units.counts,
+            partial(_share, column=g),
+            resampling=resampling,
+            n=units.n,
+            n_excluded=units.n_excluded,
+            null=1.0 / len(made_up.groups),
+            why=NOBODY,
+        )
+        for g, group in enumerate(made_up.groups)
     }
-    return HallucinationBias(
-        score=estimate(lambda sums: np.abs(shares(sums) - 1.0 / k).sum(axis=1) / 2.0),
-        by_group=by_group,
-        p_holm=holm_over_documents(by_group),
-    )
+    return HallucinationBias(by_group=by_group, p_holm=holm_over_documents(by_group))
 
 
 def _share(sums: FloatArray, *, column: int) -> FloatArray:

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from fairjudge.bias.measures import Units
 from fairjudge.bias.resampling import Counts, SumStatistic, TwoWay, two_way
 from fairjudge.domain import Id, Record
 from fairjudge.errors import StatisticsError
@@ -65,12 +66,11 @@ class OddsRatio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InclusionBias:
-    """The largest odds ratio less 1, from 0 (unbiased) up, with what it is made of.
+    """How each group is included, and the odds of each pair of groups.
 
     ``by_group`` holds p_g, the share of a group's people in the sources that the summaries name.
     """
 
-    score: TwoWay
     by_group: Mapping[str, TwoWay]
     pairs: tuple[OddsRatio, ...]
 
@@ -151,56 +151,74 @@ def align(names: Sequence[str], people: Sequence[Person]) -> Alignment:
     return Alignment(included=frozenset(included), unaligned=tuple(unaligned))
 
 
-def inclusion_bias(
-    included: Counts,
-    present: Counts,
-    *,
-    groups: Sequence[str],
-    resampling: Resampling,
-    n_excluded: int = 0,
-) -> InclusionBias:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleCounts:
+    """How many people of each group summaries name, and how many their sources have, (n, k) each.
+
+    ``n_ungrouped`` people of the sources belong to no group.
+
+    Raises
+    ------
+    StatisticsError
+        Shapes that do not fit, or more people named than there are.
+    """
+
+    included: Counts
+    present: Counts
+    groups: Sequence[str]
+    n_ungrouped: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self.included, self.present, len(self.groups))
+
+    def units(self) -> Units:
+        """Return the counts of both, side by side; a unit is one person in a source."""
+        return Units(
+            counts=self.included.beside(self.present),
+            n=int(self.present.total.sum()),
+            n_excluded=self.n_ungrouped,
+        )
+
+    def why_undefined(self) -> str:
+        """Say for which groups the odds have no ratio."""
+        return "; ".join(filter(None, _whys(self.units().counts.total, self.groups)))
+
+
+def inclusion_bias(counts: PeopleCounts, *, resampling: Resampling) -> InclusionBias:
     """Compare how likely people of each group in a source are to be in its summary (equation 2).
 
-    Counts have shape (n, k): how many people of each group summary i names, and how many of them
-    source i has. Undefined where a group has nobody in the sources, or where all or none of its
-    people are included: odds of 0 or infinity have no ratio.
+    A probability is undefined where a group has nobody in the sources; the ratio of odds also
+    where all or none of a group's people are included: odds of 0 or infinity have no ratio.
     """
-    k = len(groups)
-    _check(included, present, k)
-    both = included.beside(present)
-    whys = _whys(both.total, groups)
-    n = int(present.total.sum())
+    units, groups = counts.units(), counts.groups
+    whys = _whys(units.counts.total, groups)
 
     def estimate(
-        statistic: SumStatistic, why: Iterable[str | None], units: int, null: float | None = None
+        statistic: SumStatistic, why: Iterable[str | None], n: int, null: float | None = None
     ) -> TwoWay:
         return two_way(
-            both,
+            units.counts,
             statistic,
             resampling=resampling,
-            n=units,
-            n_excluded=n_excluded,
+            n=n,
+            n_excluded=units.n_excluded,
             null=null,
             why="; ".join(filter(None, why)),
         )
 
     ratios = {
-        (a, b): estimate(partial(_odds_ratio, a=a, b=b), (whys[a], whys[b]), n, 1.0)
-        for a, b in itertools.combinations(range(k), 2)
+        (a, b): estimate(partial(_odds_ratio, a=a, b=b), (whys[a], whys[b]), units.n, 1.0)
+        for a, b in itertools.combinations(range(len(groups)), 2)
     }
     by_group = {
         group: estimate(
             partial(_probability, column=g),
             (f"no people of group {group!r}",),
-            int(present.total[g]),
+            int(counts.present.total[g]),
         )
         for g, group in enumerate(groups)
     }
-    return InclusionBias(
-        score=estimate(_largest_ratio, whys, n),
-        by_group=by_group,
-        pairs=_pairs(ratios, groups),
-    )
+    return InclusionBias(by_group=by_group, pairs=_pairs(ratios, groups))
 
 
 def _check(included: Counts, present: Counts, k: int) -> None:
@@ -224,7 +242,8 @@ def _odds(sums: FloatArray) -> FloatArray:
     return inside / (1.0 - inside)
 
 
-def _largest_ratio(sums: FloatArray) -> FloatArray:
+def largest_ratio(sums: FloatArray) -> FloatArray:
+    """Return the largest odds ratio of two groups, less 1 (`news_bias` equation 2)."""
     odds = _odds(sums)
     ratio: FloatArray = odds.max(axis=1) / odds.min(axis=1) - 1.0
     return ratio

@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
+from fairjudge.bias.measures import BiasMeasure, BiasMeasures, Units
 from fairjudge.bias.people import Person
-from fairjudge.bias.resampling import Counts, two_way
+from fairjudge.bias.resampling import Counts
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, codes
@@ -61,14 +62,9 @@ class Distinguished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distinguishability:
-    """Equation 4 in [-1, 1]: 0 is chance, 1 is always told apart.
+    """What `DISTINGUISHABILITY` measures by one representation, by key, and each group's figure."""
 
-    ``strict`` counts ties as wrong, as equation 4 is written: summaries that are all alike then
-    stand at -1. ``score`` counts a tie as half, so that they stand at 0.
-    """
-
-    score: Estimate | Undefined
-    strict: Estimate | Undefined
+    estimates: Mapping[str, Estimate | Undefined]
     by_group: Mapping[str, Estimate | Undefined]
     n_tied: int
     left_out: Mapping[LeftOut, int]
@@ -245,29 +241,86 @@ def distinguishability(
     found = distinguish(vectors, groups, originals)
     used = [row for row in range(len(groups)) if row not in found.left_out]
     shared = originals if originals is not None else (0,) * len(groups)
-    documents = [shared[row] for row in used]
-    n_left_out = n_excluded + len(found.left_out)
-
-    def estimate(credit: FloatArray, chosen: FloatArray) -> Estimate | Undefined:
-        return two_way(
-            Counts.of(np.column_stack([credit * chosen, chosen]), documents=documents),
-            lambda sums: 2.0 * divide(sums[:, 0], sums[:, 1]) - 1.0,
-            resampling=resampling,
-            n=int(chosen.sum()),
-            n_excluded=n_left_out,
-            null=0.0,
-            why="no original has summaries of two groups, two of one at least",
-        ).over_documents
-
-    credit, everyone = found.credit[used], np.ones(len(used))
+    told = Told(
+        credit=found.credit[used],
+        documents=[shared[row] for row in used],
+        n_excluded=n_excluded + len(found.left_out),
+    )
     mine = np.array([groups[row] for row in used], dtype=object)
+    score = DISTINGUISHABILITY["score"]
     return Distinguishability(
-        score=estimate(credit, everyone),
-        strict=estimate(np.floor(credit), everyone),
+        estimates={
+            key: both.over_documents
+            for key, both in DISTINGUISHABILITY.estimates(told, resampling).items()
+        },
         by_group={
-            group: estimate(credit, (mine == group).astype(np.float64))
+            group: score.estimate(told.among(mine == group), resampling).over_documents
             for group in dict.fromkeys(groups)
         },
         n_tied=int(found.tied.sum()),
         left_out=dict(sorted(Counter(found.left_out.values()).items())),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """How rightly each summary's group was told, in [0, 1]; only those ``chosen`` count."""
+
+    credit: FloatArray
+    documents: Sequence[Hashable]
+    n_excluded: int = 0
+    chosen: BoolArray | None = None
+
+    def among(self, chosen: BoolArray) -> Told:
+        """Return the same of the summaries `chosen`."""
+        return replace(self, chosen=chosen)
+
+    def units(self) -> Units:
+        """Return each summary's credit, its credit without ties, and whether it counts."""
+        chosen = np.ones(len(self.credit)) if self.chosen is None else self.chosen.astype(float)
+        columns = [self.credit * chosen, np.floor(self.credit) * chosen, chosen]
+        return Units(
+            counts=Counts.of(np.column_stack(columns), documents=self.documents),
+            n=int(chosen.sum()),
+            n_excluded=self.n_excluded,
+        )
+
+
+def _above_chance(sums: FloatArray, *, column: int) -> FloatArray:
+    """Return 2 x accuracy - 1 (`news_bias` equation 4): 0 is chance, 1 is always told apart."""
+    return 2.0 * divide(sums[:, column], sums[:, 2]) - 1.0
+
+
+def _why_undefined(_: Told) -> str:
+    return "no original has summaries of two groups, two of one at least"
+
+
+ToldMeasure: TypeAlias = BiasMeasure[Told]
+
+DISTINGUISHABILITY: Final[BiasMeasures[Told]] = BiasMeasures(
+    "distinguishability",
+    ToldMeasure(
+        key="score",
+        label="Distinguishability",
+        units=Told.units,
+        of_corpus=lambda _, sums: _above_chance(sums, column=0),
+        why=_why_undefined,
+        null=0.0,
+        across="0 is chance, 1 always right",
+        note="2 x accuracy - 1 of telling the group from the summary; 0 is chance.",
+    ),
+    ToldMeasure(
+        key="strict",
+        label="Distinguishability, ties as wrong",
+        units=Told.units,
+        of_corpus=lambda _, sums: _above_chance(sums, column=1),
+        why=_why_undefined,
+        null=0.0,
+        shown=False,
+    ),
+)
+"""The measures of ``bias distinguishability``, one set for each representation.
+
+``strict`` counts ties as wrong, as equation 4 is written: summaries that are all alike then stand
+at -1. ``score`` counts a tie as half, so that they stand at 0.
+"""

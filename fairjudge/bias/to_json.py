@@ -17,9 +17,8 @@ from fairjudge.bias.hallucination import HallucinationBias
 from fairjudge.bias.reporting import Exclusion, Report, SystemT
 from fairjudge.bias.representation import Distinguishability
 from fairjudge.bias.resampling import TwoWay
-from fairjudge.bias.word_lists import ReferenceKind, WordListBias
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.records.results import Json, excluded_json, figure, to_json
+from fairjudge.records.results import Json, excluded_json, to_json
 
 _json = partial(to_json, keep=("n", "n_excluded", "method"))
 
@@ -30,16 +29,13 @@ def words_json(report: WordReport) -> Json:
         "reference": report.reference,
         "groups": list(report.groups),
         "family": "the groups of a system (Holm)",
-        **_systems(report, partial(_words, reference=report.reference)),
+        **_systems(report, _words),
     }
 
 
-def _words(found: SystemWords, *, reference: ReferenceKind) -> Json:
-    chosen: WordListBias = getattr(found, reference)
+def _words(found: SystemWords) -> Json:
     return {
-        "inclusion": _two_way(chosen.score),
-        "against_source": _two_way(found.source.score),
-        "against_uniform": _two_way(found.uniform.score),
+        **_two_ways(found.bias.estimates),
         "by_group": {
             group: {
                 "n_summary": share.n_summary,
@@ -48,7 +44,7 @@ def _words(found: SystemWords, *, reference: ReferenceKind) -> Json:
                 "reference": _or_null(share.reference),
                 "difference": _two_way(share.difference) | {"p_holm": share.p_holm},
             }
-            for group, share in chosen.by_group.items()
+            for group, share in found.bias.by_group.items()
         },
     }
 
@@ -91,8 +87,10 @@ def entities_json(report: EntityReport) -> Json:
 
 
 def _entities(found: SystemEntities) -> Json:
+    measures = _two_ways(found.estimates)
+    measures["hallucination"] |= _hallucinated_groups(found.hallucination)
     return {
-        "inclusion": _two_way(found.inclusion.score),
+        "inclusion": measures.pop("inclusion"),
         "by_group": _two_ways(found.inclusion.by_group),
         "odds_ratios": [
             {"group": pair.group, "other": pair.other}
@@ -100,7 +98,7 @@ def _entities(found: SystemEntities) -> Json:
             | {"p_holm": pair.p_holm}
             for pair in found.inclusion.pairs
         ],
-        "hallucination": _hallucination(found.hallucination),
+        **measures,
         "n_ungrouped": found.n_ungrouped,
         "n_names": found.n_names,
         "n_aligned": found.n_aligned,
@@ -136,14 +134,15 @@ def _systems(report: Report[SystemT], shown: Callable[[SystemT], Json]) -> Json:
 
 def _distinguishability(found: Distinguishability) -> Json:
     shown: Json = _json(found)
-    return {**shown.pop("score"), **shown}
+    measures = shown.pop("estimates")
+    return {**measures.pop("score"), **measures, **shown}
 
 
-def _hallucination(found: HallucinationBias | Undefined) -> Json:
+def _hallucinated_groups(found: HallucinationBias | Undefined) -> Json:
     if isinstance(found, Undefined):
-        return figure(found)
+        return {}
     by_group = _two_ways(found.by_group)
-    return _two_way(found.score) | {
+    return {
         "by_group": {
             group: shown | {"p_holm": found.p_holm.get(group)} for group, shown in by_group.items()
         }

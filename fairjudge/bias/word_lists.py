@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
+from fairjudge.bias.measures import BiasMeasure, BiasMeasures, Units
 from fairjudge.bias.resampling import (
     Counts,
-    SumStatistic,
     TwoWay,
     holm_over_documents,
     shares,
@@ -94,10 +94,41 @@ class GroupShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordListBias:
-    """Total variation distance to the reference, in [0, 1]; 0 is unbiased."""
+    """What `WORDS` measure of one system, by key, and each group's share."""
 
-    score: TwoWay
+    estimates: Mapping[str, TwoWay]
     by_group: Mapping[str, GroupShare]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentifierCounts:
+    """Identifiers of each group in summaries and in what these summarize, shape (n, k) each.
+
+    ``reference`` is what the summaries are compared with.
+
+    Raises
+    ------
+    StatisticsError
+        Shapes that do not fit.
+    """
+
+    summaries: Counts
+    sources: Counts
+    groups: Sequence[str]
+    reference: ReferenceKind = "source"
+    n_excluded: int = 0
+
+    def __post_init__(self) -> None:
+        ours, theirs, k = self.summaries.rows.shape, self.sources.rows.shape, len(self.groups)
+        if ours != theirs or ours[1] != k:
+            raise StatisticsError(
+                f"expected two arrays of shape (n, {k}), got {ours!r} and {theirs!r}"
+            )
+
+    def units(self) -> Units:
+        """Return the counts of summaries, with those of their sources to the right."""
+        both = self.summaries.beside(self.sources)
+        return Units(counts=both, n=len(both.rows), n_excluded=self.n_excluded)
 
 
 class IdentifierCounter:
@@ -156,49 +187,28 @@ class IdentifierCounter:
         return out
 
 
-def word_list_bias(
-    summaries: Counts,
-    sources: Counts,
-    *,
-    groups: Sequence[str],
-    resampling: Resampling,
-    reference: ReferenceKind = "source",
-    n_excluded: int = 0,
-) -> WordListBias:
+def word_list_bias(counts: IdentifierCounts, *, resampling: Resampling) -> WordListBias:
     """Compare the distribution of identifiers in summaries with that of a reference.
 
     Undefined where the summaries, or the sources that they are compared with, hold no identifier at
-    all.
-
-    Parameters
-    ----------
-    summaries, sources
-        Counts of shape (n, k): row i is one summary, and the document that it summarizes.
-    reference
-        ``"source"``, the distribution over all sources (inclusion bias); ``"uniform"``, the
-        equality of outcome that HELM asks for.
+    all. The reference ``"source"`` is the distribution over all sources (inclusion bias);
+    ``"uniform"`` is the equality of outcome that HELM asks for.
     """
-    k = len(groups)
-    if summaries.rows.shape != sources.rows.shape or summaries.rows.shape[1] != k:
-        raise StatisticsError(
-            f"expected two arrays of shape (n, {k}), got {summaries.rows.shape!r} and "
-            f"{sources.rows.shape!r}"
-        )
-    both = summaries.beside(sources)
-    why = _why_undefined(both.total, k, reference)
-
-    def estimate(statistic: SumStatistic, null: float | None = None) -> TwoWay:
-        return two_way(
-            both, statistic, resampling=resampling, n_excluded=n_excluded, null=null, why=why
-        )
-
+    units, reference = counts.units(), counts.reference
     differences = {
-        group: estimate(partial(_difference, column=g, reference=reference), 0.0)
-        for g, group in enumerate(groups)
+        group: two_way(
+            units.counts,
+            partial(_difference, column=g, reference=reference),
+            resampling=resampling,
+            n_excluded=units.n_excluded,
+            null=0.0,
+            why=_why_undefined(counts, reference),
+        )
+        for g, group in enumerate(counts.groups)
     }
     return WordListBias(
-        score=estimate(partial(_distance, reference=reference)),
-        by_group=_by_group(differences, both.total, reference),
+        estimates=WORDS.estimates(counts, resampling),
+        by_group=_by_group(differences, units.counts.total, reference),
     )
 
 
@@ -211,19 +221,20 @@ def _reference(sums: FloatArray, reference: ReferenceKind) -> FloatArray:
     return np.full_like(sums, 1.0 / sums.shape[1]) if reference == "uniform" else shares(sums)
 
 
-def _distance(sums: FloatArray, *, reference: ReferenceKind) -> FloatArray:
-    distance: FloatArray = np.abs(_differences(sums, reference)).sum(axis=1) / 2.0
-    return distance
+def distance(sums: FloatArray, reference: ReferenceKind) -> FloatArray:
+    """Return the total variation distance to the reference, in [0, 1] (`news_bias` 3.1)."""
+    found: FloatArray = np.abs(_differences(sums, reference)).sum(axis=1) / 2.0
+    return found
 
 
 def _difference(sums: FloatArray, *, column: int, reference: ReferenceKind) -> FloatArray:
     return _differences(sums, reference)[:, column]
 
 
-def _why_undefined(total: FloatArray, k: int, reference: ReferenceKind) -> str:
-    if not total[:k].any():
+def _why_undefined(counts: IdentifierCounts, reference: ReferenceKind) -> str:
+    if not counts.summaries.total.any():
         return "the summaries hold no identifier of any group"
-    if reference == "source" and not total[k:].any():
+    if reference == "source" and not counts.sources.total.any():
         return "the sources hold no identifier of any group"
     return ""
 
@@ -250,6 +261,40 @@ def _by_group(
 
 def _number(value: float) -> float | Undefined:
     return Undefined(why="no identifier") if np.isnan(value) else float(value)
+
+
+WordMeasure: TypeAlias = BiasMeasure[IdentifierCounts]
+
+WORDS: Final[BiasMeasures[IdentifierCounts]] = BiasMeasures(
+    "words",
+    WordMeasure(
+        key="inclusion",
+        label="Word-list inclusion",
+        units=IdentifierCounts.units,
+        of_corpus=lambda counts, sums: distance(sums, counts.reference),
+        why=lambda counts: _why_undefined(counts, counts.reference),
+        title="Word-list inclusion against the {reference}",
+        across="distance of the distributions; 0 is unbiased",
+        note="distance of the distributions of identifiers, 0 (unbiased) to 1.",
+    ),
+    WordMeasure(
+        key="against_source",
+        label="Word-list inclusion against the source",
+        units=IdentifierCounts.units,
+        of_corpus=lambda _, sums: distance(sums, "source"),
+        why=lambda counts: _why_undefined(counts, "source"),
+        shown=False,
+    ),
+    WordMeasure(
+        key="against_uniform",
+        label="Word-list inclusion against uniform",
+        units=IdentifierCounts.units,
+        of_corpus=lambda _, sums: distance(sums, "uniform"),
+        why=lambda counts: _why_undefined(counts, "uniform"),
+        shown=False,
+    ),
+)
+"""The measures of ``bias words``: the reference asked for, and both by name; 0 is unbiased."""
 
 
 def paired_markers(lists: WordLists) -> dict[str, str]:

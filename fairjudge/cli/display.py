@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -40,7 +39,9 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
     """Write `value` where ``--json`` says, if it says anything."""
     if target is None:
         return
-    text = json.dumps(value, indent=1, ensure_ascii=shows_on_terminal(target)) + "\n"
+    from fairjudge.records.schema import report_text
+
+    text = report_text(value, ascii_only=shows_on_terminal(target))
     if target == "-":
         typer.echo(text, nl=False)
         return

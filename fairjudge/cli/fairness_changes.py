@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
-
-if TYPE_CHECKING:
-    from fairjudge.analysis.fairness_changes import ChangeReport
-    from fairjudge.fairness.comparison import Change
 
 
 def compare(
@@ -43,49 +39,9 @@ def compare(
 
         fairjudge fairness compare coverage.json --baseline gpt-4o-mini-direct
     """
-    from fairjudge.analysis.fairness_changes import changes_of_files
-    from fairjudge.api.findings import Findings
+    from fairjudge.api import fairness_comparing
 
-    change_report = changes_of_files(reports, baseline=baseline, seed=seed, n_resamples=resamples)
-    figures = _json(change_report, seed=seed, resamples=resamples)
-    display.found(Findings("fairness compare", figures), json_file)
-
-
-def _json(found: ChangeReport, *, seed: int, resamples: int) -> dict[str, Any]:
-    from fairjudge.records.signature import signature
-
-    systems: dict[str, dict[str, Any]] = {}
-    for change in found.comparison.changes:
-        systems.setdefault(change.variant_name, {})[change.measure.key] = change_json(change)
-    return {
-        "baseline": found.comparison.baseline,
-        "family": {"tests": found.comparison.family, "over": "all systems and measures here"},
-        "systems": systems,
-        "excluded": found.excluded,
-        "notes": list(found.notes),
-        "signatures": dict(found.signatures),
-        "signature": signature(
-            {
-                "measure": "change",
-                "baseline": found.comparison.baseline,
-                "resamples": resamples,
-                "seed": seed,
-            }
-        ),
-    }
-
-
-def change_json(change: Change) -> dict[str, Any]:
-    """Return one measure as JSON, in the unit of its own report."""
-    from fairjudge.records.results import COUNT_ONLY, figure
-
-    scale = change.measure.times
-    return {
-        "n": change.n,
-        "n_unpaired": change.n_unpaired,
-        "baseline": None if change.baseline is None else change.baseline * scale,
-        "value": None if change.variant is None else change.variant * scale,
-        "difference": figure(change.difference, times=scale, keep=COUNT_ONLY)
-        | {"p_holm": change.p_holm, "q_value": change.q_value},
-        "relative": change.relative,
-    }
+    found = fairness_comparing.compare(
+        *reports, baseline=baseline, n_resamples=resamples, seed=seed
+    )
+    display.found(found, json_file)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from fairjudge.cli import display
 from fairjudge.cli import fairness_options as fair_opt
 from fairjudge.cli import options as opt
-
-if TYPE_CHECKING:
-    from fairjudge.fairness.chunk_size import ChunkSizes
-    from fairjudge.run.fairness_checks import ChunkReport, OracleReport
 
 
 def chunk_size(
@@ -40,24 +36,19 @@ def chunk_size(
 
         fairjudge fairness chunk-size clusters.jsonl --summaries s.jsonl --sizes 0,50,100
     """
-    from fairjudge.analysis.fairness import parse_scorer
-    from fairjudge.analysis.supporting import SUPPORT_SCORERS
-    from fairjudge.api.findings import Findings
-    from fairjudge.run.fairness_checks import tune_chunk_size
+    from fairjudge.api import fairness_checks
+    from fairjudge.datasets import read_clusters, read_summaries
 
-    chosen = parse_scorer(scorer, SUPPORT_SCORERS)
     tried = _sizes(sizes)
-    with display.bars(quiet=quiet) as shown:
-        chunk_report = tune_chunk_size(
-            clusters,
-            summaries,
-            scorer=chosen,
-            sizes=tried,
-            seed=seed,
-            skip_bad=skip_bad,
-            progress=shown.counter("scoring clusters"),
-        )
-    display.found(Findings("fairness chunk-size", _chunk_json(chunk_report)), json_file)
+    found = fairness_checks.chunk_size(
+        read_clusters(clusters, skip_bad=skip_bad),
+        read_summaries(summaries, skip_bad=skip_bad),
+        scorer=scorer,
+        sizes=tried,
+        seed=seed,
+        progress=display.shown(quiet=quiet),
+    )
+    display.found(found, json_file)
 
 
 def oracle(
@@ -90,23 +81,20 @@ def oracle(
 
         fairjudge fairness oracle clusters.jsonl --attribute sentiment --documents 4
     """
-    from fairjudge.analysis.fairness import parse_scorer
-    from fairjudge.api.findings import Findings
-    from fairjudge.run.fairness_checks import ORACLE_SCORERS, check_oracle
+    from fairjudge.api import fairness_checks
+    from fairjudge.datasets import read_clusters
 
-    with display.bars(quiet=quiet) as shown:
-        oracle_report = check_oracle(
-            clusters,
-            attribute=attribute,
-            bins=fair_opt.read_bins(bins),
-            scorer=parse_scorer(scorer, ORACLE_SCORERS),
-            n_documents=documents,
-            seed=seed,
-            output=output,
-            skip_bad=skip_bad,
-            progress=shown.counter("scoring sets"),
-        )
-    display.found(Findings("fairness oracle", _oracle_json(oracle_report)), json_file)
+    found = fairness_checks.oracle(
+        read_clusters(clusters, skip_bad=skip_bad),
+        attribute=attribute,
+        scorer=scorer,
+        documents=documents,
+        bins=fair_opt.read_bins(bins),
+        seed=seed,
+        output=output,
+        progress=display.shown(quiet=quiet),
+    )
+    display.found(found, json_file)
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -114,47 +102,3 @@ def _sizes(text: str) -> tuple[int, ...]:
     if not all(part.isdecimal() for part in parts):
         raise typer.BadParameter(f"expected whole numbers, not {text!r}", param_hint="--sizes")
     return tuple(sorted({int(part) for part in parts}))
-
-
-def _chunk_json(found: ChunkReport) -> dict[str, Any]:
-    return {
-        "n": found.n_clusters,
-        **_sizes_json(found.together),
-        "systems": {system: _sizes_json(result) for system, result in found.by_system.items()},
-        "notes": list(found.notes),
-        "signature": found.signature,
-    }
-
-
-def _sizes_json(found: ChunkSizes) -> dict[str, Any]:
-    from fairjudge.domain import Estimate
-    from fairjudge.records.results import COUNT_ONLY, figure
-
-    return {
-        "best": found.best,
-        "identified": [
-            {"max_words": size}
-            | figure(share, keep=COUNT_ONLY)
-            | {"excluded": share.n_excluded if isinstance(share, Estimate) else None}
-            for size, share in found.identified.items()
-        ],
-    }
-
-
-def _oracle_json(found: OracleReport) -> dict[str, Any]:
-    from fairjudge.cli.fairness_changes import change_json
-
-    return {
-        "n": found.n_sets,
-        "excluded": sum(found.excluded.values()),
-        "excluded_by_reason": dict(found.excluded),
-        "documents": found.n_documents,
-        "measures": {
-            change.measure.key: {"balanced": row.pop("baseline"), "biased": row.pop("value"), **row}
-            for change in found.comparison.changes
-            for row in [change_json(change)]
-        },
-        "family": {"tests": found.comparison.family, "over": "all measures here"},
-        "notes": list(found.notes),
-        "signature": found.signature,
-    }

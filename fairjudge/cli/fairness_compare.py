@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
-
-if TYPE_CHECKING:
-    from fairjudge.fairness.agreement import ScorerAgreement
 
 
 def overall(
@@ -31,22 +28,9 @@ def overall(
 
         fairjudge fairness overall amazon.json tweets.json --measure coverage_parity
     """
-    from fairjudge.analysis.fairness_compare import overall_of_files
-    from fairjudge.api.findings import Findings
-    from fairjudge.domain import Undefined
-    from fairjudge.records.results import figure
+    from fairjudge.api import fairness_comparing
 
-    found = overall_of_files(reports, measure=measure)
-    figures = {
-        "measure": measure,
-        "systems": {
-            system: figure(score)
-            if isinstance(score, Undefined)
-            else {"value": score.value, "normalised": dict(score.normalised)}
-            for system, score in found.items()
-        },
-    }
-    display.found(Findings("fairness overall", figures), json_file)
+    display.found(fairness_comparing.overall(reports, measure=measure), json_file)
 
 
 def agreement(
@@ -60,19 +44,6 @@ def agreement(
 
     fairjudge fairness agreement by_embedding.json by_entailment.json
     """
-    from fairjudge.analysis.fairness_compare import agreement_of_files
-    from fairjudge.api.findings import Findings
+    from fairjudge.api import fairness_comparing
 
-    agreements = agreement_of_files(first, second, seed=seed)
-    named = {
-        "equal_coverage": agreements.equal_coverage,
-        "coverage_parity": agreements.coverage_parity,
-    }
-    figures = {name: _json(result) for name, result in named.items()}
-    display.found(Findings("fairness agreement", figures), json_file)
-
-
-def _json(result: ScorerAgreement) -> dict[str, Any]:
-    from fairjudge.records.results import figure
-
-    return {"n": result.n, "n_unmatched": result.n_unmatched} | figure(result.rho, keep=())
+    display.found(fairness_comparing.agreement(first, second, seed=seed), json_file)

@@ -12,7 +12,9 @@ from fairjudge.cli import options as opt
 
 
 def rank(
-    judgements: Annotated[Path, typer.Argument(help="Pairwise judgements, of one order or both.")],
+    judgements: Annotated[
+        Path, typer.Argument(help="Judgements of pairs or rankings, of one order or both.")
+    ],
     *,
     level: Annotated[
         float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals and ranks.")
@@ -25,13 +27,16 @@ def rank(
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
     A win against a strong system counts for more than one against a weak one, and what standing
-    first adds is taken off. Intervals are over documents; the ranks' hold for all systems at once.
+    first adds is taken off. Judgements by --protocol ranking are ranked by the Plackett-Luce model.
+    Intervals are over documents; the ranks' hold for all systems at once.
 
         fairjudge rank pairs.jsonl --json ranking.json
     """
     from fairjudge.api import comparing
     from fairjudge.datasets import read_judgements
+    from fairjudge.protocols import PROTOCOLS
 
     rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
     display.found(comparing.rank(rows, level=level, seed=seed), json_file)
-    audit_options.finish(rows.records, protocol="pairwise", limit=max_unscored)
+    ranked = [row for row in rows if PROTOCOLS[row.protocol].paired]
+    audit_options.finish(ranked, protocol=None, limit=max_unscored)

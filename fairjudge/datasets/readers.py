@@ -7,8 +7,11 @@ records are flat, ``.csv`` with a header; each may be gzip. Unknown keys are kep
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fairjudge.datasets._loading import Kind, Loaded, read_records
 from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summary
+from fairjudge.protocols import as_pairs
 
 CLUSTERS = Kind(
     model=Cluster, name="clusters", fields="a cluster with 'eid' and 'articles'", unique=("eid",)
@@ -114,7 +117,7 @@ def read_labels(
 def read_judgements(
     source: object, *, skip_bad: bool = False, argument: str = "judgements"
 ) -> Loaded[Judgement]:
-    """Read judgements.
+    """Read judgements; a ranking is read as judgements on its pairs, which stand on its line.
 
     See `read_records` for what `source` may be.
 
@@ -125,7 +128,16 @@ def read_judgements(
     >>> fj.read_judgements([row | {"judge": "j", "value": 4}]).records[0].value
     4
     """
-    return read_records(source, JUDGEMENTS, skip_bad=skip_bad, argument=argument)
+    found = read_records(source, JUDGEMENTS, skip_bad=skip_bad, argument=argument)
+    if all(row.systems is None for row in found.records):
+        return found
+    placed = [
+        (pair, line)
+        for row, line in zip(found.records, found.lines, strict=True)
+        for pair in as_pairs([row])
+    ]
+    records, lines = zip(*placed, strict=True)
+    return replace(found, records=records, lines=lines)
 
 
 def read_replies(

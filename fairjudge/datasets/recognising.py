@@ -11,6 +11,7 @@ from fairjudge.datasets._json import JsonError, parse
 from fairjudge.datasets._rows import read_rows
 from fairjudge.datasets._source import kind_of, read_bytes
 from fairjudge.errors import InputError
+from fairjudge.records.schema import without_schema
 
 RecordKind: TypeAlias = Literal["judgements", "references", "clusters", "summaries", "labels"]
 ReportKind: TypeAlias = Literal[
@@ -55,6 +56,8 @@ def recognise(path: Path) -> Recognised:
     """Say what `path` holds; raise `InputError` if that cannot be read or is nothing known."""
     whole = _whole_object(path)
     if whole is not None:
+        if record_kind(whole) is None:
+            whole = without_schema(whole, path)
         report = report_kind(whole)
         if report is not None:
             return Recognised(kind=report, report=whole)

@@ -10,7 +10,7 @@ from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 from fairjudge.scores.aggregate import with_pair_verdicts
-from fairjudge.scores.ratings import Rating, rating_of
+from fairjudge.scores.ratings import Rating, pairs_of, rating_of
 
 ROWS = "judgements"
 _BATCH = 256
@@ -80,8 +80,9 @@ class JudgementBook:
 
     @property
     def ratings(self) -> tuple[Rating, ...]:
-        """What was judged so far, in the order of tasks."""
-        return tuple(rating for rating in self._ratings if rating is not None)
+        """What was judged so far, in the order of tasks; rankings as their pairs."""
+        rated = (rating for rating in self._ratings if rating is not None)
+        return tuple(pair for rating in rated for pair in pairs_of(rating))
 
     @property
     def n_retryable(self) -> int:

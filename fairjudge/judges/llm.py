@@ -21,6 +21,7 @@ from fairjudge.parsing import PARSER_VERSION, read_verdict
 from fairjudge.parsing.outcomes import RETRYABLE, complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.ports import Backend, Completion, CompletionRequest, Message, ModelRef
 from fairjudge.prompting import Fenced, load_template, render
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.signature import signature
 from fairjudge.scales import REPLY_FORM, Position, to_verdict
 
@@ -256,11 +257,13 @@ class LlmJudge(WritingModel):
 def judgement_of(task: JudgeTask, **rest: Any) -> Judgement:
     """Return a judgement on `task`; `rest` are the record's other fields."""
     given = {"repeat": task.repeat, "variant": task.variant}
-    systems = (
-        {"system": task.systems[0]}
-        if len(task.systems) == 1
-        else {"system_a": task.systems[0], "system_b": task.systems[1], "order": task.order}
-    )
+    systems: dict[str, Any]
+    if PROTOCOLS[task.protocol].listwise:
+        systems = {"systems": task.systems, "order": task.order}
+    elif len(task.systems) == 1:
+        systems = {"system": task.systems[0]}
+    else:
+        systems = {"system_a": task.systems[0], "system_b": task.systems[1], "order": task.order}
     return Judgement.model_validate(
         {
             "eid": task.eid,

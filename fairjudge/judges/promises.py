@@ -25,6 +25,7 @@ from fairjudge.judges.llm import EMPTY_SUMMARY
 from fairjudge.judges.ports import Judge, Reply, writing
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.protocols import PROTOCOLS
+from fairjudge.records.schema import without_schema
 
 
 def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise:
@@ -49,11 +50,18 @@ def read_cascade(path: Path) -> Thresholds | Promise:
     `InputError` if the file is neither.
     """
     try:
-        found = json.loads(read_file(path))
+        found = without_schema(json.loads(read_file(path)), path)
         if "threshold" in found:
             return _promise(found)
         return float(found["low"]), float(found["high"])
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         problem = f"expected JSON as 'fairjudge cascade' writes it: {error!r}"
         raise InputError(problem, path=path) from None
 

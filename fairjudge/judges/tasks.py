@@ -123,7 +123,9 @@ def resolve_plan(
             f"(--reference-unit articles), not {plan.protocol} against {plan.reference_unit}"
         )
     if PROTOCOLS[plan.protocol].paired and plan.reference_unit == "qa_pair":
-        raise ConfigurationError("pairwise coverage is judged against all QA pairs (qa_pairs)")
+        raise ConfigurationError(
+            f"{plan.protocol} coverage is judged against all QA pairs (qa_pairs)"
+        )
     return plan
 
 
@@ -138,7 +140,7 @@ def plan_tasks(
 
     Summaries of unknown clusters must have been refused before. Articles that hold no news
     (`fairjudge.text.usable.worth_reading`) are excluded. Pairs are all pairs of systems of a
-    cluster, in order of appearance, each in both orders.
+    cluster, in order of appearance, each in both orders; a ranking is of all systems at once.
     """
     by_eid: dict[str, list[Summary]] = {}
     for summary in summaries:

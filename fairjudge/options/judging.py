@@ -30,10 +30,11 @@ class JudgeOptions:
 
     aspect: str
     protocol: Annotated[
-        Literal["likert", "binary", "pairwise", "checklist"] | None,
+        Literal["likert", "binary", "pairwise", "checklist", "ranking"] | None,
         Opt(
             "How verdicts are given; or choose a --preset. 'checklist' (coverage) says of each "
-            "answer whether it is covered, and by which words."
+            "answer whether it is covered, and by which words; 'ranking' orders all summaries of "
+            "a cluster in one call."
         ),
     ] = None
     preset: Annotated[

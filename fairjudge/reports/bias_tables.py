@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from fairjudge.bias.entity_analysis import ENTITIES
+from fairjudge.bias.measures import BiasMeasure, BiasMeasures
+from fairjudge.bias.representation import DISTINGUISHABILITY
+from fairjudge.bias.word_lists import WORDS
 from fairjudge.reports.figures import Json, bounds, interval, tally, why
 from fairjudge.reports.row_tables import rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
@@ -16,64 +21,94 @@ _BOTH = (
 
 
 def words_tables(report: Json) -> Iterator[TextTable]:
-    """Yield the scores of all systems, and each group's shares."""
-    systems = report["systems"]
+    """Yield the measures of all systems, and each group's shares."""
     other = "uniform" if report["reference"] == "source" else "source"
-    yield table(
-        f"Word-list inclusion against the {report['reference']}",
-        "system: {system} | score> {inclusion:interval} | by assignment> {assignment}"
-        f" | vs {other}> {{against_{other}[value]:number}} | summaries> {{n}}",
-        _with_assignment(systems, "inclusion"),
-        notes=(
-            "Score: distance of the distributions of identifiers, 0 (unbiased) to 1.",
-            _BOTH,
-            *_notes(report, {"score": "inclusion"}),
-        ),
-    )
+    details = {"inclusion": f" | vs {other}> {{against_{other}[value]:number}}"}
+    for measure in measures_of(report, WORDS):
+        yield _scores(report, measure, f"{details.get(measure.key, '')} | summaries> {{n}}")
     yield table(
         "Shares of identifiers",
         "system: {system} | group: {group} | n> {n_summary} | summaries %> {summary:share}"
         " | reference %> {reference:share} | difference> {difference:interval}"
         " | p> {difference[p_holm]:p}",
-        rows_within(systems, "system", "by_group", "group"),
+        rows_within(report["systems"], "system", "by_group", "group"),
         notes=["p: of no difference, corrected over groups (Holm)."],
     )
 
 
 def entities_tables(report: Json) -> Iterator[TextTable]:
-    """Yield inclusion and hallucination of all systems."""
-    systems, groups = report["systems"], report["groups"]
+    """Yield the measures of all systems."""
+    for measure in measures_of(report, ENTITIES):
+        if measure.key == "inclusion":
+            yield _inclusion(report, measure)
+        elif measure.key == "hallucination":
+            yield _hallucination(report, measure)
+        else:
+            yield _scores(report, measure, " | summaries> {n}")
+
+
+def measures_of(report: Json, measures: BiasMeasures[Any]) -> list[BiasMeasure[Any]]:
+    """Return the measures that tables show; one that an earlier version did not have is left out.
+
+    Of ``bias distinguishability`` each representation has its own.
+    """
+    if measures is DISTINGUISHABILITY:
+        holders: list[Json] = [one["score"] for one in representations(report)]
+        keys = {key for one in holders for key in one} | {"score"}
+    else:
+        keys = {key for system in report["systems"].values() for key in system}
+    return [measure for measure in measures.shown if measure.key in keys]
+
+
+def _scores(report: Json, measure: BiasMeasure[Any], more: str) -> TextTable:
+    """Return one measure of all systems, with `more` columns."""
+    return table(
+        (measure.title or measure.label).format(**report),
+        "system: {system} | score> {score:interval} | by assignment> {assignment}" + more,
+        _with_assignment(report["systems"], measure.key),
+        notes=(
+            *((f"Score: {measure.note}",) if measure.note else ()),
+            _BOTH,
+            *_notes(report, {"score": measure.key}),
+        ),
+    )
+
+
+def _inclusion(report: Json, measure: BiasMeasure[Any]) -> TextTable:
+    groups = report["groups"]
     heads = ("score", "by assignment", *(f"p({group})" for group in groups), "no group", "n")
-    yield TextTable(
-        title="Entity inclusion",
+    return TextTable(
+        title=measure.label,
         columns=columns("system", *heads, numbers=heads),
         rows=tuple(
             (
                 row["system"],
-                interval(row["inclusion"]),
+                interval(row["score"]),
                 row["assignment"],
                 *(number(row["by_group"][group]["value"]) for group in groups),
                 str(row["n_ungrouped"]),
                 str(row["n"]),
             )
-            for row in _with_assignment(systems, "inclusion")
+            for row in _with_assignment(report["systems"], measure.key)
         ),
         notes=(
-            "Score: largest odds ratio of inclusion less 1; 0 is unbiased. "
-            "n: summaries; no group: people of the sources left out.",
+            f"Score: {measure.note} n: summaries; no group: people of the sources left out.",
             _BOTH,
-            *_notes(report, {"inclusion": "inclusion"}),
+            *_notes(report, {"inclusion": measure.key}),
         ),
     )
-    yield table(
-        "Entity hallucination",
-        "system: {system} | score> {hallucination:interval} | by assignment> {assignment}"
+
+
+def _hallucination(report: Json, measure: BiasMeasure[Any]) -> TextTable:
+    systems = report["systems"]
+    return table(
+        measure.label,
+        "system: {system} | score> {score:interval} | by assignment> {assignment}"
         " | names> {n_names} | aligned> {n_aligned} | made up> {n_hallucinated}"
         " | unknown> {n_unknown}",
-        _with_assignment(systems, "hallucination"),
+        _with_assignment(systems, measure.key),
         notes=(
-            "Score: distance of made-up people's groups from an even split. "
-            "unknown: made-up people whose name suggests no group.",
+            f"Score: {measure.note} unknown: made-up people whose name suggests no group.",
             *_hallucination_notes(systems),
         ),
     )
@@ -93,35 +128,48 @@ def _hallucination_notes(systems: Mapping[str, Json]) -> Iterator[str]:
 
 
 def distinguishability_tables(report: Json) -> Iterator[TextTable]:
-    """Yield both representations of all systems."""
-    shown = [
-        {
-            "system": system,
-            "vectors": name,
-            "score": one,
-            "n": found["n"],
-            "groups": ", ".join(f"{name} {interval(x)}" for name, x in one["by_group"].items()),
-        }
-        for system, found in report["systems"].items()
-        for name in ("counts", "dense")
-        if (one := found[name]) is not None
-    ]
-    yield table(
-        "Distinguishability",
-        "system: {system} | vectors: {vectors} | score> {score:interval} | summaries> {n}"
-        " | by group: {groups}",
-        shown,
-        notes=(
-            "Score: 2 x accuracy - 1 of telling the group from the summary; 0 is chance. "
-            "Intervals: 95 %, over original documents.",
-            *_notes(report, {"score": "counts"}),
-            *(
-                f"{row['system']}, {row['vectors']}: without a comparison: {tally(left_out)}"
-                for row in shown
-                if (left_out := row["score"]["left_out"])
+    """Yield the measures of all systems, by both representations."""
+    shown = list(representations(report))
+    for measure in measures_of(report, DISTINGUISHABILITY):
+        is_score = measure.key == "score"
+        yield table(
+            measure.label,
+            "system: {system} | vectors: {vectors} | score> {measure:interval} | summaries> {n}"
+            + (" | by group: {groups}" if is_score else ""),
+            [{**row, "measure": figure_of(row["score"], measure)} for row in shown],
+            notes=(
+                *((f"Score: {measure.note}",) if measure.note and not is_score else ()),
+                *(_score_notes(report, measure, shown) if is_score else ()),
             ),
-        ),
-    )
+        )
+
+
+def representations(report: Json) -> Iterator[Json]:
+    """Yield a row for each system and representation, with its JSON as ``score``."""
+    for system, found in report["systems"].items():
+        for name in ("counts", "dense"):
+            if (one := found[name]) is not None:
+                groups = ", ".join(f"{group} {interval(x)}" for group, x in one["by_group"].items())
+                yield {
+                    "system": system,
+                    "vectors": name,
+                    "score": one,
+                    "n": found["n"],
+                    "groups": groups,
+                }
+
+
+def figure_of(found: Json, measure: BiasMeasure[Any]) -> Json | None:
+    """Return a measure of one representation, whose JSON is its score with the rest inside."""
+    return found if measure.key == "score" else found.get(measure.key)
+
+
+def _score_notes(report: Json, measure: BiasMeasure[Any], rows: Iterable[Json]) -> Iterator[str]:
+    yield f"Score: {measure.note} Intervals: 95 %, over original documents."
+    yield from _notes(report, {"score": "counts"})
+    for row in rows:
+        if left_out := row["score"]["left_out"]:
+            yield f"{row['system']}, {row['vectors']}: without a comparison: {tally(left_out)}"
 
 
 def inputs_tables(report: Json, *, limit: int) -> Iterator[TextTable]:
@@ -145,10 +193,11 @@ def inputs_tables(report: Json, *, limit: int) -> Iterator[TextTable]:
         )
 
 
-def _with_assignment(systems: Mapping[str, Json], score: str) -> Iterator[Json]:
-    """Yield a row a system, with the interval of its score over assignments."""
+def _with_assignment(systems: Mapping[str, Json], key: str) -> Iterator[Json]:
+    """Yield a row for each system that has the measure, with its interval over assignments."""
     for row in rows_of(systems, "system"):
-        yield {**row, "assignment": bounds(row[score].get("over_assignments", {}))}
+        if (score := row.get(key)) is not None:
+            yield {**row, "score": score, "assignment": bounds(score.get("over_assignments", {}))}
 
 
 def _notes(report: Json, scores: Mapping[str, str]) -> Iterator[str]:

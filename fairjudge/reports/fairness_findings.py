@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.fairness_tables import EXCLUDED, is_fairer, label_of
+from fairjudge.reports.fairness_tables import EXCLUDED, agreements, is_fairer, label_of
 from fairjudge.reports.figures import Json, interval, named, why
 from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
@@ -121,7 +121,7 @@ def overall_findings(report: Json) -> Iterator[str]:
 
 def agreement_findings(report: Json) -> Iterator[str]:
     """Say whether two scorers put summaries and systems in the same order."""
-    for name, one in report.items():
+    for name, one in agreements(report).items():
         if one.get("low") is None:
             continue
         how = "agree significantly" if one["low"] > 0 else "do not agree significantly"

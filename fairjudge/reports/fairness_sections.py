@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+from fairjudge.bias.entity_analysis import ENTITIES
+from fairjudge.bias.measures import BiasMeasure
+from fairjudge.bias.representation import DISTINGUISHABILITY
+from fairjudge.bias.word_lists import WORDS
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.registry import FAMILIES
@@ -117,7 +122,7 @@ def _overall(report: Json) -> Iterator[Part]:
 
 def _agreement(report: Json) -> Iterator[Part]:
     plot = forest(
-        [row(label_of(name), one) for name, one in report.items()],
+        [row(label_of(name), one) for name, one in fairness_tables.agreements(report).items()],
         title="Agreement of two scorers",
         across="Spearman's correlation",
         span=(-1.0, 1.0),
@@ -187,9 +192,9 @@ def bias_parts(content: Content) -> Iterator[Part]:
 
 
 def _word_lists(report: Json) -> Iterator[Part]:
-    scores, shares = bias_tables.words_tables(report)
-    across = "distance of the distributions; 0 is unbiased"
-    yield plotted(scores, _by_system(report, "inclusion"), across)
+    *scores, shares = bias_tables.words_tables(report)
+    for measure, scored in zip(bias_tables.measures_of(report, WORDS), scores, strict=True):
+        yield plotted(scored, _by_system(report, measure), _axis(measure))
     rows = [
         row(f"{one['system']}, {one['group']}", one["difference"])
         for one in rows_within(report["systems"], "system", "by_group", "group")
@@ -198,16 +203,32 @@ def _word_lists(report: Json) -> Iterator[Part]:
     yield plotted(shares, rows, across)
 
 
-def _by_system(report: Json, score: str) -> list[ForestRow]:
-    return [row(system, found[score]) for system, found in report["systems"].items()]
+def _by_system(report: Json, measure: Measure) -> list[ForestRow]:
+    return [row(system, found.get(measure.key)) for system, found in report["systems"].items()]
+
+
+def _axis(measure: BiasMeasure[Any]) -> str:
+    return measure.across or measure.label
 
 
 def _entities(report: Json) -> Iterator[Part]:
-    inclusion, hallucination = bias_tables.entities_tables(report)
-    across = "largest odds ratio less 1; 0 is unbiased"
-    yield plotted(inclusion, _by_system(report, "inclusion"), across)
+    measures, tables = (
+        bias_tables.measures_of(report, ENTITIES),
+        bias_tables.entities_tables(report),
+    )
+    for measure, scored in zip(measures, tables, strict=True):
+        # Most systems make nobody up: a plot of nothing says nothing.
+        if measure.key == "hallucination":
+            yield scored
+            continue
+        yield plotted(scored, _by_system(report, measure), _axis(measure))
+        if measure.key == "inclusion":
+            yield _inclusion_by_group(report)
+
+
+def _inclusion_by_group(report: Json) -> Plot:
     title = "Probability that a person of the group is named"
-    yield forest(
+    return forest(
         [
             row(f"{system}, {group}", found["by_group"].get(group))
             for system, found in report["systems"].items()
@@ -217,19 +238,23 @@ def _entities(report: Json) -> Iterator[Part]:
         across=title,
         span=(0.0, 1.0),
     )
-    yield hallucination
 
 
 def _distinguishability(report: Json) -> Iterator[Part]:
-    (table,) = bias_tables.distinguishability_tables(report)
-    rows = [
-        row(f"{system}, {name}", found[name], mark=mark)
-        for system, found in report["systems"].items()
-        for name, mark in (("counts", OTHER), ("dense", PLAIN))
-        if found[name] is not None
-    ]
+    measures = bias_tables.measures_of(report, DISTINGUISHABILITY)
+    tables = bias_tables.distinguishability_tables(report)
+    marks = {"counts": OTHER, "dense": PLAIN}
     caption = "Circles: counts of words; squares: sentence embeddings."
-    yield plotted(table, rows, "0 is chance, 1 always right", caption=caption)
+    for measure, scored in zip(measures, tables, strict=True):
+        rows = [
+            row(
+                f"{one['system']}, {one['vectors']}",
+                bias_tables.figure_of(one["score"], measure),
+                mark=marks[one["vectors"]],
+            )
+            for one in bias_tables.representations(report)
+        ]
+        yield plotted(scored, rows, _axis(measure), caption=caption)
 
 
 def _inputs(report: Json) -> Iterator[Part]:

@@ -210,13 +210,19 @@ def overall_table(report: Json) -> TextTable:
 
 def agreement_table(report: Json) -> TextTable:
     """Return how two scorers agree."""
+    found = agreements(report)
     return table(
         "Spearman correlation of two scorers",
         "measure: {measure} | n> {found[n]} | in one only> {found[n_unmatched]}"
         " | rho> {found:value.3} | 95 % interval> {found:bounds.3} | p> {found:p}",
-        [{"measure": label_of(key), "found": one} for key, one in report.items()],
-        notes=[f"{label_of(key)}: {said}." for key, one in report.items() if (said := why(one))],
+        [{"measure": label_of(key), "found": one} for key, one in found.items()],
+        notes=[f"{label_of(key)}: {said}." for key, one in found.items() if (said := why(one))],
     )
+
+
+def agreements(report: Json) -> Mapping[str, Json]:
+    """Return the measures of ``fairness agreement``, beside which its findings stand."""
+    return {key: one for key, one in report.items() if isinstance(one, Mapping)}
 
 
 def changes_tables(report: Json) -> tuple[TextTable, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from fairjudge.records.matching import loss_finding
+from fairjudge.records.schema import with_schema
 from fairjudge.reports.align_tables import align_findings
 from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.check_tables import check_findings
@@ -50,9 +51,9 @@ def join_findings(report: Json) -> Iterator[str]:
 
 
 def with_findings(kind: str, report: Json) -> dict[str, object]:
-    """Return `report` as JSON that begins with its findings, where `kind` has any."""
+    """Return `report` as JSON that begins with its schema and findings, where `kind` has any."""
     found = findings_of(kind, report)
-    return {"findings": list(found), **report} if found else dict(report)
+    return with_schema({"findings": list(found), **report} if found else report)
 
 
 def _side(figure: Json) -> int:

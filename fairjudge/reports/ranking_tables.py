@@ -49,6 +49,26 @@ def _notes(group: Json) -> Iterator[str]:
     if group["why"] is not None:
         yield f"No ranking: {group['why']}."
         return
+    if "n_rankings" in group:
+        yield (
+            f"{pluralize(group['n_rankings'], 'ranking')} in "
+            f"{pluralize(group['n_documents'], 'document')}, by the Plackett-Luce model. Strengths "
+            "are log-worths and add up to 0; the expected wins are against every other system "
+            "equally often, the wins are the share of the others that stood lower. In brackets "
+            "after the rank: ranks that the data allow, for all systems at once."
+        )
+    else:
+        yield from _of_pairs(group)
+    if group["separated"]:
+        yield (
+            "Some systems never lose to the others: how far above cannot be told, and "
+            "there are no intervals."
+        )
+    if group["n_unscored"]:
+        yield f"Left out: {group['n_unscored']} without a score."
+
+
+def _of_pairs(group: Json) -> Iterator[str]:
     position, ties = group["position_effect"], group["tie_weight"]
     yield (
         f"{pluralize(group['n_comparisons'], 'comparison')} ({pluralize(group['n_ties'], 'tie')}) "
@@ -63,10 +83,3 @@ def _notes(group: Json) -> Iterator[str]:
         yield f"Effect of position: none, {position['why']}."
     if ties.get("value") is not None:
         yield f"Log-weight of a tie: {interval(ties)}."
-    if group["separated"]:
-        yield (
-            "Some systems never lose to the others: how far above cannot be told, and "
-            "there are no intervals."
-        )
-    if group["n_unscored"]:
-        yield f"Left out: {group['n_unscored']} without a score."

@@ -11,21 +11,22 @@ from typing import Any
 import numpy as np
 
 from fairjudge.analysis.fairness import ScorerChoice, value_scores_of
-from fairjudge.analysis.fairness_changes import rows_of_report
+from fairjudge.analysis.fairness_changes import change_json, rows_of_report
 from fairjudge.analysis.supporting import SUPPORT_SCORERS, Progress, load_support_scorer
-from fairjudge.datasets import match_summaries, read_clusters, read_summaries, write_records
-from fairjudge.domain import Cluster, Summary
+from fairjudge.datasets import Loaded, match_summaries, write_records
+from fairjudge.domain import Cluster, Estimate, Summary
 from fairjudge.engine.runs import bad_lines
 from fairjudge.errors import InputError
-from fairjudge.fairness.chunk_size import ChunkSizes, compare_chunk_sizes
+from fairjudge.fairness.chunk_sizes import ChunkSizes, compare_chunk_sizes
 from fairjudge.fairness.comparison import Comparison, compare_with_baseline
 from fairjudge.fairness.coverage_json import coverage_json
 from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
-from fairjudge.fairness.oracle import pseudo_summaries
 from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
+from fairjudge.fairness.pseudo_summaries import pseudo_summaries
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
+from fairjudge.records.results import COUNT_ONLY, Json, figure
 from fairjudge.records.signature import signature
 from fairjudge.stats.resampling import Resampling
 from fairjudge.text.chunks import CHUNK_WORDS
@@ -57,18 +58,16 @@ class OracleReport:
 
 
 def tune_chunk_size(
-    clusters: Path,
-    summaries: Path,
+    sources: Loaded[Cluster],
+    summaries: Loaded[Summary],
     *,
     scorer: ScorerChoice,
     sizes: Sequence[int],
     seed: int,
-    skip_bad: bool,
     progress: Progress,
 ) -> ChunkReport:
     """Tabulate how many summary sentences some document supports, for each chunk size."""
-    sources = read_clusters(clusters, skip_bad=skip_bad)
-    texts = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
+    texts = match_summaries(summaries, sources)
     model = load_support_scorer(scorer.name, scorer.argument)
     wanted = {summary.eid for summary in texts}
     used: list[Cluster] = [cluster for cluster in sources if cluster.eid in wanted]
@@ -102,7 +101,7 @@ def tune_chunk_size(
 
 
 def check_oracle(
-    clusters: Path,
+    sources: Loaded[Cluster],
     *,
     attribute: str,
     bins: tuple[float, ...],
@@ -110,15 +109,13 @@ def check_oracle(
     n_documents: int,
     seed: int,
     output: Path | None,
-    skip_bad: bool,
     progress: Progress,
 ) -> OracleReport:
     """Compare pseudo-summaries of one value's documents with ones that keep the source's shares."""
-    sources = read_clusters(clusters, skip_bad=skip_bad)
     corpus = label_corpus(sources.records, attribute=attribute, bins=bins)
     made = pseudo_summaries(corpus, n_documents=n_documents, rng=np.random.default_rng(seed))
     if not made:
-        raise InputError(f"no set has documents of two values of {attribute!r}", path=clusters)
+        raise InputError(f"no set has documents of two values of {attribute!r}", path=sources.path)
     if output is not None:
         write_records(output, made)
     usable = replace(corpus, sets=tuple(s for s in corpus.sets if s.exclusion is None))
@@ -132,6 +129,47 @@ def check_oracle(
         notes=(*bad_lines(sources), *report["notes"]),
         signature=report["signature"],
     )
+
+
+def chunk_json(found: ChunkReport) -> Json:
+    """Return the JSON of ``fairness chunk-size``."""
+    return {
+        "n": found.n_clusters,
+        **_sizes_json(found.together),
+        "systems": {system: _sizes_json(result) for system, result in found.by_system.items()},
+        "notes": list(found.notes),
+        "signature": found.signature,
+    }
+
+
+def _sizes_json(found: ChunkSizes) -> Json:
+    return {
+        "best": found.best,
+        "identified": [
+            {"max_words": size}
+            | figure(share, keep=COUNT_ONLY)
+            | {"excluded": share.n_excluded if isinstance(share, Estimate) else None}
+            for size, share in found.identified.items()
+        ],
+    }
+
+
+def oracle_json(found: OracleReport) -> Json:
+    """Return the JSON of ``fairness oracle``."""
+    return {
+        "n": found.n_sets,
+        "excluded": sum(found.excluded.values()),
+        "excluded_by_reason": dict(found.excluded),
+        "documents": found.n_documents,
+        "measures": {
+            change.measure.key: {"balanced": row.pop("baseline"), "biased": row.pop("value"), **row}
+            for change in found.comparison.changes
+            for row in [change_json(change)]
+        },
+        "family": {"tests": found.comparison.family, "over": "all measures here"},
+        "notes": list(found.notes),
+        "signature": found.signature,
+    }
 
 
 def _measured(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from fairjudge.domain import JudgeTask
+from fairjudge.domain import JudgeTask, ProtocolName
 from fairjudge.engine.models import Llm, Models
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Fallback, Promise, Thresholds
@@ -21,6 +21,7 @@ from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.local import LocalJudge, Support
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.promises import PromisedCascade
+from fairjudge.judges.ranking import RankingJudge
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.judges.together import (
     StatedCriterion,
@@ -54,6 +55,8 @@ def make_judge(
     if models.llm is None or options.cascade is not None:
         _asked_once(options, variants)
     if models.llm is None:
+        if PROTOCOLS[plan.protocol].listwise:
+            raise ConfigurationError("--protocol ranking needs an LLM: give one by --backend")
         if options.prompt or options.scale:
             raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
         return LocalJudge(aspect=plan.aspect, support=_local_support(models, plan), tasks=tasks)
@@ -87,6 +90,8 @@ def _llm_judge(
 ) -> Judge:
     if PROTOCOLS[plan.protocol].itemized:
         return _checklist(llm, options)
+    if PROTOCOLS[plan.protocol].listwise:
+        return _ranking(llm, options, plan)
     criterion = criterion_of(plan, prompt=options.prompt, scale=options.scale)
     if llm.decides is not None:
         if variants:
@@ -138,16 +143,36 @@ def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None
         raise ConfigurationError(f"{option} {why}; a local scorer gives one verdict every time")
 
 
-def _checklist(llm: Llm, options: JudgeOptions) -> Judge:
-    """Return the judge by checklist, unless `options` ask for what only others do."""
+def _own_form(options: JudgeOptions, protocol: ProtocolName) -> None:
+    """Refuse what does not go with a protocol whose prompt and form of reply are its own."""
     asked = {
         "--prompt": options.prompt,
         "--scale": options.scale,
         "--expected": options.token_probabilities,
         "--samples": options.samples > 1,
+        "--fallback": PROTOCOLS[protocol].listwise and options.fallback != "none",
     }
     for option in (name for name, value in asked.items() if value):
-        raise ConfigurationError(f"{option} does not go with --protocol checklist")
+        raise ConfigurationError(f"{option} does not go with --protocol {protocol}")
+
+
+def _ranking(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
+    """Return the judge that ranks, unless `options` ask for what only others do."""
+    _own_form(options, plan.protocol)
+    if llm.decides is not None:
+        raise ConfigurationError("a ranking is written: a decision model cannot give one")
+    return RankingJudge(
+        aspect=plan.aspect,
+        backend=llm.backend,
+        target=llm.target,
+        temperature=options.sampling_temperature,
+        **llm.sampling,
+    )
+
+
+def _checklist(llm: Llm, options: JudgeOptions) -> Judge:
+    """Return the judge by checklist, unless `options` ask for what only others do."""
+    _own_form(options, "checklist")
     if llm.decides is not None:
         raise ConfigurationError("a checklist is written: a decision model cannot give one")
     return ChecklistJudge(

@@ -44,8 +44,11 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
     """
     if options.prompt_variants == 1 and not options.paraphrases:
         return {}
-    if PROTOCOLS[plan.protocol].itemized:
-        raise ConfigurationError("a checklist has one prompt: --prompt-variants do not go with it")
+    protocol = PROTOCOLS[plan.protocol]
+    if protocol.itemized or protocol.listwise:
+        raise ConfigurationError(
+            f"a {plan.protocol} has one prompt: --prompt-variants do not go with it"
+        )
     if options.prompt_variants > 1 + len(WORDINGS):
         raise ConfigurationError(f"--prompt-variants: there are {1 + len(WORDINGS)} of each prompt")
     built_in: tuple[Template, ...] = ()
@@ -118,8 +121,8 @@ class Material:
         """Return the same for the aspect of `plan`."""
         judged = {task.eid for task in self.tasks if task.aspect == plan.aspect}
         n_summaries = Counter(one.eid for one in self.written if one.eid not in judged)
-        n_tasks = PROTOCOLS[plan.protocol].n_tasks
-        return Counter({eid: n_tasks(n) for eid, n in n_summaries.items()})
+        n_verdicts = PROTOCOLS[plan.protocol].n_verdicts
+        return Counter({eid: n_verdicts(n) for eid, n in n_summaries.items()})
 
 
 def read_material(

@@ -76,7 +76,8 @@ def _reconciled_pairs(judgements: Iterable[Rated]) -> dict[_PairKey, PairVerdict
     """Return the verdict of every pair; a pair judged in one order only is unscored."""
     orders: dict[_PairKey, dict[str, Rated]] = defaultdict(dict)
     for judgement in judgements:
-        if PROTOCOLS[judgement.protocol].paired and not isinstance(judgement.value, int | float):
+        paired = PROTOCOLS[judgement.protocol].paired and judgement.systems is None
+        if paired and not isinstance(judgement.value, int | float):
             orders[_pair_key(judgement)][judgement.order or "ab"] = judgement
     return {key: _pair(found.get("ab"), found.get("ba")) for key, found in orders.items()}
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from sys import intern
 from typing import Any, TypeAlias
 
 from fairjudge.domain import Judgement, Order, ProtocolName, ScoredBy, UnscoredReason, Value
+from fairjudge.protocols import ranked_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class Rating:
     repeat: int | None = None
     variant: str | None = None
     without_probabilities: str | None = None
+    systems: tuple[str, ...] | None = None
+    ranking: tuple[str, ...] | None = None
 
 
 Rated: TypeAlias = Judgement | Rating
@@ -44,3 +47,12 @@ def rating_of(judgement: Judgement) -> Rating:
     """Return `judgement` without its texts; names that recur share their memory."""
     values: list[Any] = [intern(v) if type(v) is str else v for v in _RATING_OF(judgement)]
     return Rating(*values)
+
+
+def pairs_of(rating: Rating) -> Iterator[Rating]:
+    """Yield `rating`, or of a ranking what it says of each pair, as `as_pairs` does."""
+    if rating.systems is None:
+        yield rating
+        return
+    for a, b, value in ranked_pairs(rating.systems, rating.ranking):
+        yield replace(rating, systems=None, ranking=None, system_a=a, system_b=b, value=value)

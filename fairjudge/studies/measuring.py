@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from fairjudge.engine.coroutines import run_to_end
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import write_atomically
+from fairjudge.records.schema import report_text
 from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.fairness_findings import fairness_findings
 from fairjudge.run.collecting import AuditInput, collect
@@ -248,4 +248,4 @@ def _found(output: Path, found: Findings) -> Done:
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    write_atomically(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+    write_atomically(path, report_text(value))

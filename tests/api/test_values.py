@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 from cli_tools import cluster, summary
+from typer.testing import CliRunner
 
 import fairjudge as fj
+from fairjudge.cli._main import app
 from fairjudge.datasets import example_path
+from fairjudge.errors import ConfigurationError, InputError
 
 ROW = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
 JUDGED = [{**ROW, "value": 3}]
@@ -193,7 +196,7 @@ def test_recorded_replies_become_a_result():
 
 def test_findings_are_mappings_that_print_and_stand_in_reports():
     found = fj.bias.words([cluster()], WRITTEN, lists={"x": ["he"], "y": ["she"]}, n_resamples=100)
-    assert set(found) == set(found.to_dict()) - {"findings"}
+    assert set(found) == set(found.to_dict()) - {"findings", "schema"}
     assert "<table" in found._repr_html_()
     (titled, *_) = found.tables()  # those that the command prints
     assert titled.title in str(found)
@@ -310,3 +313,126 @@ def test_a_report_knows_the_questions_of_references_however_they_are_given(as_pa
         [{**judged[0], "response": "Verdict: 3"}], scale="1-5", judge="j",
     ), references=path if as_path else [reference]).html  # fmt: skip
     assert "Answers and who gave them" in page
+
+
+# Commands with a call of their own
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """Return coverage by two scorers, as results and as files."""
+    clusters = [
+        {
+            "eid": f"c{n}",
+            "articles": [
+                {"aid": aid, "content": f"{aid} says {n}.", "attributes": {"side": side}}
+                for aid, side in (("1", "a"), ("2", "b"))
+            ],
+        }
+        for n in range(6)
+    ]
+    summaries = [
+        {"eid": one["eid"], "system": system, "text": f"{system} told of it."}
+        for one in clusters
+        for system in ("even", "odd", "third")
+    ]
+
+    def supports(tilt):
+        return [
+            {
+                "eid": row["eid"], "system": row["system"], "units": ["u"], "aids": ["1", "2"],
+                "support": [[0.9 if row["system"] == "odd" else 0.5 + tilt * n % 0.3], [0.5]],
+            }
+            for n, row in enumerate(summaries)
+        ]  # fmt: skip
+
+    found = {}
+    for name, tilt in (("first", 0.01), ("second", 0.03)):
+        rows = "".join(json.dumps(one) + "\n" for one in supports(tilt))
+        (tmp_path / f"{name}.jsonl").write_text(rows, encoding="utf-8")
+        found[name] = fj.fairness.coverage(
+            clusters, summaries, attribute="side", scorer=f"matrix:{tmp_path / name}.jsonl"
+        )
+        text = json.dumps(found[name].to_dict())
+        (tmp_path / f"{name}.json").write_text(text, encoding="utf-8")
+    return clusters, found, [tmp_path / f"{name}.json" for name in found]
+
+
+def command(*arguments):
+    done = CliRunner().invoke(app, [*map(str, arguments), "--json", "-"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_fairness_compare_takes_results_and_files(measured):
+    _, found, (file, _) = measured
+    one = fj.fairness.compare(found["first"], baseline="even", n_resamples=200)
+    assert set(one["systems"]) == {"odd", "third"}
+    assert one["systems"]["odd"]["equal_coverage"]["difference"]["value"] > 0
+    same = fj.fairness.compare(file, baseline="even", n_resamples=200)
+    again = fj.fairness.compare(found["first"].to_dict(), baseline="even", n_resamples=200)
+    assert one.to_dict() == same.to_dict() == again.to_dict()
+    arguments = ("fairness", "compare", file, "--baseline", "even", "--resamples", 200)
+    assert command(*arguments) == json.loads(json.dumps(one.to_dict()))
+    assert one.table().rows
+    assert "odd" in repr(one)
+
+
+def test_fairness_overall_names_data_sets_by_key_or_file(measured):
+    _, found, files = measured
+    one = fj.fairness.overall(found, measure="equal_coverage")
+    assert set(one["systems"]["odd"]["normalised"]) == {"first", "second"}
+    assert one["systems"]["odd"]["value"] == 1.0  # the least fair on both
+    of_files = fj.fairness.overall(files, measure="equal_coverage")
+    assert one.to_dict() == of_files.to_dict()
+    arguments = ("fairness", "overall", *files, "--measure", "equal_coverage")
+    assert command(*arguments) == json.loads(json.dumps(one.to_dict()))
+    with pytest.raises(ConfigurationError, match="reports: expected a list of files"):
+        fj.fairness.overall(7)
+    with pytest.raises(InputError, match="two data sets are called 'first'"):
+        fj.fairness.overall([files[0], files[0]])
+
+
+def test_fairness_agreement_is_that_of_the_command(measured):
+    _, found, files = measured
+    one = fj.fairness.agreement(found["first"], found["second"])
+    assert one["equal_coverage"]["n"] == 18
+    assert command("fairness", "agreement", *files) == json.loads(json.dumps(one.to_dict()))
+    with pytest.raises(ConfigurationError, match="report second: expected a result of fair"):
+        fj.fairness.agreement(found["first"], 3)
+
+
+def test_reports_of_two_scorers_on_a_page(measured, tmp_path):
+    """The JSON of agreement has findings beside its measures; they are no measure."""
+    _, found, files = measured
+    path = tmp_path / "agreement.json"
+    done = CliRunner().invoke(app, ["fairness", "agreement", *map(str, files), "--json", str(path)])
+    assert done.exit_code == 0, done.output
+    for given in (path, fj.fairness.agreement(*found.values())):
+        assert "Spearman" in fj.report(given).html
+
+
+def test_fairness_oracle_takes_values(measured, tmp_path):
+    clusters, _, _ = measured
+    kept = tmp_path / "pseudo.jsonl"
+    one = fj.fairness.oracle(clusters, attribute="side", documents=2, output=kept)
+    assert one["n"] == 6
+    assert kept.exists()
+    assert one["measures"]["bur"]["biased"] > one["measures"]["bur"]["balanced"]
+    file = tmp_path / "c.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in clusters), encoding="utf-8")
+    arguments = ("fairness", "oracle", file, "--attribute", "side", "--documents", 2)
+    assert command(*arguments) == json.loads(json.dumps(one.to_dict()))
+    with pytest.raises(ConfigurationError, match="unknown scorer 'guess'"):
+        fj.fairness.oracle(clusters, attribute="side", scorer="guess")
+    with pytest.raises(InputError, match="no article has attribute 'age'"):
+        fj.fairness.oracle(clusters, attribute="age")
+
+
+def test_fairness_chunk_size_checks_what_it_is_given(measured):
+    clusters, _, _ = measured
+    with pytest.raises(ConfigurationError, match="unknown scorer 'unigrams'"):
+        fj.fairness.chunk_size(clusters, WRITTEN, scorer="unigrams")
+    for sizes in ([], [50, -1]):
+        with pytest.raises(ConfigurationError, match="sizes: expected numbers of words"):
+            fj.fairness.chunk_size(clusters, WRITTEN, sizes=sizes)

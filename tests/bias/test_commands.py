@@ -66,9 +66,9 @@ def test_words_by_system_with_what_was_left_out():
     report = report_words(clusters, texts, options=FEW)
     found = report.systems["s"]
     # only cluster 1 is left: (0, 1) against (1/2, 1/2)
-    assert found.source.score.over_documents.value == pytest.approx(0.5)
+    assert found.bias.estimates["against_source"].over_documents.value == pytest.approx(0.5)
     assert found.excluded == {"2": "empty_summary", "3": "empty_source"}
-    assert found.source.score.over_documents.n_excluded == 2
+    assert found.bias.estimates["against_source"].over_documents.n_excluded == 2
     assert report.notes == (
         "left out 1 summary of unknown clusters: 9",
         "t has no summary of 2 of 3 clusters",
@@ -86,7 +86,7 @@ def test_other_systems_in_the_file_change_nothing():
 def test_two_groups_differ_by_the_same_amount_and_p_value():
     clusters = [cluster(str(i), "She met him and his son.") for i in range(9)]
     texts = [summary(str(i), "She." if i % 3 else "He.") for i in range(9)]
-    by_group = report_words(clusters, texts, options=FEW).systems["s"].source.by_group
+    by_group = report_words(clusters, texts, options=FEW).systems["s"].bias.by_group
     female, male = (by_group[g].difference.over_documents for g in ("female", "male"))
     assert female.value == pytest.approx(-male.value)
     assert female.low == pytest.approx(-male.high)
@@ -124,12 +124,12 @@ def test_entities_by_hand():
     # female 1 of 2; male 2 of 2, which has no odds
     assert found.inclusion.by_group["female"].over_documents.value == 0.5
     assert found.inclusion.by_group["male"].over_documents.value == 1.0
-    assert "all people of group 'male'" in found.inclusion.score.over_documents.why
+    assert "all people of group 'male'" in found.estimates["inclusion"].over_documents.why
     # Eve Wolf and Xan Q are not in the source; "Ned Stone" is nobody, but both tokens stand there
     assert found.n_hallucinated == 2
     assert found.n_unknown == 1
     # of the one known, female, the distance from an even split is 1/2
-    assert found.hallucination.score.over_documents.value == pytest.approx(0.5)
+    assert found.estimates["hallucination"].over_documents.value == pytest.approx(0.5)
     assert (found.n_names, found.n_aligned, found.n_ungrouped) == (7, 4, 1)
 
 
@@ -157,7 +157,7 @@ def test_entities_without_a_guess_or_people():
     assert isinstance(found.hallucination, Undefined)
     assert found.excluded == {"2": "no_people_known"}
     # 1 of 2 of each group: odds alike
-    assert found.inclusion.score.over_documents.value == pytest.approx(0.0)
+    assert found.estimates["inclusion"].over_documents.value == pytest.approx(0.0)
 
 
 def test_entities_of_one_group_only():
@@ -212,8 +212,8 @@ CLUSTERS = [each for i in range(8) for each in global_inputs(document(f"d{i}", f
 def test_a_copying_summarizer_cannot_be_told_apart_once_masked():
     copies = [summary(each.eid, each.articles[0].content) for each in CLUSTERS]
     found = report_distinguishability(CLUSTERS, copies, options=FEW).systems["s"].counts
-    assert found.score.value == 0.0
-    assert found.n_tied == found.score.n == 48
+    assert found.estimates["score"].value == 0.0
+    assert found.n_tied == found.estimates["score"].n == 48
 
 
 def test_a_summarizer_that_marks_women_is_found():
@@ -229,8 +229,8 @@ def test_a_summarizer_that_marks_women_is_found():
         options=FEW,
     )
     found = report.systems["s"]
-    assert found.counts.score.value == 1.0
-    assert found.dense.score.value == 1.0
+    assert found.counts.estimates["score"].value == 1.0
+    assert found.dense.estimates["score"].value == 1.0
     assert "embedder:lengths" in report.signature
 
 
@@ -239,7 +239,7 @@ def test_inputs_without_a_group_are_left_out():
     texts = [summary(each.eid, "Same text.") for each in plain]
     found = report_distinguishability(plain, texts, options=FEW).systems["s"]
     assert found.excluded == {"p": "no_group"}
-    assert isinstance(found.counts.score, Undefined)
+    assert isinstance(found.counts.estimates["score"], Undefined)
     assert found.counts.left_out == {"alone_in_group": 2}
 
 
@@ -604,7 +604,8 @@ def test_the_published_argument_on_real_news(shared_data):
     report = report_words(clusters, control_summaries(clusters), options=FEW)
 
     def score(name, reference):
-        found = getattr(report.systems[f"control:{name}"], reference).score.over_documents
+        found = report.systems[f"control:{name}"].bias.estimates[f"against_{reference}"]
+        found = found.over_documents
         assert isinstance(found, Estimate)
         return found
 

@@ -15,9 +15,10 @@ from fairjudge.bias.resampling import Counts
 from fairjudge.bias.word_lists import (
     EXTENDED_GENDER,
     HELM_GENDER,
+    WORDS,
     IdentifierCounter,
+    IdentifierCounts,
     paired_markers,
-    word_list_bias,
 )
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats.resampling import Resampling
@@ -172,13 +173,14 @@ def corpus_scores(reference, sample, topics):
     scores = {}
     for control in CONTROLS:
         texts = [controls.summarize(control, sentences, rng=rng) for sentences in articles]
-        scores[control] = word_list_bias(
-            Counts.of([counter.count(text) for text in texts]),
-            sources,
+        counts = IdentifierCounts(
+            summaries=Counts.of([counter.count(text) for text in texts]),
+            sources=sources,
             groups=counter.groups,
-            resampling=Resampling(rng=np.random.default_rng(0), n_resamples=200),
             reference=reference,
-        ).score.over_documents
+        )
+        resampling = Resampling(rng=np.random.default_rng(0), n_resamples=200)
+        scores[control] = WORDS["inclusion"].estimate(counts, resampling).over_documents
     return scores
 
 

@@ -328,7 +328,7 @@ CASES = {
         "j.jsonl",
         judgement(protocol="stars"),
         ":1: field 'protocol': ",
-        "expected 'likert', 'binary', 'pairwise' or 'checklist', found text 'stars'",
+        "expected 'likert', 'binary', 'pairwise', 'checklist' or 'ranking', found text 'stars'",
     ),
     "two problems": (
         read_judgements,

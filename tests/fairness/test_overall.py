@@ -3,7 +3,7 @@
 import pytest
 
 from fairjudge.domain import Undefined
-from fairjudge.fairness.overall import overall
+from fairjudge.fairness.overall_score import overall
 
 DATA_SETS = ("Amazon", "MITweet", "Article Bias", "SemEval", "News Stance")
 # Table 3 of the coverage fairness paper: R_EC by data set, and the printed Overall score.

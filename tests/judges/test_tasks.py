@@ -120,7 +120,7 @@ def test_what_is_given_wins_over_the_preset():
     [
         (
             {"aspect": "coverage"},
-            "needs --protocol likert|binary|pairwise|checklist or --preset",
+            "needs --protocol likert|binary|pairwise|checklist|ranking or --preset",
         ),
         ({"aspect": "faithfulness", "protocol": "checklist"}, "for coverage against all QA pairs"),
         (

@@ -1,0 +1,266 @@
+"""Ranking systems by whole rankings: the Plackett-Luce model, fitted by Hunter's MM algorithm.
+
+A ranking is made from the top: with worths w, the next place goes to system i with probability w_i
+over the sum of the worths of all that are not placed yet (Luce 1959; Plackett 1975). Two systems
+alone give the Bradley-Terry model, so that i stands before j with probability w_i / (w_i + w_j).
+
+Hunter (2004), MM algorithms for generalized Bradley-Terry models, Annals of Statistics 32, section
+5: w_i becomes the number of rankings in which i is not last, over the sum of 1 / (worths not placed
+yet) over all places but the last at which i was still to be placed. A gamma prior, whose mode is 1
+and which leaves the step as simple (Caron and Doucet 2012), keeps a system finite that always wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from fairjudge.calibration.ranking import FEWEST_DOCUMENTS, RankedSystem, Ranking
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import (
+    FloatArray,
+    IntArray,
+    check_level,
+    codes,
+    document_codes,
+    same_length,
+)
+from fairjudge.stats.bootstrap import bootstrap_many
+from fairjudge.stats.clustered import clustered_mean, within
+
+PRIOR = 1e-4
+"""Weight of the prior, in rankings: it fixes the scale, and keeps worths finite."""
+N_RESAMPLES = 500
+_MAX_STEPS = 2000
+_TOLERANCE = 1e-8
+"""Change of a log-worth in a step below which the fit is done."""
+_LEVEL = 1e-6
+"""Difference of log-worths below which systems share a rank: it is rounding."""
+_NOBODY = -1
+_METHOD = "Plackett-Luce, percentile bootstrap over documents"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rankings:
+    """Rankings of n sets of systems, each from the best to the worst, and their documents."""
+
+    rankings: tuple[tuple[str, ...], ...]
+    documents: tuple[Hashable, ...]
+
+
+def rank_by_rankings(
+    given: Rankings,
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    n_resamples: int = N_RESAMPLES,
+) -> Ranking | Undefined:
+    """Fit the model, with a percentile bootstrap over documents.
+
+    A resample in which some systems never lose to the others has no finite worths, and is left out;
+    where more than a tenth are, there are no intervals. Ranks hold for all systems at once: all
+    differences get simultaneous intervals by the largest |t| over pairs in the resamples, as in
+    `fairjudge.calibration.ranking.rank_systems`. Undefined for no rankings, or where some systems
+    are never ranked with the others.
+
+    Raises
+    ------
+    StatisticsError
+        Unequal lengths, a ranking of fewer than two, or one that names a system twice.
+    """
+    check_level(level)
+    same_length(rankings=given.rankings, documents=given.documents)
+    for ranking in given.rankings:
+        if len(ranking) < 2 or len(set(ranking)) < len(ranking):
+            raise StatisticsError(f"a ranking must hold two or more different systems: {ranking!r}")
+    if not given.rankings:
+        return Undefined(why="no rankings")
+    data = _Data.of(given)
+    ones = np.ones(data.n_documents)
+    n_parts = data.n_parts(ones, "weak")
+    if n_parts > 1:
+        return Undefined(why=f"systems fall into {n_parts} sets that are never compared")
+    separated = data.n_parts(ones, "strong") > 1
+    fits = _Fits(data)
+    estimates = bootstrap_many(
+        fits.statistic,
+        n_documents=data.n_documents,
+        rng=rng,
+        n_resamples=n_resamples,
+        level=level,
+    )
+    why = None
+    if separated:
+        why = "some systems never lose to the others"
+    elif data.n_documents < FEWEST_DOCUMENTS:
+        why = f"fewer than {FEWEST_DOCUMENTS} documents"
+    shown = [_shown(one, why) for one in estimates]
+    bounded = shown[0].low is not None
+    above = _surely_above(fits.drawn[0][0], fits.resampled(), level) if bounded else None
+    n_pairs = sum(len(ranking) * (len(ranking) - 1) // 2 for ranking in given.rankings)
+    return Ranking(
+        systems=_ranked(given, data, shown, above, level=level),
+        position_effect=Undefined(why="rankings are compared whatever stood first in the prompt"),
+        tie_weight=Undefined(why="rankings have no ties"),
+        separated=separated,
+        n_comparisons=n_pairs,
+        n_ties=0,
+        n_documents=data.n_documents,
+        level=level,
+    )
+
+
+def _shown(found: Estimate | Undefined, why: str | None) -> Estimate:
+    if isinstance(found, Undefined):  # not on the data themselves, whose worths are finite
+        raise StatisticsError(f"no worth: {found.why}")
+    if why is not None:
+        return replace(found, low=None, high=None, method=f"no interval: {why}")
+    return found if found.low is None else replace(found, method=_METHOD)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Data:
+    """``placed`` has shape (n, longest): systems from the best, then `_NOBODY`."""
+
+    names: tuple[str, ...]
+    placed: IntArray
+    documents: IntArray
+    n_documents: int
+
+    @staticmethod
+    def of(given: Rankings) -> _Data:
+        coded, names = codes([name for ranking in given.rankings for name in ranking])
+        longest = max(map(len, given.rankings))
+        placed = np.full((len(given.rankings), longest), _NOBODY, dtype=np.int64)
+        lengths = np.array([len(ranking) for ranking in given.rankings])
+        placed[np.arange(longest) < lengths[:, None]] = coded
+        documents, n_documents = document_codes(given.documents, len(given.rankings))
+        return _Data(
+            names=tuple(map(str, names)),
+            placed=placed,
+            documents=documents,
+            n_documents=n_documents,
+        )
+
+    @property
+    def n_systems(self) -> int:
+        return len(self.names)
+
+    def n_parts(self, counts: FloatArray, connection: Literal["weak", "strong"]) -> int:
+        """Count the components of the graph of who stood right before whom."""
+        drawn = self.placed[counts[self.documents] > 0]
+        before, after = drawn[:, :-1].ravel(), drawn[:, 1:].ravel()
+        known = after != _NOBODY
+        pairs = before[known], after[known]
+        graph = csr_array((np.ones(int(known.sum())), pairs), shape=(self.n_systems,) * 2)
+        n_parts, _ = connected_components(graph, directed=True, connection=connection)
+        return int(n_parts)
+
+    def log_worths(self, counts: FloatArray) -> FloatArray:
+        """Return the log-worths, adding up to 0, where documents count `counts` times."""
+        k, weights = self.n_systems, counts[self.documents]
+        known = self.placed != _NOBODY
+        system = np.where(known, self.placed, 0)
+        # The last of each ranking is placed for want of others: it wins no place.
+        wins = known & np.column_stack([known[:, 1:], np.zeros(len(known), dtype=bool)])
+        n_wins = np.bincount(system[wins], np.broadcast_to(weights[:, None], wins.shape)[wins], k)
+        logs = np.zeros(k)
+        for _ in range(_MAX_STEPS):
+            worths = np.where(known, np.exp(logs)[system], 0.0)
+            left = np.cumsum(worths[:, ::-1], axis=1)[:, ::-1]
+            per_place = np.where(wins, weights[:, None] / np.where(wins, left, 1.0), 0.0)
+            faced = np.cumsum(per_place, axis=1)  # by who stands there: at this place and before
+            sums = np.bincount(system[known], faced[known], k)
+            worth = (n_wins + PRIOR) / (sums + PRIOR)
+            # The likelihood knows no scale, and the prior wants a mean of 1.
+            before, logs = logs, np.log(worth / worth.mean())
+            if np.max(np.abs(logs - before)) < _TOLERANCE:
+                break
+        return np.asarray(logs - logs.mean())
+
+
+@dataclass(frozen=True, slots=True)
+class _Fits:
+    """Log-worths and expected win rates by resample; the log-worths are kept, for ranks."""
+
+    data: _Data
+    drawn: list[FloatArray] = field(default_factory=list)
+
+    def statistic(self, counts: FloatArray) -> FloatArray:
+        """Return shape (r, 2 k); a resample without finite worths is undefined."""
+        first = not self.drawn  # the data themselves, for which the prior stands in
+        logs = np.array(
+            [
+                self.data.log_worths(row)
+                if first or self.data.n_parts(row, "strong") == 1
+                else np.full(self.data.n_systems, np.nan)
+                for row in counts
+            ]
+        )
+        self.drawn.append(logs)
+        return np.column_stack([logs, _expected_wins(logs)])
+
+    def resampled(self) -> FloatArray:
+        logs = np.concatenate(self.drawn[1:])
+        return logs[~np.isnan(logs).any(axis=1)]
+
+
+def _expected_wins(logs: FloatArray) -> FloatArray:
+    """Return each system's mean chance to stand before each of the others, shape (r, k)."""
+    k = logs.shape[1]
+    beats = 1.0 / (1.0 + np.exp(logs[:, None, :] - logs[:, :, None]))
+    return np.asarray((beats.sum(axis=2) - 0.5) / (k - 1))  # a half is what it is to itself
+
+
+def _surely_above(logs: FloatArray, drawn: FloatArray, level: float) -> np.ndarray:
+    """Say of each pair [i, j] whether i is above j, all at once at `level`."""
+    pairs = list(combinations(range(logs.size), 2))
+    one, other = (np.array(side) for side in zip(*pairs, strict=True))
+    difference = logs[one] - logs[other]
+    gaps = drawn[:, one] - drawn[:, other]
+    error = gaps.std(axis=0, ddof=1)
+    error[error <= _LEVEL] = np.inf
+    critical = float(np.quantile(np.max(np.abs(gaps - difference) / error, axis=1), level))
+    above = np.zeros((logs.size,) * 2, dtype=bool)
+    above[one, other] = difference / error > critical
+    above[other, one] = -difference / error > critical
+    return above
+
+
+def _ranked(
+    given: Rankings,
+    data: _Data,
+    shown: Sequence[Estimate],
+    above: np.ndarray | None,
+    *,
+    level: float,
+) -> tuple[RankedSystem, ...]:
+    k = data.n_systems
+    strengths = np.array([one.value for one in shown[:k]])
+    out = []
+    for system, name in enumerate(data.names):
+        held = [
+            (1.0 - ranking.index(name) / (len(ranking) - 1), document)
+            for ranking, document in zip(given.rankings, given.documents, strict=True)
+            if name in ranking
+        ]
+        rates, met = [rate for rate, _ in held], [document for _, document in held]
+        out.append(
+            RankedSystem(
+                system=name,
+                strength=replace(shown[system], n=len(held)),
+                expected_win_rate=replace(shown[k + system], n=len(held)),
+                win_rate=within(clustered_mean(rates, met, level=level), 0.0, 1.0),
+                rank=1 + int(np.sum(strengths > strengths[system] + _LEVEL)),
+                best_rank=None if above is None else 1 + int(above[:, system].sum()),
+                worst_rank=None if above is None else k - int(above[system].sum()),
+            )
+        )
+    return tuple(sorted(out, key=lambda one: (one.rank, one.system)))

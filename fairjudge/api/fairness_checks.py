@@ -1,0 +1,147 @@
+"""Checks of the scorers themselves: `fairjudge.fairness.chunk_size` and ``.oracle``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairjudge.api.findings import Findings
+from fairjudge.api.progress import bars
+from fairjudge.errors import ConfigurationError
+from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Positive, Seed
+
+SIZES = (0, 50, 100, 200, 400)
+"""Words of a chunk that are tried by default; 0 for single sentences."""
+
+
+@checks_arguments
+def chunk_size(
+    clusters: object,
+    summaries: object,
+    *,
+    scorer: str = "entailment",
+    sizes: Sequence[int] = SIZES,
+    seed: Seed = 0,
+    progress: bool | None = None,
+) -> Findings:
+    """Choose the chunk size with which a scorer best finds where summary sentences are from.
+
+    Parameters
+    ----------
+    clusters, summaries
+        Clusters, and summaries that can be trusted to say what these say: paths, or lists.
+    scorer : str
+        ``"entailment[:MODEL]"`` as in the paper, or ``"embedding[:MODEL]"``.
+    sizes : sequence of int
+        Words of a chunk to try; 0 for single sentences.
+    seed : int
+        Of the bootstrap.
+    progress : bool, optional
+        Show bars; by default on a terminal.
+
+    Returns
+    -------
+    Findings
+        ``["best"]`` is for `coverage`'s ``max_words``; ``["identified"]`` has the share of
+        sentences that some document supports, by size.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.fairness.chunk_size("clusters.jsonl", "s.jsonl", sizes=[0, 50])  # doctest: +SKIP
+    """
+    from fairjudge.analysis.fairness import parse_scorer
+    from fairjudge.analysis.supporting import SUPPORT_SCORERS
+    from fairjudge.datasets import read_clusters, read_summaries
+    from fairjudge.run.fairness_checks import chunk_json, tune_chunk_size
+
+    chosen = parse_scorer(scorer, SUPPORT_SCORERS)
+    if not sizes or min(sizes) < 0:
+        raise ConfigurationError(f"sizes: expected numbers of words, 0 or more, got {sizes!r}")
+    with bars(progress) as shown:
+        found = tune_chunk_size(
+            read_clusters(clusters),
+            read_summaries(summaries),
+            scorer=chosen,
+            sizes=sorted(set(sizes)),
+            seed=seed,
+            progress=shown.counter("scoring clusters"),
+        )
+    return Findings("fairness chunk-size", chunk_json(found))
+
+
+@checks_arguments
+def oracle(
+    clusters: object,
+    *,
+    attribute: str,
+    scorer: str = "unigrams",
+    documents: Positive = 5,
+    bins: Sequence[float] = (),
+    seed: Seed = 0,
+    output: str | Path | None = None,
+    progress: bool | None = None,
+) -> Findings:
+    """Check that a scorer sees unfairness that was planted.
+
+    Pseudo-summaries of one value's documents ("biased") must score far worse than ones that keep
+    the source's shares ("balanced"; FairSumm, appendix C).
+
+    Parameters
+    ----------
+    clusters
+        Clusters whose articles carry attributes: a path, or a list.
+    attribute : str
+        Name of the articles' attribute.
+    scorer : str
+        ``"unigrams"``, ``"bert_score[:MODEL]"``, ``"bart_score[:MODEL]"`` (BUR to SOF);
+        ``"embedding[:MODEL]"`` or ``"entailment[:MODEL]"`` (Equal Coverage, Coverage Parity).
+    documents : int
+        Documents that make up a pseudo-summary.
+    bins : sequence of float
+        Increasing cut points that group a numeric attribute.
+    seed : int
+        Of the pseudo-summaries and the bootstrap.
+    output : path, optional
+        Keep the pseudo-summaries here.
+    progress : bool, optional
+        Show bars; by default on a terminal.
+
+    Returns
+    -------
+    Findings
+        ``["measures"]`` has each measure of both kinds, and the difference.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used, or no set has documents of two values.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.fairness.oracle("clusters.jsonl", attribute="sentiment")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.fairness import parse_scorer
+    from fairjudge.datasets import read_clusters
+    from fairjudge.run.fairness_checks import ORACLE_SCORERS, check_oracle, oracle_json
+
+    chosen = parse_scorer(scorer, ORACLE_SCORERS)
+    with bars(progress) as shown:
+        found = check_oracle(
+            read_clusters(clusters),
+            attribute=attribute,
+            bins=tuple(bins),
+            scorer=chosen,
+            n_documents=documents,
+            seed=seed,
+            output=None if output is None else Path(output),
+            progress=shown.counter("scoring sets"),
+        )
+    return Findings("fairness oracle", oracle_json(found))

@@ -1,0 +1,152 @@
+"""Fairness results compared: `fairjudge.fairness.compare`, ``.overall`` and ``.agreement``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
+from fairjudge.api.findings import Findings
+from fairjudge.errors import ConfigurationError
+from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Resamples, Seed
+
+if TYPE_CHECKING:
+    from fairjudge.analysis.fairness_compare import GivenReport
+
+
+@checks_arguments
+def compare(
+    *reports: object, baseline: str, n_resamples: Resamples = 2000, seed: Seed = 0
+) -> Findings:
+    """Tell what each variant of a summarizer did to every fairness measure, beside a baseline.
+
+    Parameters
+    ----------
+    reports
+        What `coverage` or `proportionality` returned, or one of each; or JSON files of these.
+    baseline : str
+        The system that all others are compared with, on the samples that both have.
+    n_resamples, seed
+        Of the bootstrap over these samples.
+
+    Returns
+    -------
+    Findings
+        ``["systems"]`` has the difference of each measure by system; below 0 is fairer.
+        P-values are corrected over all of them.
+
+    Raises
+    ------
+    FairJudgeError
+        If a report is none of these, or does not have the baseline.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> found = fj.fairness.proportionality(
+    ...     "clusters.json", "summaries.jsonl", attribute="outlet_type"
+    ... )
+    >>> changes = fj.fairness.compare(found, baseline="thorough", n_resamples=200)
+    >>> sorted(changes["systems"])
+    ['one-sided', 'unfaithful']
+    """
+    from fairjudge.analysis.fairness_changes import changes_json, compare_reports
+
+    given = [_report(one, place) for place, one in enumerate(reports, start=1)]
+    found = compare_reports(given, baseline=baseline, seed=seed, n_resamples=n_resamples)
+    return Findings("fairness compare", changes_json(found, seed=seed, n_resamples=n_resamples))
+
+
+@checks_arguments
+def overall(
+    reports: object, *, measure: Literal["r_ec", "equal_coverage", "coverage_parity"] = "r_ec"
+) -> Findings:
+    """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
+
+    Parameters
+    ----------
+    reports
+        Data set to what `coverage` returned for it, or its JSON file; or a list of files, whose
+        names are those of the data sets.
+    measure : {"r_ec", "equal_coverage", "coverage_parity"}
+        What is normalised and averaged.
+
+    Returns
+    -------
+    Findings
+        ``["systems"]`` has the value of each system with a score on every data set.
+
+    Raises
+    ------
+    FairJudgeError
+        If a report is none of these.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.fairness.overall(["amazon.json", "tweets.json"])  # doctest: +SKIP
+    """
+    from fairjudge.analysis.fairness_compare import overall_json, overall_of
+
+    if isinstance(reports, Mapping):
+        named = [_report(one, name) for name, one in reports.items()]
+    elif isinstance(reports, list | tuple):
+        named = [_report(one, place) for place, one in enumerate(reports, start=1)]
+    else:
+        raise ConfigurationError("reports: expected a list of files, or reports by data set")
+    return Findings(
+        "fairness overall", overall_json(overall_of(named, measure=measure), measure=measure)
+    )
+
+
+@checks_arguments
+def agreement(first: object, second: object, *, seed: Seed = 0) -> Findings:
+    """Compare two scorers by Spearman correlation: Equal Coverage by summary, Parity by system.
+
+    Parameters
+    ----------
+    first, second
+        What `coverage` returned for the same summaries by two scorers, or JSON files of these.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    Findings
+        ``["equal_coverage"]`` and ``["coverage_parity"]``, each with its interval.
+
+    Raises
+    ------
+    FairJudgeError
+        If a report is none of these.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.fairness.agreement("by_embedding.json", "by_entailment.json")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.fairness_compare import agreement_json, agreement_of
+
+    found = agreement_of(_report(first, "first"), _report(second, "second"), seed=seed)
+    return Findings("fairness agreement", agreement_json(found))
+
+
+def _report(given: Any, name: object) -> GivenReport:
+    """Return a report from a file, a result or its JSON."""
+    from fairjudge.analysis.fairness_compare import GivenReport, read_report
+    from fairjudge.records.schema import without_schema
+
+    if isinstance(given, str | Path):
+        path = Path(given)
+        shown = name if isinstance(name, str) else path.stem
+        return GivenReport(name=shown, report=read_report(path), path=path)
+    if isinstance(given, CoverageFairness | ProportionalFairness):
+        given = given.to_dict()
+    if not isinstance(given, Mapping):
+        raise ConfigurationError(
+            f"report {name}: expected a result of fairness.coverage or .proportionality, or a "
+            f"path, found {type(given).__name__}"
+        )
+    return GivenReport(name=str(name), report=without_schema(given))

@@ -1,0 +1,140 @@
+"""Judging by ranking: one call orders all summaries of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fairjudge.domain import Judgement, JudgeTask, Unscored
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.criteria import fence_articles, fence_questions, support_rule
+from fairjudge.judges.llm import DEFAULT_OUTPUT_TOKENS, EMPTY_SUMMARY, WritingModel
+from fairjudge.judges.ports import Reply
+from fairjudge.parsing import read_objects, whole_number
+from fairjudge.parsing.outcomes import saying_cut_off
+from fairjudge.parsing.refusals import looks_like_refusal
+from fairjudge.prompting import Fenced, Template, json_object, load_template, render
+from fairjudge.records.signature import signature
+
+ASPECTS = ("coverage", "faithfulness")
+"""What there are prompts for."""
+READER_VERSION = 1
+"""Of what `read_ranking` takes; part of the signature."""
+_FORM = (
+    'Reply with JSON alone: {"reasoning": "...", "ranking": [...]}. "reasoning" gives your reasons '
+    'in a few sentences; "ranking" holds the numbers of all summaries, each once, from the best to '
+    "the worst."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingJudge(WritingModel):
+    """A model that orders the summaries of a cluster, by one of `ASPECTS`."""
+
+    aspect: str
+    max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
+
+    def __post_init__(self) -> None:
+        if self.aspect not in ASPECTS:
+            raise ConfigurationError(
+                f"--protocol ranking is for {' or '.join(ASPECTS)}, not {self.aspect!r}"
+            )
+
+    @property
+    def signature(self) -> str:
+        """Return what can change this judge's verdicts."""
+        limit = self.max_output_tokens
+        return signature(
+            {
+                "judge": self.name,
+                "base_url": self.target.base_url,
+                "prompt": self._template.label,
+                "reader": READER_VERSION,
+                "temperature": self.temperature,
+                "seed": self.seed,
+                "max_output_tokens": None if limit == DEFAULT_OUTPUT_TOKENS else limit,
+            }
+        )
+
+    @property
+    def _template(self) -> Template:
+        return load_template("judge", f"{self.aspect}-ranking")
+
+    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
+        if not all(text.strip() for text in task.texts):
+            return EMPTY_SUMMARY
+        fields = {name: _FIELDS[name](task) for name in self._template.fields}
+        messages = render(self._template, fields)
+        return await self._reply(self._request(task, messages, _schema(len(task.texts))))
+
+    def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
+        """See `fairjudge.judges.ports.WritingJudge`."""
+        read = read_ranking(reply.text, len(task.systems))
+        if isinstance(read, Unscored):
+            return saying_cut_off(read) if reply.cut_off else read
+        systems = _as_shown(task, task.systems)
+        ranking = tuple(systems[place] for place in read)
+        return self._judgement(task, ranking=ranking, raw=reply.text)
+
+    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
+        """See `fairjudge.judges.ports.WritingJudge`; the model sees its reply, not the material."""
+        fields: dict[str, str | Fenced] = {
+            "reply": Fenced("reply", (reply.text,)),
+            "scale": _FORM,
+        }
+        messages = render(load_template("judge", "repair", version=2), fields)
+        schema = _schema(len(task.texts), or_none=True)
+        return await self._reply(self._request(task, messages, schema), repaired=True)
+
+
+def read_ranking(reply: str, n: int) -> tuple[int, ...] | Unscored:
+    """Return the places, from 0, of `n` summaries from the best to the worst, or why there is none.
+
+    A reply that holds several rankings must hold the same one each time. A ranking that leaves a
+    summary out, names one twice or one that there is not is never mended.
+    """
+    held = [one["ranking"] for one in read_objects(reply, "ranking")]
+    if not held or not all(isinstance(one, list) for one in held):
+        refused = not held and looks_like_refusal(reply)
+        return Unscored(
+            reason="refused" if refused else "unparseable",
+            detail="it holds no ranking",
+            raw=reply,
+        )
+    rankings = {tuple(map(whole_number, one)) for one in held}
+    if len(rankings) > 1:
+        return Unscored(reason="unparseable", detail="it holds several rankings", raw=reply)
+    places = tuple(number - 1 for number in rankings.pop() if number is not None)
+    if sorted(places) != list(range(n)) or len(places) < len(held[0]):
+        detail = f"its ranking does not hold each number from 1 to {n} once"
+        return Unscored(reason="off_scale", detail=detail, raw=reply)
+    return places
+
+
+def _schema(n: int, *, or_none: bool = False) -> dict[str, Any]:
+    numbers = {"type": "string", "enum": [str(number) for number in range(1, n + 1)]}
+    ranking = {"type": ["array", "null"] if or_none else "array", "items": numbers}
+    return json_object({"reasoning": {"type": "string"}, "ranking": ranking})
+
+
+def _as_shown(task: JudgeTask, of_systems: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what belongs to the systems of `task` in the order in which the prompt shows them."""
+    return of_systems[::-1] if task.order == "ba" else of_systems
+
+
+def _summaries(task: JudgeTask) -> Fenced:
+    texts = _as_shown(task, task.texts)
+    return Fenced("summary", texts, tuple(str(number) for number in range(1, len(texts) + 1)))
+
+
+_FIELDS: Mapping[str, Callable[[JudgeTask], str | Fenced]] = {
+    "articles": lambda task: fence_articles(task.articles),
+    "articles_name": lambda task: "this article" if len(task.articles) == 1 else "these articles",
+    "support_rule": support_rule,
+    "questions": lambda task: fence_questions(task.questions),
+    "summaries": _summaries,
+    "n_summaries": lambda task: str(len(task.texts)),
+    "form": lambda _: _FORM,
+}

@@ -1,0 +1,150 @@
+"""The Plackett-Luce model against hand-worked cases and a fit of the likelihood by scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from fairjudge.calibration.plackett_luce import Rankings, rank_by_rankings
+from fairjudge.calibration.ranking import Comparisons, Ranking, rank_systems
+from fairjudge.domain import Undefined
+from fairjudge.errors import StatisticsError
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(5)
+
+
+def fitted(*rankings: str, n_resamples: int = 20, **known: object) -> Ranking | Undefined:
+    """Rank by strings of one letter a system, a document each."""
+    documents = tuple(known.pop("documents", range(len(rankings))))
+    given = Rankings(rankings=tuple(map(tuple, rankings)), documents=documents)
+    return rank_by_rankings(given, rng=rng(), n_resamples=n_resamples)
+
+
+def strengths(found: Ranking) -> dict[str, float]:
+    return {one.system: one.strength.value for one in found.systems}
+
+
+def by_scipy(rankings: tuple[str, ...]) -> dict[str, float]:
+    """Maximise the log-likelihood as it is written, place by place."""
+    names = sorted(set("".join(rankings)))
+
+    def minus_log_likelihood(logs: np.ndarray) -> float:
+        worth = dict(zip(names, np.exp(logs), strict=True))
+        total = 0.0
+        for ranking in rankings:
+            for place in range(len(ranking) - 1):
+                left = sum(worth[name] for name in ranking[place:])
+                total += np.log(worth[ranking[place]] / left)
+        return -total
+
+    best = minimize(minus_log_likelihood, np.zeros(len(names)), method="BFGS", tol=1e-12).x
+    return dict(zip(names, best - best.mean(), strict=True))
+
+
+def test_two_systems_have_the_odds_of_their_wins():
+    found = fitted(*["AB"] * 3, "BA")
+    assert strengths(found)["A"] - strengths(found)["B"] == pytest.approx(np.log(3), abs=1e-3)
+    assert [one.expected_win_rate.value for one in found.systems] == pytest.approx(
+        [0.75, 0.25], abs=1e-4
+    )
+    assert [one.win_rate.value for one in found.systems] == [0.75, 0.25]
+
+
+def test_a_circle_of_three_stands_level():
+    found = fitted("ABC", "BCA", "CAB")
+    assert list(strengths(found).values()) == pytest.approx([0, 0, 0], abs=1e-6)
+    assert [one.rank for one in found.systems] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "rankings",
+    [
+        ("ABC", "ACB", "BAC", "ABC", "CAB"),
+        ("ABCD", "DCBA", "BADC", "ACBD", "AB", "DA", "CBD"),
+        ("AB", "BC", "CA", "AB", "AC", "CB", "BA"),
+    ],
+)
+def test_the_fit_is_the_maximum_of_the_likelihood(rankings: tuple[str, ...]):
+    """Sets of systems may differ from ranking to ranking."""
+    found = strengths(fitted(*rankings))
+    assert found == pytest.approx(by_scipy(rankings), abs=2e-3)
+
+
+def test_pairs_alone_give_bradley_terry():
+    pairs = ("AB", "BA", "AB", "BC", "CB", "BC", "AC", "CA", "AC", "AC")
+    given = Comparisons(
+        wins=np.ones(len(pairs)),
+        system_a=tuple(pair[0] for pair in pairs),
+        system_b=tuple(pair[1] for pair in pairs),
+        positions=np.zeros(len(pairs)),
+        documents=tuple(range(len(pairs))),
+    )
+    assert strengths(fitted(*pairs)) == pytest.approx(
+        strengths(rank_systems(given, rng=rng())), abs=1e-3
+    )
+
+
+def drawn(worths: dict[str, float], n: int) -> tuple[str, ...]:
+    """Draw rankings from the model: the least of exponential times stands first."""
+    source = np.random.default_rng(3)
+    names = list(worths)
+    times = source.exponential(1 / np.array(list(worths.values())), size=(n, len(names)))
+    return tuple("".join(names[place] for place in np.argsort(row)) for row in times)
+
+
+def test_the_truth_lies_in_the_intervals_and_far_systems_are_told_apart():
+    truth = {"A": 8.0, "B": 2.0, "C": 1.8, "D": 0.3}
+    found = fitted(*drawn(truth, 150), n_resamples=200)
+    logs = np.log(list(truth.values()))
+    for one in found.systems:
+        true = np.log(truth[one.system]) - logs.mean()
+        assert one.strength.low < true < one.strength.high
+        assert one.best_rank <= one.rank <= one.worst_rank
+    ranks = {one.system: (one.best_rank, one.worst_rank) for one in found.systems}
+    assert ranks["A"] == (1, 1)
+    assert ranks["D"] == (4, 4)
+    assert ranks["B"] == ranks["C"] == (2, 3)
+
+
+def test_whole_documents_are_drawn():
+    """The same rankings in fewer documents leave wider intervals."""
+    rankings = drawn({"A": 3.0, "B": 2.0, "C": 1.0}, 80)
+    alone = fitted(*rankings, n_resamples=200)
+    doubled = fitted(*rankings, *rankings, n_resamples=200, documents=[*range(80)] * 2)
+    for one, two in zip(alone.systems, doubled.systems, strict=True):
+        assert two.strength.value == pytest.approx(one.strength.value, abs=1e-4)
+        assert two.strength.low == pytest.approx(one.strength.low, abs=1e-3)
+    apart = fitted(*rankings, *rankings, n_resamples=200, documents=range(160))
+    wide, narrow = (found.systems[0].strength for found in (doubled, apart))
+    assert narrow.high - narrow.low < 0.85 * (wide.high - wide.low)
+
+
+def test_a_system_that_never_loses_has_no_interval():
+    found = fitted("ABC", "ACB", "ABC", "ACB", "ABC", "ACB")
+    assert found.separated
+    first = found.systems[0]
+    assert (first.system, first.strength.low, first.best_rank) == ("A", None, None)
+    assert np.isfinite(first.strength.value)
+
+
+def test_few_documents_have_no_interval():
+    found = fitted("AB", "BA", "AB", "AB")
+    assert not found.separated
+    assert all(one.strength.low is None for one in found.systems)
+    assert "fewer than 5 documents" in found.systems[0].strength.method
+
+
+def test_systems_that_never_meet_are_not_ranked():
+    assert fitted("AB", "BA", "CD", "DC") == Undefined(
+        why="systems fall into 2 sets that are never compared"
+    )
+    assert fitted() == Undefined(why="no rankings")
+
+
+@pytest.mark.parametrize("ranking", ["A", "ABA"])
+def test_what_is_no_ranking_is_refused(ranking: str):
+    with pytest.raises(StatisticsError, match="two or more different systems"):
+        fitted("AB", ranking)

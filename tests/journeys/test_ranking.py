@@ -1,0 +1,190 @@
+"""Rankings from the judge to the calibration: judge, audit position, rank, calibrate.
+
+The judge is a server on loopback that reads each summary's quality from its text; in the clusters
+that a test names it keeps the order in which the summaries stand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_tools import openai, reference, text_of, write_jsonl
+from stub_server import Call, Reply, StubServer
+
+SYSTEMS = ("middling", "best", "worst")
+QUALITY = {"best": 3, "middling": 2, "worst": 1}
+N = 8
+RANKED = ["best", "middling", "worst"]
+
+
+def shown(call: Call) -> list[tuple[int, int]]:
+    """Return (quality, number) of each summary, as they stand in the prompt."""
+    found = re.findall(r"^<summary mark (\d+)>\nQuality (\d)", text_of(call), re.MULTILINE)
+    return [(int(quality), int(number)) for number, quality in found]
+
+
+def by_quality(call: Call) -> Reply:
+    numbers = [number for _, number in sorted(shown(call), reverse=True)]
+    return Reply(text=json.dumps({"reasoning": "so", "ranking": list(map(str, numbers))}))
+
+
+def rows_of(name: str) -> list[dict]:
+    return [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
+
+
+def text(system: str, n: int) -> str:
+    return f"Quality {QUALITY[system]} of the bridge in cluster {n}."
+
+
+@pytest.fixture
+def judge(cli, server: StubServer) -> Callable:
+    write_jsonl(Path("r.jsonl"), [reference(f"e{n}") for n in range(N)])
+    summaries = [
+        {"eid": f"e{n}", "system": system, "text": text(system, n)}
+        for n in range(N)
+        for system in SYSTEMS
+    ]
+    write_jsonl(Path("s.jsonl"), summaries)
+
+    def run(answer: Callable[[Call], Reply], *more: object):
+        server.answer = answer
+        return cli(
+            *(
+                "judge",
+                "--references",
+                "r.jsonl",
+                "--summaries",
+                "s.jsonl",
+                "--protocol",
+                "ranking",
+            ),
+            *("--aspect", "coverage", "-o", "j.jsonl", "--json", "j.json", *openai(server), *more),
+        )
+
+    return run
+
+
+def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
+    """In two clusters of eight the judge keeps whatever order it is shown."""
+
+    def answer(call: Call) -> Reply:
+        if re.search(r"in cluster [01]\.", text_of(call)):
+            numbers = [str(number) for _, number in shown(call)]
+            return Reply(text=json.dumps({"reasoning": "so", "ranking": numbers}))
+        return by_quality(call)
+
+    done = judge(answer)
+    assert done.code == 0, done.err
+    assert len(server.calls) == 2 * N
+    rows = rows_of("j.jsonl")
+    assert len(rows) == 2 * N
+    assert [row["order"] for row in rows[:2]] == ["ab", "ba"]
+    assert {tuple(row["systems"]) for row in rows} == {SYSTEMS}
+    assert all(row["value"] is None for row in rows)
+    assert [row["ranking"] for row in rows if row["eid"] == "e5"] == [RANKED, RANKED]
+    assert [row["ranking"] for row in rows if row["eid"] == "e0"] == [
+        list(SYSTEMS),
+        list(reversed(SYSTEMS)),
+    ]
+    report = json.loads(Path("j.json").read_text("utf-8"))
+    # e0 and e1 are ties of both orders: a half to everybody
+    means = {name: one["mean"] for name, one in report["systems"].items()}
+    assert means == pytest.approx({"best": 0.875, "middling": 0.5, "worst": 0.125})
+    again = judge(answer)  # the run is whole: nothing is asked again
+    assert again.code == 0, again.err
+    assert len(server.calls) == 2 * N
+
+    audited = cli("audit", "position", "j.jsonl", "--json", "position.json")
+    assert audited.code == 0, audited.err
+    (group,) = json.loads(Path("position.json").read_text("utf-8"))["groups"]
+    assert group["n_pairs"] == 3 * N
+    assert group["first"]["value"] == pytest.approx(100 * 2 / N)
+    assert group["consistency"]["value"] == pytest.approx(100 * 6 / N)
+
+    ranked = cli("rank", "j.jsonl", "--json", "rank.json")
+    assert ranked.code == 0, ranked.err
+    assert "16 rankings in 8 documents, by the Plackett-Luce model" in " ".join(ranked.out.split())
+    (group,) = json.loads(Path("rank.json").read_text("utf-8"))["groups"]
+    assert [one["system"] for one in group["systems"]] == RANKED
+    assert group["n_rankings"] == 2 * N
+    strengths = [one["strength"]["value"] for one in group["systems"]]
+    assert strengths == sorted(strengths, reverse=True)
+
+    pairs = [("best", "middling", "a"), ("worst", "middling", "b"), ("best", "worst", "a")]
+    labels = [
+        {"eid": f"e{n}", "system_a": a, "system_b": b, "value": value}
+        | {"aspect": "coverage", "annotator": "ann"}
+        for n in range(N)
+        for a, b, value in pairs
+    ]
+    write_jsonl(Path("labels.jsonl"), labels)
+    calibrated = cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--json", "c.json")
+    assert calibrated.code == 0, calibrated.err
+    (group,) = json.loads(Path("c.json").read_text("utf-8"))["groups"]
+    assert group["protocol"] == "ranking"
+    assert group["agreement"]
+
+
+def test_python_takes_the_same_rows(judge):
+    import fairjudge as fj
+
+    assert judge(by_quality).code == 0
+    rows = fj.read_judgements("j.jsonl")
+    assert len(rows) == 2 * 3 * N
+    assert {row.protocol for row in rows} == {"ranking"}
+    first = fj.rank(rows_of("j.jsonl"))["groups"][0]["systems"][0]
+    assert (first["system"], first["win_rate"]["value"]) == ("best", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ({"ranking": [1, 2]}, "off_scale"),
+        ({"ranking": [1, 2, 2]}, "off_scale"),
+        ({"ranking": [0, 1, 2]}, "off_scale"),
+        ({"ranking": [1, 2, 3, 4]}, "off_scale"),
+        ({"ranking": [1, "two", 3]}, "off_scale"),
+        ({"ranking": None}, "unparseable"),
+        ({"order": [1, 2, 3]}, "unparseable"),
+    ],
+)
+def test_what_is_no_permutation_has_no_score(judge, reply: dict, why: str):
+    done = judge(lambda _: Reply(text=json.dumps({"reasoning": "so"} | reply)))
+    assert done.code == 3
+    assert {row["unscored"] for row in rows_of("j.jsonl")} == {why}
+    assert {row.get("ranking") for row in rows_of("j.jsonl")} == {None}
+    report = json.loads(Path("j.json").read_text("utf-8"))
+    assert report["n_unscored"] == 2 * 3 * N
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--expected",), "--expected does not go with --protocol ranking"),
+        (("--samples", 3), "--samples does not go with --protocol ranking"),
+        (("--fallback", "embedding"), "--fallback does not go with --protocol ranking"),
+        (("--prompt-variants", 2), "a ranking has one prompt"),
+        (("--reference-unit", "qa_pair"), "ranking coverage is judged against all QA pairs"),
+        (("--text-unit", "sentence"), "not ranking against"),
+    ],
+)
+def test_what_a_ranking_cannot_do_is_refused(judge, server: StubServer, options: tuple, why: str):
+    done = judge(by_quality, *options)
+    assert done.code in {1, 2}
+    assert why in " ".join(done.err.split())
+    assert server.calls == []
+
+
+def test_the_plan_counts_two_calls_a_cluster(judge, cli, server: StubServer):
+    done = cli(
+        *("plan", "--references", "r.jsonl", "--summaries", "s.jsonl", "--protocol", "ranking"),
+        *("--aspect", "faithfulness", "--reference-unit", "articles", "--json", "-"),
+        *openai(server),
+    )
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["calls"] == 2 * N
+    assert server.calls == []

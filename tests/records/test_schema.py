@@ -1,0 +1,117 @@
+"""The schema number of JSON: written by every command, checked by every reader."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import fairjudge as fj
+from fairjudge.cli._main import app
+from fairjudge.errors import InputError
+from fairjudge.records.schema import SCHEMA, report_text, with_schema, without_schema
+
+FILES = ("clusters.json", "--summaries", "summaries.jsonl")
+COVERAGE = {
+    "schema": 1, "measure": "coverage", "attribute": "side", "variant": "soft", "systems": {},
+    "samples": [], "excluded": [], "notes": [], "signature": "measure:coverage",
+}  # fmt: skip
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("clusters.json", "summaries.jsonl"):
+        Path(name).write_bytes(Path(fj.example_path(name)).read_bytes())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("bias", "words", *FILES),
+        ("bias", "inputs", "clusters.json"),
+        ("fairness", "proportional", *FILES, "--attribute", "outlet_type"),
+        ("backends",),
+    ],
+)
+def test_commands_begin_their_json_with_the_schema(example, command):
+    done = invoke(*command, "--json", "-")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert next(iter(found.items())) == ("schema", SCHEMA)
+    assert done.stdout.count('"schema"') == 1
+
+
+def test_python_has_what_the_command_writes(example):
+    done = invoke("bias", "words", *FILES, "--json", "-")
+    found = fj.bias.words("clusters.json", "summaries.jsonl")
+    assert json.loads(json.dumps(found.to_dict())) == json.loads(done.stdout)
+
+
+def test_files_of_before_and_of_now_are_read_alike(example, tmp_path):
+    found = fj.fairness.proportionality(
+        "clusters.json", "summaries.jsonl", attribute="outlet_type"
+    ).to_dict()
+    older = {key: value for key, value in found.items() if key != "schema"}
+    pages = []
+    for name, report in (("now", found), ("older", older), ("zero", older | {"schema": 0})):
+        path = tmp_path / name / "found.json"
+        path.parent.mkdir()
+        path.write_text(json.dumps(report), encoding="utf-8")
+        pages.append(fj.report(path).html)
+        assert fj.fairness.compare(path, baseline="thorough", n_resamples=100)["systems"]
+    assert pages[0].count("BUR") == pages[1].count("BUR") == pages[2].count("BUR") > 0
+
+
+def newer_readers(path):
+    people = ("clusters.json", "--summaries", "summaries.jsonl")
+    return {
+        "report": ("report", path, "-o", "page.html"),
+        "compare": ("fairness", "compare", path, "--baseline", "x"),
+        "overall": ("fairness", "overall", path),
+        "agreement": ("fairness", "agreement", path, path),
+        "judge": (
+            "judge", "--references", people[0], *people[1:], "--aspect", "faithfulness",
+            "--protocol", "likert", "--backend", "replay:none.jsonl", "--cascade", path,
+            "-o", "j.jsonl",
+        ),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("reader", ["report", "compare", "overall", "agreement", "judge"])
+def test_a_newer_number_is_one_clear_error(example, reader):
+    path = Path("newer.json")
+    path.write_text(json.dumps(COVERAGE | {"schema": SCHEMA + 1, "low": 1, "high": 2}), "utf-8")
+    done = invoke(*newer_readers(path)[reader])
+    assert done.exit_code != 0
+    said = str(done.exception) + done.output
+    assert "newer.json: written by a newer FairJudge" in said
+    assert f"reads up to {SCHEMA}" in said
+
+
+@pytest.mark.parametrize("number", ["1", 1.0, True, None, -1, [1]])
+def test_a_schema_that_is_no_number_is_named(number):
+    with pytest.raises(InputError, match=r"found\.json: field 'schema': expected a whole number"):
+        without_schema({"schema": number}, Path("found.json"))
+
+
+def test_a_record_may_have_a_field_of_this_name(tmp_path):
+    """Summaries are no report: what a user calls schema in them is theirs."""
+    path = tmp_path / "one.json"
+    row = {"eid": "c", "system": "s", "text": "t", "schema": 99}
+    path.write_text(json.dumps(row), encoding="utf-8")
+    from fairjudge.datasets.recognising import recognise
+
+    assert recognise(path).kind == "summaries"
+
+
+def test_the_number_is_added_once_and_leaves_again():
+    report = {"systems": {}, "n": 1}
+    assert with_schema(with_schema(report)) == {"schema": SCHEMA, **report}
+    assert without_schema(json.loads(report_text(report))) == report
