@@ -65,8 +65,6 @@ class JudgeOutcome(RunOutcome):
     least that are missing for it, ``n_missing_of`` those by aspect. ``derived`` are what checklists
     say under other protocols; they are written after ``judgements``. ``references`` are what was
     judged against, for checklists and balance.
-    least that are missing for it. ``derived`` are what checklists say under other protocols; they
-    are written after ``judgements``. ``references`` are what was judged against, for checklists.
     ``articles_left_out`` are in no prompt, for they hold no news.
     """
 

@@ -28,7 +28,7 @@ def references():
 
 @pytest.fixture(scope="module")
 def summaries():
-    return read_summaries(example_path("summaries.jsonl")).records
+    return read_summaries(example_path("summaries.jsonl"))
 
 
 @pytest.fixture(scope="module")
