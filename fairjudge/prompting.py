@@ -219,13 +219,13 @@ def _clean(text: str) -> str:
 
 
 @cache
-def load_template(task: str, name: str, version: int = 1) -> Template:
-    """Load a released template and check it against the hash lock.
+def load_template(task: str, name: str, version: int | None = None) -> Template:
+    """Load a released template, by default its newest version, and check it against the hash lock.
 
     `PromptError` if there is no such template, or it was changed since its release.
     """
-    key = f"{task}/{name}.v{version}"
-    file = _released() / task / f"{name}.v{version}.md"
+    key = f"{task}/{name}.v{_newest(task, name) if version is None else version}"
+    file = _released() / f"{key}.md"
     if not (_NAME.fullmatch(task) and _NAME.fullmatch(name) and file.is_file()):
         known = ", ".join(template.key for template in released_templates())
         raise PromptError(f"no prompt {key}; there are: {known}")
@@ -233,9 +233,19 @@ def load_template(task: str, name: str, version: int = 1) -> Template:
     if read_lock().get(key) != template.sha256:
         raise PromptError(
             f"prompt {key} differs from its released hash: released prompts never change; "
-            f"add a v{version + 1} and run 'fairjudge prompts lock'"
+            "add a new version and run 'fairjudge prompts lock'"
         )
     return template
+
+
+def _newest(task: str, name: str) -> int:
+    folder = _released() / task
+    found = [
+        int(match[1])
+        for file in (folder.iterdir() if _NAME.fullmatch(task) and folder.is_dir() else ())
+        if (match := re.fullmatch(rf"{re.escape(name)}\.v([1-9]\d*)\.md", file.name))
+    ]
+    return max(found, default=1)
 
 
 def load_template_file(path: str | Path) -> Template:

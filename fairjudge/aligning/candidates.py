@@ -278,7 +278,7 @@ def anchors_messages(
         "anchor_words": str(_ANCHOR_WORDS),
         "answer_format": 'Reply with JSON alone: {"sets": [{"anchors": ["...", "..."]}]}',
     }
-    return render(load_template("judge", wording.template, version=3), fields)
+    return render(load_template("judge", wording.template), fields)
 
 
 def anchors_request(

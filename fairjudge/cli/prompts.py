@@ -33,14 +33,13 @@ def show(
 ) -> None:
     """Print one template as it stands."""
     from fairjudge.errors import PromptError
-    from fairjudge.prompting import load_template, released_templates
+    from fairjudge.prompting import load_template
 
     task, _, rest = name.partition("/")
     base, dot, version = rest.partition(".v")
     if dot and not version.isdigit():
         raise PromptError(f"{version!r} is not a version: write {task}/{base}.v1")
-    released = [t.version for t in released_templates() if (t.task, t.name) == (task, base)]
-    template = load_template(task, base, int(version) if dot else max(released, default=1))
+    template = load_template(task, base, int(version) if dot else None)
     for role, body in template.parts:
         typer.echo(f"## {role}\n\n{body}\n")
 

@@ -54,22 +54,22 @@ def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: boo
             "balance is measured by --backend local or an entailment model: an LLM needs a prompt "
             "and a scale of your own for it"
         )
-    if aspect not in _SCALES:
+    if aspect not in BUILTIN_SCALES:
         raise ConfigurationError(
             f"no built-in aspect {aspect!r}: give 'faithfulness', 'coverage', or a criterion file"
         )
-    if protocol not in _SCALES[aspect]:
+    if protocol not in BUILTIN_SCALES[aspect]:
         raise ConfigurationError(f"{protocol} has no scale of its own")
-    name, version = _prompt(aspect, protocol, per_answer=per_answer)
-    template = load_template("judge", name, version=version)
+    name = _prompt(aspect, protocol, per_answer=per_answer)
+    template = load_template("judge", name)
     wording = name if name == "coverage-answer" else aspect
-    return Criterion(aspect=aspect, template=template, scale=_SCALES[wording][protocol])
+    return Criterion(aspect=aspect, template=template, scale=BUILTIN_SCALES[wording][protocol])
 
 
-def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> tuple[str, int]:
+def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> str:
     if aspect == "coverage" and per_answer:
-        return "coverage-answer", 1
-    return f"{aspect}-{PROTOCOLS[protocol].prompt}", 2
+        return "coverage-answer"
+    return f"{aspect}-{PROTOCOLS[protocol].prompt}"
 
 
 WORDINGS = ("reworded", "reordered")
@@ -80,7 +80,7 @@ def builtin_paraphrases(
     aspect: Aspect, protocol: ProtocolName, *, per_answer: bool
 ) -> tuple[Template, ...]:
     """Return the paraphrases of the prompt of `builtin_criterion`: one a name in `WORDINGS`."""
-    name, _ = _prompt(aspect, protocol, per_answer=per_answer)
+    name = _prompt(aspect, protocol, per_answer=per_answer)
     return tuple(load_template("judge", f"{name}-{wording}") for wording in WORDINGS)
 
 
@@ -92,7 +92,7 @@ def _scales(
     return single if tie is None else {**single, "pairwise": pairwise(tie=tie)}
 
 
-_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
+BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
     "faithfulness": _scales(
         (
             "more than half of the statements are unsupported, or up to half with a central "
@@ -144,7 +144,7 @@ def support_rule(task: JudgeTask) -> str:
 
 def builtin_scale(aspect: Aspect, protocol: ProtocolName) -> Scale:
     """Return the scale of a built-in aspect for whole summaries."""
-    return _SCALES[aspect][protocol]
+    return BUILTIN_SCALES[aspect][protocol]
 
 
 def _coverage_question(task: JudgeTask, scale: Scale) -> str:

@@ -159,9 +159,7 @@ def decision_judge(
     """
     aspect = criterion.aspect
     builtin = aspect in _QUESTIONS and criterion.template.task == "judge"
-    template = (
-        load_template("judge", f"{aspect}-decision", version=2) if builtin else criterion.template
-    )
+    template = load_template("judge", f"{aspect}-decision") if builtin else criterion.template
     return DecisionJudge(
         backend=backend,
         target=target,

@@ -243,7 +243,7 @@ class LlmJudge(WritingModel):
         }
         request = self._request(
             task,
-            render(load_template("judge", "repair", version=2), fields),
+            render(load_template("judge", "repair"), fields),
             # Who must name an answer would make one up where the reply has none.
             self.criterion.scale.schema_or_none,
             sample_index=(task.repeat or 0) * self.samples,

@@ -84,7 +84,7 @@ class RankingJudge(WritingModel):
             "reply": Fenced("reply", (reply.text,)),
             "scale": _FORM,
         }
-        messages = render(load_template("judge", "repair", version=2), fields)
+        messages = render(load_template("judge", "repair"), fields)
         schema = _schema(len(task.texts), or_none=True)
         return await self._reply(self._request(task, messages, schema), repaired=True)
 

@@ -116,7 +116,7 @@ class LlmArticleAnswerer:
 
         numbered = "\n".join(f"{n}. {question}" for n, question in enumerate(questions, 1))
         found = await self.asker.ask(
-            load_template("reference", "answers", 2),
+            load_template("reference", "answers"),
             {
                 "article": replace(fence_articles((article,)), titles=(outlet_and_date(article),)),
                 "questions": Fenced("questions", (numbered,)),

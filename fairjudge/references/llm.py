@@ -56,7 +56,7 @@ class LlmQuestionWriter:
     ) -> tuple[str, ...] | Unscored:
         """See `fairjudge.references.ports.QuestionWriter`."""
         return await self.asker.ask(
-            load_template("reference", "questions"),
+            load_template("reference", "questions", version=1),
             {
                 "articles": fence_articles(tuple(articles)),
                 **asked_for(n),
@@ -88,7 +88,7 @@ class LlmAnswerer:
     ) -> tuple[Answer, ...] | Unscored:
         """See `fairjudge.references.ports.Answerer`."""
         found = await self.asker.ask(
-            load_template("reference", "answers"),
+            load_template("reference", "answers", version=1),
             {
                 "article": fence_articles((article,)),
                 "question": Fenced("question", (question,)),

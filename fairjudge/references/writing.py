@@ -53,7 +53,7 @@ class LlmClusterWriter:
         """See `fairjudge.references.ports.ClusterWriter`."""
         aids = [article.aid for article in articles]
         return await self.asker.ask(
-            load_template("reference", "questions", 2),
+            load_template("reference", "questions"),
             {
                 "articles": replace(
                     fence_articles(tuple(articles)),

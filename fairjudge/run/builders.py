@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fairjudge.engine.models import Llm, Models
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.building import Consolidation, SettledOptions
-from fairjudge.prompting import load_template
+from fairjudge.prompting import Template, load_template
 from fairjudge.records.signature import signature
 from fairjudge.references.asker import Asker
 from fairjudge.references.embedded import (
@@ -50,16 +50,17 @@ def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBu
         else EmbeddingConsolidator(embedder=models.embedder())
     )
     writer = LlmQuestionWriter(asker=asker)
-    steps = [("questions", 1), ("answers", 1)]
-    steps += [("consolidation", 1)] if consolidation == "llm" else []
-    steps += [("filter", 1)] if options.post_filter else []
+    names = ["questions", "answers"]
+    names += ["consolidation"] if consolidation == "llm" else []
+    names += ["filter"] if options.post_filter else []
+    prompts = [load_template("reference", name, version=1) for name in names]
     return Builder(
         seed_writer=writer,
         writer=writer,
         answerer=LlmAnswerer(asker=asker),
         consolidator=consolidator,
         post_filter=LlmPostFilter(asker=asker) if options.post_filter else None,
-        signature=_signature(models, models.llm, steps, consolidation),
+        signature=_signature(models, models.llm, prompts, consolidation),
     )
 
 
@@ -73,24 +74,24 @@ def _article_builder(
         if by_model
         else GroupsAlone(consolidator=embeddings)
     )
-    steps = [("questions", 2), ("answers", 2), *([("groups", 1), ("merge", 1)] if by_model else [])]
+    names = ["questions", "answers", *(["groups", "merge"] if by_model else [])]
+    prompts = [load_template("reference", name) for name in names]
     return ArticleBuilder(
         writer=LlmClusterWriter(asker=asker),
         answerer=LlmArticleAnswerer(asker=asker),
         grouper=grouper,
-        signature=_signature(models, llm, steps, consolidation),
+        signature=_signature(models, llm, prompts, consolidation),
     )
 
 
 def _signature(
-    models: Models, llm: Llm, steps: Sequence[tuple[str, int]], consolidation: Consolidation
+    models: Models, llm: Llm, prompts: Sequence[Template], consolidation: Consolidation
 ) -> str:
-    prompts = (load_template("reference", name, version).label for name, version in steps)
     return signature(
         {
             "builder": str(llm.target),
             "base_url": llm.target.base_url,
-            "prompts": ",".join(prompts),
+            "prompts": ",".join(prompt.label for prompt in prompts),
             "consolidation": consolidation,
             "encoder": models.embedder().fingerprint if consolidation == "embedding" else None,
             "seed": llm.sampling.get("seed"),

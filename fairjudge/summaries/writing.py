@@ -26,7 +26,6 @@ from fairjudge.text.usable import worth_reading
 
 Strategy: TypeAlias = Literal["direct", "extract", "differences"]
 
-_VERSIONS = {"direct": 2, "extract": 2, "fuse": 2, "differences": 1}
 SENTENCES_PER_ARTICLE = 5
 """DiverseSumm, footnote 4."""
 TOKENS_PER_WORD, WORDS_PER_SENTENCE = 1.6, 28
@@ -184,9 +183,7 @@ class Summarizer:
         """Return what the model wrote after its reasoning."""
         request = CompletionRequest(
             target=self.target,
-            messages=render(
-                load_template("summarize", template, version=_VERSIONS[template]), fields
-            ),
+            messages=render(load_template("summarize", template), fields),
             temperature=self.temperature,
             seed=self.seed,
             max_output_tokens=self.max_output_tokens,

@@ -7,6 +7,7 @@ import pytest
 from fairjudge.domain import Answer, Article, JudgeTask, QuestionAnswers
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.criteria import (
+    BUILTIN_SCALES,
     Criterion,
     builtin_criterion,
     fence_articles,
@@ -39,8 +40,15 @@ def prompt(criterion: Criterion, task: JudgeTask) -> str:
     return "\n".join(m.content for m in render(criterion.template, criterion.fields_for(task)))
 
 
-@pytest.mark.parametrize("aspect", ["coverage", "faithfulness"])
-@pytest.mark.parametrize("protocol", ["likert", "binary", "pairwise"])
+@pytest.mark.parametrize(
+    ("aspect", "protocol"),
+    [
+        (aspect, protocol)
+        for aspect, scales in BUILTIN_SCALES.items()
+        if aspect != "coverage-answer"  # coverage of one answer
+        for protocol in scales
+    ],
+)
 def test_every_builtin_fits_its_protocol_and_renders(aspect, protocol):
     criterion = builtin_criterion(aspect, protocol, per_answer=False)
     assert criterion.scale.protocol == protocol
