@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
-from typing import Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from fairjudge.domain import Judgement, Order, ProtocolName, Verdict
+if TYPE_CHECKING:  # options, which `fairjudge --help` reads, import this module
+    from fairjudge.domain import Judgement, Order, ProtocolName, Verdict
 
 _Item = TypeVar("_Item")
 VerdictKind: TypeAlias = Literal["rating", "yes_no", "preference", "items"]
@@ -147,4 +148,4 @@ def as_pairs(rows: Iterable[Judgement]) -> Iterator[Judgement]:
         rest = {name: value for name, value in row.to_json().items() if name != "systems"}
         for a, b, value in ranked_pairs(row.systems, row.ranking):
             pair = {"system_a": a, "system_b": b, "value": value}
-            yield Judgement.model_validate(rest | pair)
+            yield type(row).model_validate(rest | pair)

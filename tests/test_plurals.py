@@ -36,7 +36,7 @@ NO_NUMBER = {
     "{self._server} sends replies",
     "{group} words",
     "{one.name} needs questions",
-    "{one['judge']} against people",
+    "{group['judge']} against people",
     "{found['winning_rate']} of annotators",
 }
 
