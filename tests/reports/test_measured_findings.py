@@ -183,12 +183,12 @@ def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
 
 def test_findings_stand_first_in_the_json_and_nowhere_without_a_rule():
     report = {"groups": []}
-    assert with_findings("audit position", report) == report
+    assert with_findings("audit position", report) == {"schema": 1, **report}
     assert findings_of("plan", {"calls": 3}) == ()
     found = with_findings("audit parse", {"groups": [
         {"judge": "j", "aspect": "a", "protocol": "p", "n_unscored": 0, "n_judgements": 2}
     ]})  # fmt: skip
-    assert [*found] == ["findings", "groups"]
+    assert [*found] == ["schema", "findings", "groups"]
 
 
 def changed(**differences):
