@@ -46,6 +46,10 @@ class References(Sequence[Reference]):
         """What was asked of the model; None for the local one."""
         return self.outcome.spent
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts and reasons as plain values: what ``fairjudge build --json`` writes."""
+        return self.outcome.to_dict()
+
     def questions(self) -> Table:
         """Return the questions with how many sources, groups and answers each has."""
         rows = tuple(

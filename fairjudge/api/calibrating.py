@@ -132,7 +132,7 @@ class Calibration:
         rows = result.judgements if isinstance(result, JudgeResult) else read_judgements(result)
         applied = apply_calibrators(self.calibrators, rows).judgements
         if isinstance(result, JudgeResult):
-            return replace(result, judgements=applied)
+            return replace(result, judgements=applied, report=None)
         return JudgeResult(applied)
 
     def save(self, path: str | Path) -> None:

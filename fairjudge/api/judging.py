@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairjudge.engine.models import Spent
     from fairjudge.judges.asking import Preset, Promise, Thresholds
     from fairjudge.options.judging import JudgeOptions
+    from fairjudge.run.judged import JudgeReport
     from fairjudge.scores.juries import JuryRule
     from fairjudge.scores.missing import Missing
 
@@ -34,8 +35,8 @@ class JudgeResult(Sequence[Judgement]):
     """Judgements, as a sequence, with the tables that rest on them.
 
     ``references`` are what was judged against, where it was references or the aspect is balance.
-    ``spent`` is what was
-    asked of the model, None for the local one.
+    ``spent`` is what was asked of the model, None for the local one. ``report`` is what the run
+    found, None for judgements that were imported or calibrated.
     """
 
     judgements: tuple[Judgement, ...]
@@ -44,6 +45,7 @@ class JudgeResult(Sequence[Judgement]):
     signature: str = ""
     run: Path | str | None = None
     n_not_applicable: int = 0
+    report: JudgeReport | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.judgements)
@@ -189,6 +191,18 @@ class JudgeResult(Sequence[Judgement]):
             raise InputError("these judgements came without references: judge with fairjudge.Judge")
         return covered_report(self.judgements, self.references)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return findings and figures as plain values: what ``fairjudge judge --json`` writes.
+
+        Raises
+        ------
+        InputError
+            If the judgements were imported or calibrated: no run of a judge says so of them.
+        """
+        if self.report is None:
+            raise InputError("these judgements are not a judge's own: judge with fairjudge.Judge")
+        return self.report.to_dict()
+
     def to_pandas(self) -> Any:
         """Return the judgements as a ``pandas.DataFrame``, one row a judgement."""
         return to_pandas([row.to_json() for row in self.judgements])
@@ -304,6 +318,7 @@ class Judge:
         """Judge where an event loop is running; see `__call__`."""
         from fairjudge.api.progress import bars
         from fairjudge.datasets import read_clusters, read_references, read_summaries
+        from fairjudge.run.judged import judge_report
         from fairjudge.run.jury import judge_by
         from fairjudge.run.material import check_material
 
@@ -321,6 +336,8 @@ class Judge:
                 run_folder=None if run is None else Path(run),
                 progress=shown.counter("judging"),
             )
+        # A run may be gone when its report is asked for: its judgements are read here, once.
+        outcome = replace(outcome, judgements=tuple(outcome.judgements))
         return JudgeResult(
             judgements=outcome.all_judgements,
             references=outcome.references,
@@ -328,6 +345,7 @@ class Judge:
             signature=outcome.signature,
             run=outcome.run,
             n_not_applicable=outcome.n_missing,
+            report=judge_report(outcome, asked),
         )
 
 

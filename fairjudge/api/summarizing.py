@@ -42,6 +42,10 @@ class Summaries(Sequence[Summary]):
         """What was asked of the model."""
         return self.outcome.spent
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts and reasons as plain values: what ``fairjudge summarize --json`` writes."""
+        return self.outcome.to_dict()
+
     def to_pandas(self) -> Any:
         """Return a ``pandas.DataFrame``, one row a summary."""
         return to_pandas([one.to_json() for one in self])

@@ -179,7 +179,7 @@ def align(
         _plan(material, options, model, seconds_per_call, json_file)
         return
     outcome = _run(material, options, model, folder, quiet=quiet)
-    report: dict[str, Any] = {**outcome.report, "spent": display.spent_json(outcome.spent)}
+    report: dict[str, Any] = {**outcome.report, "spent": outcome.spent and outcome.spent.to_json()}
     report["command"] = _command(report["criterion"], judging, model, references, summaries)
     display.found(Findings("align", report), json_file)
     if json_file != "-":

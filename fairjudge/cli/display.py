@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from fairjudge.api.progress import Bars
     from fairjudge.datasets import Loaded
     from fairjudge.engine.built import Built
-    from fairjudge.engine.models import Spent
     from fairjudge.run.building import BuildOutcome
     from fairjudge.run.judging import JudgeOutcome
     from fairjudge.run.summaries import SummarizeOutcome
@@ -103,21 +101,14 @@ def finish_judging(missing: Missing, *, limit: float, what: Noun = ("item",)) ->
 
 def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None:
     """Show what ``build`` made."""
-    from fairjudge.reports.measured_findings import findings_of, with_findings
-
     say_skipped(outcome.bad_lines)
-    found = {
-        "clusters": [_cluster_json(one) for one in outcome.clusters],
-        "signature": outcome.signature,
-        "left_out": list(outcome.bad_lines),
-        "spent": spent_json(outcome.spent),
-    }
+    figures = outcome.to_dict()
     if str(output) != "-" and json_file != "-":
-        say_findings(findings_of("build", found))
+        say_findings(figures.get("findings", ()))
         for one in outcome.clusters:
             print_table(_cluster_table(one))
         say_written(output, outcome)
-    write_json(json_file, with_findings("build", found))
+    write_json(json_file, figures)
 
 
 def _cluster_table(one: Built) -> TextTable:
@@ -154,35 +145,11 @@ def _cluster_table(one: Built) -> TextTable:
     )
 
 
-def _cluster_json(one: Built) -> dict[str, Any]:
-    return {
-        "eid": one.reference.eid,
-        "n_articles": one.n_articles,
-        "used": [a.aid for a in one.reference.articles if a.aid not in dict(one.unused)],
-        "unused": [{"aid": aid, "why": why} for aid, why in one.unused],
-        "questions": [
-            {
-                "question": question.question,
-                "n_sources": len({a.aid for group in question.answer_groups for a in group}),
-                "n_groups": len(question.answer_groups),
-                "n_answers": sum(map(len, question.answer_groups)),
-            }
-            for question in one.reference.question_answers
-        ],
-        "dropped": [{"question": question, "why": why} for question, why in one.dropped],
-        "dropped_answers": dict(one.dropped_answers),
-        "problems": list(one.problems),
-        "why_no_questions": one.why_none,
-    }
-
-
 def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None) -> None:
     """Show what ``summarize`` wrote."""
     say_skipped(outcome.bad_lines)
-    failures = [
-        {"eid": one.eid, "system": one.system, "reason": one.why.reason, "detail": one.why.detail}
-        for one in outcome.failed
-    ]
+    figures = outcome.to_dict()
+    failures = figures["failed"]
     written = outcome.n_by_system()
     if str(output) != "-" and json_file != "-":
         for system, n in written.items():
@@ -197,41 +164,7 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
             say(f"Without a summary: {named(failed, MAX_NAMED)}")
         say_articles_left_out(outcome.articles_left_out)
         say_written(output, outcome)
-    write_json(
-        json_file,
-        {
-            "system": next(iter(outcome.systems)),
-            "n_summaries": len(outcome.summaries),
-            "systems": {
-                system: {
-                    "n_summaries": written[system],
-                    "change": setting.change,
-                    "temperature": setting.temperature,
-                    "sentences": setting.wishes.n_sentences,
-                    "words": setting.wishes.n_words,
-                    "fair": setting.wishes.fair_attribute,
-                }
-                for system, setting in outcome.systems.items()
-            },
-            "failed": failures,
-            "left_out": list(outcome.bad_lines),
-            "articles_left_out": articles_left_out_json(outcome.articles_left_out),
-            "spent": spent_json(outcome.spent),
-        },
-    )
-
-
-def spent_json(spent: Spent | None) -> dict[str, Any] | None:
-    """Return what was spent as JSON; null for the embedded default."""
-    if spent is None:
-        return None
-    return {
-        "n_calls": spent.n_calls,
-        "n_cached": spent.n_cached,
-        "cost_usd": spent.cost_usd,
-        "retries": dict(spent.retries),
-        "tokens": asdict(spent.tokens),
-    }
+    write_json(json_file, figures)
 
 
 def read(
@@ -251,14 +184,6 @@ def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:
             for article_left_out in left_out
         ]
         say(f"Left out of prompts: {pluralize(len(names), 'article')}: {named(names, MAX_NAMED)}")
-
-
-def articles_left_out_json(left_out: Sequence[ArticleLeftOut]) -> list[dict[str, str]]:
-    """Return the articles that no prompt shows as JSON."""
-    return [
-        {"eid": article_left_out.eid, "aid": article_left_out.aid, "why": article_left_out.reason}
-        for article_left_out in left_out
-    ]
 
 
 def say_skipped(bad: Sequence[str]) -> None:

@@ -119,6 +119,7 @@ def judge(
         fairjudge judge --references refs.jsonl --summaries s.jsonl \
             --aspect coverage --protocol likert -o judgements.jsonl
     """
+    from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files
 
     if judging is None:
@@ -136,7 +137,6 @@ def judge(
             skip_bad=skip_bad,
             progress=shown.counter("judging"),
         )
-    judge_display.show_judged(
-        outcome, outcome.by_aspect(judging), output=output, json_file=json_file
-    )
+    report = judge_report(outcome, judging)
+    judge_display.show_judged(report, output=output, json_file=json_file)
     display.finish_judging(outcome.missing, limit=max_unscored)

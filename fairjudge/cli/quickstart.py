@@ -33,6 +33,7 @@ def quickstart(
     from fairjudge.options.judging import JudgeOptions
     from fairjudge.options.models import Model
     from fairjudge.run.building import build_file
+    from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files
 
     make_folder(output)
@@ -61,19 +62,23 @@ def quickstart(
             f"\n$ fairjudge judge --references {references} --summaries {summaries} \\\n"
             f"    --aspect {aspect} --protocol likert -o {judgements}\n"
         )
+        options = JudgeOptions(aspect=aspect, protocol="likert")
         with display.bars(quiet=quiet) as shown:
             judged = judge_files(
                 references,
                 summaries,
                 judgements,
-                options=JudgeOptions(aspect=aspect, protocol="likert"),
+                options=options,
                 models=[model],
                 run=None,
                 skip_bad=False,
                 progress=shown.counter("judging"),
             )
-        report = str(output / f"{aspect}.report.json")
-        judge_display.show_judged(judged, (judged,), output=judgements, json_file=report)
+        judge_display.show_judged(
+            judge_report(judged, options),
+            output=judgements,
+            json_file=str(output / f"{aspect}.report.json"),
+        )
 
     page = output / "report.html"
     say(f"\n$ fairjudge report {output} -o {page}")

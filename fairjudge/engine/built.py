@@ -34,6 +34,31 @@ class Built:
         """How many articles' answers stand in the reference."""
         return self.n_articles - len(self.unused)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the articles, questions and answers that were used, and those that were not."""
+        unused, reference = dict(self.unused), self.reference
+        return {
+            "eid": reference.eid,
+            "n_articles": self.n_articles,
+            "used": [article.aid for article in reference.articles if article.aid not in unused],
+            "unused": [{"aid": aid, "why": why} for aid, why in self.unused],
+            "questions": [
+                {
+                    "question": question.question,
+                    "n_sources": len(
+                        {answer.aid for group in question.answer_groups for answer in group}
+                    ),
+                    "n_groups": len(question.answer_groups),
+                    "n_answers": sum(map(len, question.answer_groups)),
+                }
+                for question in reference.question_answers
+            ],
+            "dropped": [{"question": question, "why": why} for question, why in self.dropped],
+            "dropped_answers": dict(self.dropped_answers),
+            "problems": list(self.problems),
+            "why_no_questions": self.why_none,
+        }
+
 
 class BuildBook:
     """Which of all `clusters` of an open run are built; `run` is read once, here.

@@ -6,9 +6,10 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import fsum
 from pathlib import Path
+from typing import Any
 
 from fairjudge.backends import LOCAL, asks_a_server, decides, open_backend
 from fairjudge.backends.budgeting import Budget, BudgetLimit
@@ -63,6 +64,16 @@ class Spent:
     cost_usd: float | None
     retries: Mapping[str, int] = field(default_factory=dict)
     tokens: Tokens = field(default_factory=Tokens)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts and the cost."""
+        return {
+            "n_calls": self.n_calls,
+            "n_cached": self.n_cached,
+            "cost_usd": self.cost_usd,
+            "retries": dict(self.retries),
+            "tokens": asdict(self.tokens),
+        }
 
 
 def nothing_spent(model: Model) -> Spent | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster
@@ -25,6 +26,7 @@ from fairjudge.engine.runs import (
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.records.folder import RunStore
+from fairjudge.reports.measured_findings import with_findings
 from fairjudge.run.builders import make_builder
 
 
@@ -49,6 +51,18 @@ class BuildOutcome(RunOutcome):
     def n_steps(self) -> int:
         """How many model steps there were."""
         return sum(built.n_steps for built in self.clusters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``fairjudge build --json`` writes."""
+        return with_findings(
+            "build",
+            {
+                "clusters": [built.to_json() for built in self.clusters],
+                "signature": self.signature,
+                "left_out": list(self.bad_lines),
+                "spent": self.spent and self.spent.to_json(),
+            },
+        )
 
 
 def build_file(

@@ -47,7 +47,6 @@ from fairjudge.run.judges import (
 )
 from fairjudge.run.material import Material
 from fairjudge.scores.aggregate import SystemScore, system_scores
-from fairjudge.scores.leaderboards import rank_ranges
 from fairjudge.scores.missing import Missing, missing_of, without_probabilities
 from fairjudge.scores.ratings import Rating
 from fairjudge.text.usable import ArticleLeftOut
@@ -116,12 +115,6 @@ class JudgeOutcome(RunOutcome):
                 )
             )
         return tuple(parts)
-
-    @property
-    def ranks(self) -> Mapping[str, tuple[int, int]]:
-        """The best and the worst rank that each system may have; see `rank_ranges`."""
-        first = self.ratings[0].judge if self.ratings else ""  # the jury, where there is one
-        return rank_ranges([row for row in self.ratings if row.judge == first])
 
     @property
     def derived_scores(self) -> Mapping[str, tuple[SystemScore, ...]]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
@@ -25,6 +26,7 @@ from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.records.folder import rejecting_foreign_rows
+from fairjudge.records.schema import with_schema
 from fairjudge.run.sweeping import Setting, settings_of
 from fairjudge.summaries.writing import Summarizer, has_attribute
 from fairjudge.text.usable import ArticleLeftOut, articles_left_out
@@ -39,6 +41,15 @@ class Failed:
     eid: str
     system: str
     why: Unscored
+
+    def to_json(self) -> dict[str, str]:
+        """Return whose summary of what is missing, and why."""
+        return {
+            "eid": self.eid,
+            "system": self.system,
+            "reason": self.why.reason,
+            "detail": self.why.detail,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +68,24 @@ class SummarizeOutcome(RunOutcome):
         """Return how many summaries each system wrote."""
         counts = Counter(summary.system for summary in self.summaries)
         return {system: counts[system] for system in self.systems}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``fairjudge summarize --json`` writes."""
+        n_by_system = self.n_by_system()
+        return with_schema(
+            {
+                "system": next(iter(self.systems)),
+                "n_summaries": len(self.summaries),
+                "systems": {
+                    system: {"n_summaries": n_by_system[system], **setting.to_json()}
+                    for system, setting in self.systems.items()
+                },
+                "failed": [failed.to_json() for failed in self.failed],
+                "left_out": list(self.bad_lines),
+                "articles_left_out": [left.to_json() for left in self.articles_left_out],
+                "spent": self.spent and self.spent.to_json(),
+            }
+        )
 
 
 def summarize_file(

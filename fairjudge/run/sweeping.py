@@ -33,6 +33,16 @@ class Setting:
         """Return the name of the system that writes so, given that of the unchanged one."""
         return system if self.change is None else f"{system}+{self.change}"
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what was asked for."""
+        return {
+            "change": self.change,
+            "temperature": self.temperature,
+            "sentences": self.wishes.n_sentences,
+            "words": self.wishes.n_words,
+            "fair": self.wishes.fair_attribute,
+        }
+
 
 def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
     """Return the options' own setting, then one for each swept value that differs from it.

@@ -150,6 +150,18 @@ class SystemScore:
     n_unscored: int
     ranked: bool = True
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures; ``mean`` is null where nothing was scored."""
+        return {
+            "mean": None if isinstance(self.mean, Undefined) else self.mean,
+            "worst": self.low,
+            "best": self.high,
+            "n_clusters": self.n_clusters,
+            "n_judged": self.n_judged,
+            "n_unscored": self.n_unscored,
+            "ranked": self.ranked,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Point:

@@ -14,12 +14,11 @@ from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.reports.figures import named
-from fairjudge.reports.findings import next_step, of_leaderboard, standing
+from fairjudge.reports.findings import next_step, standing
 from fairjudge.run.building import build_file
-from fairjudge.run.judging import JudgeOutcome
+from fairjudge.run.judged import JudgeReport, judge_report
 from fairjudge.run.jury import judge_files
 from fairjudge.run.summaries import summarize_file
-from fairjudge.scores.leaderboards import leaderboards
 from fairjudge.studies.files import JudgePart, Study
 from fairjudge.studies.record import Done
 from fairjudge.text.counting import pluralize
@@ -204,7 +203,7 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
             "progress": place.progress.counter(part.name),
         }
         outcome = judge_files(*files, models=part.models, rule=part.jury, **asked)
-        return _judged(outcome, seed)
+        return _judged(judge_report(outcome, options, seed=seed))
 
     return Step(
         name=f"judge {part.name}",
@@ -221,11 +220,9 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
     )
 
 
-def _judged(outcome: JudgeOutcome, seed: int) -> Done:
-    missing = outcome.missing
-    first = outcome.ratings[0].judge if outcome.ratings else ""  # the jury, where there is one
-    rows = [row for row in outcome.judgements if row.judge == first]
-    boards = [of_leaderboard(board) for board in leaderboards(rows, seed=seed)]
+def _judged(report: JudgeReport) -> Done:
+    outcome, missing = report.outcome, report.outcome.missing
+    boards = [board for board in (aspect.board for aspect in report.aspects) if board.n_items]
     told = ", ".join(filter(None, [pluralize(missing.n_items, "item"), missing.in_words()]))
     findings = [text for board in boards for text in standing(board)]
     if outcome.without_tasks:

@@ -75,6 +75,10 @@ class ArticleLeftOut:
     aid: str
     reason: str
 
+    def to_json(self) -> dict[str, str]:
+        """Return the article and why no prompt shows it."""
+        return {"eid": self.eid, "aid": self.aid, "why": self.reason}
+
 
 def articles_left_out(clusters: Iterable[Cluster]) -> tuple[ArticleLeftOut, ...]:
     """Return the articles that `worth_reading` leaves out of each cluster, in order."""

@@ -1,3 +1,3 @@
-from command_fixtures import no_keys, own_home, server
+from command_fixtures import cli, no_keys, own_home, server
 
-__all__ = ["no_keys", "own_home", "server"]
+__all__ = ["cli", "no_keys", "own_home", "server"]

@@ -389,3 +389,48 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, 
     )
     found = judge("study/references.jsonl", "study/summaries.jsonl")
     assert found.missing.to_json()["not_applicable"] == 4
+
+
+STANDINGS = {"high": (5, 5, 5, 5, 5, 1), "even": (4, 4, 4, 4, 5, 4), "low": (3, 3, 3, 3, 3, 3)}
+
+
+def test_a_study_says_who_leads_as_the_command_does(cli, server):
+    """``high`` is not surely above ``low``, but ``even`` is: ``low`` cannot be the first."""
+    eids = [f"story{n}" for n in range(6)]
+    texts = {
+        f"The paper {system} tells of {eid}.": (eid, system, value)
+        for system, values in STANDINGS.items()
+        for eid, value in zip(eids, values, strict=True)
+    }
+
+    def rate(call):
+        (value,) = (value for text, (*_, value) in texts.items() if text in text_of(call))
+        return f"Verdict: {value}"
+
+    server.answer = rate
+    write_jsonl(Path("clusters.jsonl"), [cluster(eid) for eid in eids])
+    rows = [{"eid": eid, "system": name, "text": text} for text, (eid, name, _) in texts.items()]
+    write_jsonl(Path("summaries.jsonl"), rows)
+    Path("study.toml").write_text(f"""\
+[data]
+clusters = "clusters.jsonl"
+summaries = "summaries.jsonl"
+[models.main]
+backend = "openai:stub-model"
+base_url = "{server.v1}"
+[[judge]]
+name = "faithful"
+model = "main"
+aspect = "faithfulness"
+protocol = "likert"
+""")
+    assert cli("study", "study.toml").code == 0
+    done = cli("judge", "--references", "clusters.jsonl", "--summaries", "summaries.jsonl",
+               "--aspect", "faithfulness", "--protocol", "likert", "--backend",
+               "openai:stub-model", "--base-url", server.v1, "-o", "j.jsonl",
+               "--json", "j.json")  # fmt: skip
+    assert done.code == 0, done.err
+    leads, _, next_step = json.loads(Path("j.json").read_text())["findings"]
+    assert leads.endswith("; the difference to even is not significant (95 %).")
+    step = record()["judge faithful"]
+    assert (step["findings"], step["next_step"]) == ([leads], next_step)

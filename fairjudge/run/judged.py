@@ -1,0 +1,124 @@
+"""What judging found, by aspect: in sentences, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.records.schema import with_schema
+from fairjudge.reports.findings import Board, board_findings, first_of, n_level
+from fairjudge.run.judging import JudgeOutcome
+from fairjudge.scores.leaderboards import WEIGHTING, rank_ranges
+
+
+@dataclass(frozen=True, kw_only=True)
+class AspectReport:
+    """What was found on one aspect; each part is computed when it is first asked for.
+
+    ``seed`` is that of the bootstrap by which systems are told apart.
+    """
+
+    outcome: JudgeOutcome
+    seed: int = 0
+
+    @cached_property
+    def ranks(self) -> Mapping[str, tuple[int, int]]:
+        """The best and the worst rank that each system may have; see `rank_ranges`."""
+        ratings = self.outcome.ratings
+        first = ratings[0].judge if ratings else ""  # the jury, where there is one
+        return rank_ranges([row for row in ratings if row.judge == first], seed=self.seed)
+
+    @cached_property
+    def covered(self) -> list[dict[str, Any]]:
+        """The coverage by each system where judgements say so."""
+        return self.outcome.covered()
+
+    @cached_property
+    def stability(self) -> dict[str, Any] | None:
+        """What repeats say, where there are some."""
+        return self.outcome.stability()
+
+    @property
+    def board(self) -> Board:
+        """What the findings are made of."""
+        outcome = self.outcome
+        scores = [score for score in outcome.scores if score.ranked and score.n_clusters]
+        ranked = [score.system for score in scores]
+        return Board(
+            aspect=outcome.plan.aspect,
+            systems=ranked,
+            as_good=first_of(self.ranks, ranked),
+            not_ranked=[score.system for score in outcome.scores if not score.ranked],
+            n_clusters=max((score.n_clusters for score in outcome.scores), default=0),
+            n_items=outcome.missing.n_items,
+            reasons=outcome.missing.reasons,
+            by_default=any(rating.scored_by == "embedding" for rating in outcome.ratings),
+            n_level=n_level(scores),
+            without_probabilities=outcome.without_probabilities,
+        )
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What is said first."""
+        return board_findings(self.board)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return findings and figures."""
+        outcome, plan = self.outcome, self.outcome.plan
+        mixed = outcome.without_probabilities
+        derived = {
+            protocol: {score.system: score.to_json() for score in scores}
+            for protocol, scores in outcome.derived_scores.items()
+        }
+        return {
+            "aspect": plan.aspect,
+            "protocol": plan.protocol,
+            "reference_unit": plan.reference_unit,
+            "text_unit": plan.text_unit,
+            "n_judgements": len(outcome.judgements),
+            "n_unscored": outcome.n_unscored,
+            "missing": outcome.missing.to_json(),
+            **({"without_probabilities": mixed} if mixed else {}),
+            "systems": {
+                score.system: score.to_json()
+                | {"ranks": list(self.ranks.get(score.system, ())) or None}
+                for score in outcome.scores
+            },
+            "weighting": WEIGHTING,
+            "findings": list(self.findings),
+            **({"covered": self.covered} if self.covered else {}),
+            **({"stability": self.stability["groups"]} if self.stability else {}),
+            **({"derived": derived} if outcome.derived else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeReport:
+    """What a run of a judge found; several ``aspects`` where they were judged together."""
+
+    outcome: JudgeOutcome
+    aspects: tuple[AspectReport, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``fairjudge judge --json`` writes."""
+        outcome, found = self.outcome, [aspect.to_json() for aspect in self.aspects]
+        return with_schema(
+            {
+                **(found[0] if len(found) == 1 else {"together": found}),
+                "signature": outcome.signature,
+                "left_out": list(outcome.bad_lines),
+                "articles_left_out": [left.to_json() for left in outcome.articles_left_out],
+                "spent": outcome.spent and outcome.spent.to_json(),
+            }
+        )
+
+
+def judge_report(outcome: JudgeOutcome, options: JudgeOptions, *, seed: int = 0) -> JudgeReport:
+    """Return what `outcome` says, by aspect; `options` are those that it was judged by."""
+    parts = outcome.by_aspect(options)
+    return JudgeReport(
+        outcome=outcome, aspects=tuple(AspectReport(outcome=part, seed=seed) for part in parts)
+    )

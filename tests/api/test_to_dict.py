@@ -1,0 +1,159 @@
+"""What a run of a judge, a build and a summarizer found: in Python what the commands write."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cli_tools import article, cluster, journalist, reference, text_of, write_jsonl
+
+import fairjudge as fj
+from fairjudge.errors import InputError
+from fairjudge.judges.asking import AskedAspect
+from fairjudge.records.schema import report_text
+
+EIDS = [f"bridge{n}" for n in range(6)]
+SYSTEMS = ("plain", "long", "odd")
+NO_ANSWER = "I would rather not say."
+TOGETHER = (AskedAspect(aspect="coverage"), AskedAspect(aspect="faithfulness"))
+
+
+def answer(call) -> str:
+    """Answer as the journalist does, pairs too; one summary is never scored."""
+    text = text_of(call)
+    if f"odd says of {EIDS[0]}" in text or NO_ANSWER in text:  # asked again, it says so again
+        return NO_ANSWER
+    if '"tie"' in text:
+        return f"Verdict: {int(hashlib.sha256(text.encode()).hexdigest(), 16) % 2 + 1}"
+    return journalist(call)
+
+
+def written(system: str, eid: str) -> dict[str, str]:
+    """Return a summary unlike that of any other cluster: no prompt is sent twice."""
+    text = f"The bridge is closed. {system} says of {eid} that the rain did it."
+    return {"eid": eid, "system": system, "text": text}
+
+
+@pytest.fixture(autouse=True)
+def inputs(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    server.answer = answer
+    stub = {"aid": "stub", "content": "Subscribe now."}
+    rows = [reference(eid) for eid in EIDS]
+    rows[0]["articles"].append(stub)
+    write_jsonl(Path("references.jsonl"), rows)
+    write_jsonl(Path("summaries.jsonl"), [written(one, eid) for eid in EIDS for one in SYSTEMS])
+    few = {"eid": "few", "articles": [article("one"), stub]}  # no question: one article with news
+    write_jsonl(Path("clusters.jsonl"), [cluster("bridge"), cluster("dam"), few])
+
+
+def model(server, name="stub-model"):
+    return fj.Model(f"openai:{name}", base_url=server.v1, cache="cache-of-python")
+
+
+def by_command(cli, server, *arguments, models=("stub-model",)) -> str:
+    """Return the text of the JSON that a command writes, from a cache of its own."""
+    backends = [word for name in models for word in ("--backend", f"openai:{name}")]
+    done = cli(
+        *arguments, *backends, "--base-url", server.v1, "-o", "out.jsonl", "--json", "found.json"
+    )
+    assert done.code in {0, 3}, done.err  # 3: more unscored than --max-unscored
+    return Path("found.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words", "holds"),
+    [
+        pytest.param({"protocol": "likert"}, (), {"missing", "findings"}, id="likert"),
+        pytest.param({"protocol": "pairwise"}, (), {"systems"}, id="pairwise"),
+        pytest.param(
+            {"protocol": "checklist", "derive": ("likert",)},
+            ("--derive", "likert"),
+            {"covered", "derived"},
+            id="checklist",
+        ),
+        pytest.param(
+            {"protocol": "likert", "repeats": 2, "temperature": 0.7},
+            ("--repeats", "2", "--temperature", "0.7"),
+            {"stability"},
+            id="repeats",
+        ),
+        pytest.param(
+            {"protocol": "likert", "together": TOGETHER},
+            ("--aspect", "faithfulness", "--together"),
+            {"together"},
+            id="together",
+        ),
+    ],
+)
+def test_judging_says_in_python_what_the_command_writes(cli, server, asked, words, holds):
+    inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
+    how = ("--aspect", "coverage", "--protocol", asked["protocol"], *words)
+    written = by_command(cli, server, "judge", *inputs, *how)
+    result = fj.Judge(model(server), aspect="coverage", **asked)(
+        "references.jsonl", "summaries.jsonl"
+    )
+    shutil.rmtree(result.run)  # what was found outlives the run
+    assert report_text(result.to_dict()) == written
+    found = json.loads(written)
+    assert holds <= set(found)
+    assert next(iter(found.items())) == ("schema", 1)
+    assert found["spent"]["n_calls"] > 0
+    systems = found["together"][0]["systems"] if "together" in found else found["systems"]
+    assert systems["odd"]["n_unscored"] > 0
+
+
+def test_a_jury_says_in_python_what_the_command_writes(cli, server):
+    inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
+    asked = ("--aspect", "faithfulness", "--protocol", "likert")
+    written = by_command(cli, server, "judge", *inputs, *asked, models=("one", "two"))
+    models = [model(server, name) for name in ("one", "two")]
+    result = fj.Judge(models, aspect="faithfulness", protocol="likert")(
+        "references.jsonl", "summaries.jsonl"
+    )
+    assert report_text(result.to_dict()) == written
+    found = json.loads(written)
+    assert found["n_judgements"] == 3 * len(EIDS) * len(SYSTEMS)
+    assert [one["aid"] for one in found["articles_left_out"]] == ["stub"]
+
+
+def test_building_says_in_python_what_the_command_writes(cli, server):
+    written = by_command(cli, server, "build", "clusters.jsonl")
+    found = fj.build("clusters.jsonl", model=model(server)).to_dict()
+    assert report_text(found) == written
+    assert found["findings"]
+    assert [bool(one["why_no_questions"]) for one in found["clusters"]] == [False, False, True]
+    assert {"aid": "stub", "why": found["clusters"][2]["unused"][-1]["why"]} in found["clusters"][
+        2
+    ]["unused"]
+
+
+def test_summarizing_says_in_python_what_the_command_writes(cli, server):
+    server.answer = lambda call: "" if "paper dam" in text_of(call) else journalist(call)
+    words = ("--system", "mine", "--words", "40", "--sweep", "temperature=0.5")
+    written = by_command(cli, server, "summarize", "clusters.jsonl", *words)
+    found = fj.summarize(
+        "clusters.jsonl", model=model(server), system="mine", n_words=40,
+        sweeps=["temperature=0.5"],
+    ).to_dict()  # fmt: skip
+    assert report_text(found) == written
+    assert {one["eid"] for one in found["failed"]} == {"dam"}
+    assert found["systems"]["mine+temperature=0.5"]["temperature"] == 0.5
+
+
+def test_what_no_judge_found_is_not_said(server):
+    """Imported judgements have no run, and a run's figures are not those of calibrated values."""
+    judge = fj.Judge(model(server), aspect="coverage", protocol="likert")
+    result = judge("references.jsonl", "summaries.jsonl")
+    labels = [
+        {**row.to_json(), "annotator": "ann", "value": row.value} for row in result if row.value
+    ]
+    calibrated = fj.calibrate(result, labels, method="linear", n_resamples=100).apply(result)
+    for found in (calibrated, fj.JudgeResult(result.judgements)):
+        with pytest.raises(InputError, match=r"judge with fairjudge\.Judge"):
+            found.to_dict()
+    assert replace(result, report=None) == result
