@@ -11,7 +11,6 @@ import typer
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
-from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
@@ -171,6 +170,7 @@ def _family(text: str) -> tuple[str, str]:
 
 def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:
     from fairjudge.auditing.reports import position_report
+    from fairjudge.protocols import PROTOCOLS
     from fairjudge.reports.calibration_page import calibration_page
 
     position = (

@@ -14,7 +14,6 @@ from fairjudge.cli.display import (
     write_json,
 )
 from fairjudge.cli.terminal import say
-from fairjudge.domain import Undefined
 from fairjudge.reports.covered_tables import MATRICES, covered_tables
 from fairjudge.reports.figures import named
 from fairjudge.reports.stability_tables import stability_tables
@@ -148,4 +147,6 @@ def _derived(outcome: JudgeOutcome, protocol: str, scores: Sequence[SystemScore]
 
 
 def _mean(score: SystemScore) -> str:
+    from fairjudge.domain import Undefined
+
     return number(None if isinstance(score.mean, Undefined) else score.mean)

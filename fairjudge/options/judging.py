@@ -18,7 +18,6 @@ from fairjudge.judges.asking import (
     Thresholds,
 )
 from fairjudge.options.declaring import Opt
-from fairjudge.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
     from fairjudge.judges.tasks import JudgingPlan
@@ -124,6 +123,7 @@ class JudgeOptions:
     def plan(self) -> JudgingPlan:
         """Return the row of the table of protocols that these options mean."""
         from fairjudge.judges.tasks import resolve_plan
+        from fairjudge.protocols import PROTOCOLS
 
         plan = resolve_plan(
             self.aspect,
