@@ -26,7 +26,8 @@ class Board:
     """What the sentences on a ranking are made of.
 
     ``systems`` are those ranked, best first, of which the first ``n_level`` share the best score;
-    ``as_good`` are the others that may be no worse than the first, None where no intervals say so.
+    ``as_good`` are the others that may be no worse than the first, None where no intervals say so:
+    ``by_rank`` says whether by the ranks that they may have, or by their difference to the first.
     ``reasons`` counts items without a score by reason, ``without_probabilities`` scores that do not
     come from the token probabilities that were asked for.
     """
@@ -40,6 +41,7 @@ class Board:
     reasons: Mapping[str, int]
     by_default: bool
     n_level: int = 1
+    by_rank: bool = False
     without_probabilities: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -121,16 +123,8 @@ def _leads(board: Board) -> str:
             f"{first} has the highest mean in {board.aspect}; "
             f"{pluralize(board.n_clusters, 'cluster')} cannot tell systems apart."
         )
-    if not board.as_good:
-        return (
-            f"{first} has the highest mean in {board.aspect}; the difference to every other system "
-            "is significant (95 %)."
-        )
-    others = named(board.as_good, _MAX_NAMED)
-    return (
-        f"{first} has the highest mean in {board.aspect}; the difference to {others} is not "
-        "significant (95 %)."
-    )
+    others = compared(board.as_good, by_rank=board.by_rank)
+    return f"{first} has the highest mean in {board.aspect}; {others}."
 
 
 def _stand_level(board: Board, level: Sequence[str]) -> str:
@@ -142,9 +136,20 @@ def _stand_level(board: Board, level: Sequence[str]) -> str:
     if len(level) == len(board.systems):
         return f"{sentence}."
     others = [name for name in board.as_good if name not in level]
-    if not others:
-        return f"{sentence}; the difference to every other system is significant (95 %)."
-    return f"{sentence}; the difference to {named(others, _MAX_NAMED)} is not significant (95 %)."
+    return f"{sentence}; {compared(others, by_rank=board.by_rank)}."
+
+
+def compared(as_good: Sequence[str], *, by_rank: bool) -> str:
+    """Say which other systems may be as good as the first, by what the table beside it shows.
+
+    That is the rank that each may have, or its difference to the first.
+    """
+    names = named(as_good, _MAX_NAMED)
+    if by_rank:
+        return f"{names or 'no other system'} may rank first{' too' if names else ''} (95 %)"
+    if not names:
+        return "the difference to every other system is significant (95 %)"
+    return f"the difference to {names} is not significant (95 %)"
 
 
 def together(names: Sequence[str]) -> str:

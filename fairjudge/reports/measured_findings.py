@@ -24,7 +24,7 @@ from fairjudge.reports.fairness_findings import (
     overall_findings,
 )
 from fairjudge.reports.figures import Json, interval, named, percent, tally
-from fairjudge.reports.findings import MUCH_UNSCORED, together
+from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
 
@@ -250,12 +250,9 @@ def _rank(report: Json) -> Iterator[str]:
             yield f"{together(level)} stand level for {_who(group)}."
             yield from _place_helps(group)
             continue
-        beyond = "the difference to every other system is significant (95 %)"
+        beyond = compared(as_good, by_rank=True)
         if group["separated"]:
             beyond = "by how much cannot be estimated: some system never loses"
-        elif as_good:
-            names = named(as_good, _MAX_NAMED)
-            beyond = f"the difference to {names} is not significant (95 %)"
         stands = "ranks first" if len(level) == 1 else "stand level"
         yield f"{together(level)} {stands} for {_who(group)}; {beyond}."
         yield from _place_helps(group)

@@ -57,6 +57,7 @@ class AspectReport:
             reasons=outcome.missing.reasons,
             by_default=any(rating.scored_by == "embedding" for rating in outcome.ratings),
             n_level=n_level(scores),
+            by_rank=True,
             without_probabilities=outcome.without_probabilities,
         )
 

@@ -431,6 +431,6 @@ protocol = "likert"
                "--json", "j.json")  # fmt: skip
     assert done.code == 0, done.err
     leads, _, next_step = json.loads(Path("j.json").read_text())["findings"]
-    assert leads.endswith("; the difference to even is not significant (95 %).")
+    assert leads.endswith("; even may rank first too (95 %).")
     step = record()["judge faithful"]
     assert (step["findings"], step["next_step"]) == ([leads], next_step)

@@ -53,6 +53,10 @@ BOARD = Board(
             {"n_level": 2, "as_good": ["b", "c"]},
             "a and b stand level in coverage; the difference to c is not significant (95 %).",
         ),
+        (
+            {"as_good": ["b"], "by_rank": True},
+            "a has the highest mean in coverage; b may rank first too (95 %).",
+        ),
         ({"n_level": 3, "as_good": ["b", "c"]}, "a, b and c stand level in coverage."),
         (
             {"n_level": 2, "as_good": None, "n_clusters": 2},

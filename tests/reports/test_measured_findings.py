@@ -144,17 +144,15 @@ def ranked(*best_ranks, n_level=1, separated=False, effect=(0.0, -1.0, 1.0)):
 
 def test_the_first_rank_is_claimed_where_no_other_may_have_it():
     assert ranked(1, 2, 2) == (
-        "a ranks first for j in coverage; the difference to every other system is significant "
-        "(95 %).",
+        "a ranks first for j in coverage; no other system may rank first (95 %).",
     )
-    assert ranked(1, 1, 2)[0].endswith("the difference to b is not significant (95 %).")
-    assert ranked(1, None)[0].endswith("the difference to b is not significant (95 %).")
+    assert ranked(1, 1, 2)[0].endswith("; b may rank first too (95 %).")
+    assert ranked(1, None)[0].endswith("; b may rank first too (95 %).")
     assert "cannot be estimated" in ranked(1, 2, separated=True)[0]
     assert ranked(1, 1, 2, n_level=2) == (
-        "a and b stand level for j in coverage; the difference to every other system is "
-        "significant (95 %).",
+        "a and b stand level for j in coverage; no other system may rank first (95 %).",
     )
-    assert ranked(1, 1, 1, n_level=2)[0].endswith("the difference to c is not significant (95 %).")
+    assert ranked(1, 1, 1, n_level=2)[0].endswith("; c may rank first too (95 %).")
     assert ranked(1, 1, n_level=2) == ("a and b stand level for j in coverage.",)
     assert "Being shown second helps significantly" in ranked(1, 2, effect=(-0.4, -0.6, -0.2))[1]
 
