@@ -29,7 +29,7 @@ def request(target, article=ARTICLE):
         "max_words": "40",
         "answer_format": "Say so.",
     }
-    messages = render(load_template("reference", "answers"), fields)
+    messages = render(load_template("reference", "answers", version=1), fields)
     return CompletionRequest(target=target, messages=messages)
 
 

@@ -241,7 +241,8 @@ def test_a_planted_key_is_nowhere_but_in_the_header(server, tmp_path, monkeypatc
         done = cli(*command)
         assert done.code in {0, 1, 2, 3}
         said.append(done.out + done.err)
-    server.fail(Fault(status=401, message=f"Incorrect API key provided: {KEY}"))
+    denied = Fault(status=401, message=f"Incorrect API key provided: {KEY}")
+    server.answer = lambda call: denied
     done = cli(*judging(server), "--cache", "other", "--run", "denied")
     assert done.code == 1
     said.append(done.out + done.err)
