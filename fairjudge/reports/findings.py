@@ -140,7 +140,7 @@ def _stand_level(board: Board, level: Sequence[str]) -> str:
 
 
 def compared(as_good: Sequence[str], *, by_rank: bool) -> str:
-    """Say which other systems may be as good as the first, by what the table beside it shows.
+    """Say which other systems may share the first place, by what the table beside it shows.
 
     That is the rank that each may have, or its difference to the first.
     """
