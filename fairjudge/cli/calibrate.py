@@ -95,6 +95,7 @@ def calibrate(
     from fairjudge.records.folder import write_output
     from fairjudge.reports.kinds import tables_of
     from fairjudge.reports.tables import to_markdown
+    from fairjudge.scores.missing import missing_of
 
     if support and (summaries is None or clusters is None):
         raise typer.BadParameter("--support needs --summaries and --clusters")
@@ -127,8 +128,6 @@ def calibrate(
         if calibration.not_calibrated:
             say("No calibrator for " + "; for ".join(calibration.not_calibrated), err=True)
         calibration.save(save)
-    from fairjudge.scores.missing import missing_of
-
     display.finish_judging(missing_of(rows), limit=max_unscored, what=("judgement",))
 
 

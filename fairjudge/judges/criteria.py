@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from fairjudge.domain import Answer, Article, Aspect, JudgeTask, ProtocolName, QuestionAnswers
 from fairjudge.errors import ConfigurationError
@@ -160,13 +161,23 @@ def _text_name(task: JudgeTask) -> str:
     return "sentence" if task.unit.startswith("sentence:") else "summary"
 
 
-_FIELDS: Mapping[str, Callable[[JudgeTask, Scale], str | Fenced]] = {
-    "articles": lambda task, _: fence_articles(task.articles),
-    "articles_name": lambda task, _: (
-        "this article" if len(task.articles) == 1 else "these articles"
-    ),
-    "support_rule": lambda task, _: support_rule(task),
-    "questions": lambda task, _: fence_questions(task.questions),
+_Field: TypeAlias = Callable[[JudgeTask, Scale], str | Fenced]
+
+EVIDENCE_FIELDS: Mapping[str, Callable[[JudgeTask], str | Fenced]] = {
+    "articles": lambda task: fence_articles(task.articles),
+    "articles_name": lambda task: "this article" if len(task.articles) == 1 else "these articles",
+    "support_rule": support_rule,
+    "questions": lambda task: fence_questions(task.questions),
+}
+"""What a prompt of any protocol may show as evidence."""
+
+
+def _of_task(field: Callable[[JudgeTask], str | Fenced]) -> _Field:
+    return lambda task, _: field(task)
+
+
+_FIELDS: Mapping[str, _Field] = {
+    **{name: _of_task(field) for name, field in EVIDENCE_FIELDS.items()},
     "coverage_question": _coverage_question,
     "text": lambda task, _: Fenced(_text_name(task), (task.texts[0],)),
     "text_name": lambda task, _: _text_name(task),

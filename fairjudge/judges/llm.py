@@ -237,13 +237,9 @@ class LlmJudge(WritingModel):
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`; the model sees its reply, not the material."""
-        fields: dict[str, str | Fenced] = {
-            "reply": Fenced("reply", (reply.text,)),
-            "scale": self.criterion.scale.prompt_line,
-        }
         request = self._request(
             task,
-            render(load_template("judge", "repair"), fields),
+            repair_messages(reply, self.criterion.scale.prompt_line),
             # Who must name an answer would make one up where the reply has none.
             self.criterion.scale.schema_or_none,
             sample_index=(task.repeat or 0) * self.samples,
@@ -252,6 +248,12 @@ class LlmJudge(WritingModel):
 
     def _signature_of(self, task: JudgeTask) -> str:
         return self._signatures.get(task.variant or "", self._signatures[""])
+
+
+def repair_messages(reply: Reply, form: str) -> tuple[Message, ...]:
+    """Return the prompt that asks for the verdict of `reply` again, in the words of `form`."""
+    fields: dict[str, str | Fenced] = {"reply": Fenced("reply", (reply.text,)), "scale": form}
+    return render(load_template("judge", "repair"), fields)
 
 
 def judgement_of(task: JudgeTask, **rest: Any) -> Judgement:

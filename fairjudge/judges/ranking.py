@@ -8,8 +8,8 @@ from typing import Any
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.criteria import fence_articles, fence_questions, support_rule
-from fairjudge.judges.llm import DEFAULT_OUTPUT_TOKENS, EMPTY_SUMMARY, WritingModel
+from fairjudge.judges.criteria import EVIDENCE_FIELDS
+from fairjudge.judges.llm import DEFAULT_OUTPUT_TOKENS, EMPTY_SUMMARY, WritingModel, repair_messages
 from fairjudge.judges.ports import Reply
 from fairjudge.parsing import read_objects, whole_number
 from fairjudge.parsing.outcomes import saying_cut_off
@@ -80,13 +80,9 @@ class RankingJudge(WritingModel):
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`; the model sees its reply, not the material."""
-        fields: dict[str, str | Fenced] = {
-            "reply": Fenced("reply", (reply.text,)),
-            "scale": _FORM,
-        }
-        messages = render(load_template("judge", "repair"), fields)
         schema = _schema(len(task.texts), or_none=True)
-        return await self._reply(self._request(task, messages, schema), repaired=True)
+        request = self._request(task, repair_messages(reply, _FORM), schema)
+        return await self._reply(request, repaired=True)
 
 
 def read_ranking(reply: str, n: int) -> tuple[int, ...] | Unscored:
@@ -130,10 +126,7 @@ def _summaries(task: JudgeTask) -> Fenced:
 
 
 _FIELDS: Mapping[str, Callable[[JudgeTask], str | Fenced]] = {
-    "articles": lambda task: fence_articles(task.articles),
-    "articles_name": lambda task: "this article" if len(task.articles) == 1 else "these articles",
-    "support_rule": support_rule,
-    "questions": lambda task: fence_questions(task.questions),
+    **EVIDENCE_FIELDS,
     "summaries": _summaries,
     "n_summaries": lambda task: str(len(task.texts)),
     "form": lambda _: _FORM,

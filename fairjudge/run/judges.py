@@ -143,7 +143,7 @@ def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None
         raise ConfigurationError(f"{option} {why}; a local scorer gives one verdict every time")
 
 
-def _own_form(options: JudgeOptions, protocol: ProtocolName) -> None:
+def _own_form(llm: Llm, options: JudgeOptions, protocol: ProtocolName) -> None:
     """Refuse what does not go with a protocol whose prompt and form of reply are its own."""
     asked = {
         "--prompt": options.prompt,
@@ -154,13 +154,13 @@ def _own_form(options: JudgeOptions, protocol: ProtocolName) -> None:
     }
     for option in (name for name, value in asked.items() if value):
         raise ConfigurationError(f"{option} does not go with --protocol {protocol}")
+    if llm.decides is not None:
+        raise ConfigurationError(f"a {protocol} is written: a decision model cannot give one")
 
 
 def _ranking(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
     """Return the judge that ranks, unless `options` ask for what only others do."""
-    _own_form(options, plan.protocol)
-    if llm.decides is not None:
-        raise ConfigurationError("a ranking is written: a decision model cannot give one")
+    _own_form(llm, options, plan.protocol)
     return RankingJudge(
         aspect=plan.aspect,
         backend=llm.backend,
@@ -172,9 +172,7 @@ def _ranking(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
 
 def _checklist(llm: Llm, options: JudgeOptions) -> Judge:
     """Return the judge by checklist, unless `options` ask for what only others do."""
-    _own_form(options, "checklist")
-    if llm.decides is not None:
-        raise ConfigurationError("a checklist is written: a decision model cannot give one")
+    _own_form(llm, options, "checklist")
     return ChecklistJudge(
         backend=llm.backend,
         target=llm.target,
