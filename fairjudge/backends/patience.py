@@ -29,7 +29,7 @@ class Patience:
         self.waited_seconds += seconds
 
     def too_long(self, seconds: float) -> str | None:
-        """Say in words that a wait of so many `seconds` more is too long; None where it is not."""
+        """Return why waiting `seconds` more exceeds the bound; None where it does not."""
         if seconds <= self.left_seconds:
             return None
         before = f" after {self.waited_seconds:,.1f} s" if self.waited_seconds >= 0.05 else ""
@@ -40,11 +40,11 @@ class Patience:
 
 
 of_request: ContextVar[Patience | None] = ContextVar("patience", default=None)
-"""That of the request which is being asked."""
+"""The `Patience` of the current request."""
 
 
 def check_wait(seconds: float) -> None:
-    """Raise `WaitTooLongError` where the request being asked may not wait so many `seconds`."""
+    """Raise `WaitTooLongError` where the current request may not wait `seconds` more."""
     patience = of_request.get()
     wish = None if patience is None else patience.too_long(seconds)
     if wish is not None:
@@ -52,7 +52,7 @@ def check_wait(seconds: float) -> None:
 
 
 def count_wait(seconds: float) -> None:
-    """Count a wait of the request being asked."""
+    """Count a wait of the current request."""
     patience = of_request.get()
     if patience is not None:
         patience.spend(seconds)

@@ -29,8 +29,8 @@ class Done:
     """What a step came to.
 
     ``told`` is its result in a few words, ``findings`` what is worth knowing of it in sentences,
-    ``next_step`` what to do then. ``n_lost`` of ``n_items`` failed or were refused; a step with
-    ``n_again`` of these is begun again by the next start, which asks for these alone.
+    ``next_step`` what to do then. ``n_lost`` of ``n_items`` failed, were refused or are empty; a
+    step with ``n_again`` of these is begun again by the next start, which asks for these alone.
     """
 
     told: str

@@ -80,7 +80,7 @@ class StudyResult:
 
     @property
     def n_lost(self) -> int:
-        """How many of them failed or were refused."""
+        """How many of them failed, were refused or are empty."""
         return sum(step.done.n_lost for step in self.steps)
 
     def table(self) -> TextTable:
