@@ -71,8 +71,8 @@ def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) ->
     from fairjudge.scores.leaderboards import WEIGHTING, not_ranked
 
     by_strength = any(score.strength is not None for score in outcome.scores)
-    heads = ("rank", *(("strength",) if by_strength else ()), "score", *(("worst", "best") if bounded else ()))
-    heads = (*heads, "clusters", "judged", "unscored")
+    heads = ("rank", *(("strength",) if by_strength else ()), "score")
+    heads = (*heads, *(("worst", "best") if bounded else ()), "clusters", "judged", "unscored")
     rows = [
         (
             score.system if score.ranked else f"{score.system} (not ranked)",

@@ -224,10 +224,8 @@ def _by_means(
     clusters = {
         name: {eid for eid, cell in by_system[name].items() if _scored(cell)} for name in first
     }
-    apart = next(
-        (pair for pair in combinations(first, 2) if clusters[pair[0]].isdisjoint(clusters[pair[1]])),
-        None,
-    )
+    pairs = combinations(first, 2)
+    apart = next((pair for pair in pairs if clusters[pair[0]].isdisjoint(clusters[pair[1]])), None)
     if apart is not None:
         why = f"{' and '.join(apart)} share no cluster"
         return [replace(score, ranked=False, why=why) for score in scores]

@@ -85,9 +85,10 @@ def correlations(
 
     ``"pooled"`` takes all items as one sample; ``"per_document"`` correlates over the systems
     of each document and averages (SummEval's and DiverseSumm's summary level); ``"system"``
-    correlates the systems' means, of pairs their strengths. Documents are resampled at every level. ``n`` counts items,
-    documents with a defined correlation, and systems respectively; a document without one (one
-    item, or all its scores tied) is left out of the average and counted in ``n_excluded``.
+    correlates the systems' means, of pairs their strengths. Documents are resampled at every
+    level. ``n`` counts items, documents with a defined correlation, and systems respectively; a
+    document without one (one item, or all its scores tied) is left out of the average and counted
+    in ``n_excluded``.
 
     Undefined where the scores are constant or too few, with the reason.
     """

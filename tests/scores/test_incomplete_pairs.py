@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_strengths_rank_what_win_rates_mix_up():
     assert all(one.ranked for one in scores)
     values = [one.strength for one in scores]
     # a tree of pairs: each difference is the log-odds of its own pair
-    gaps = [first - second for first, second in zip(values, values[1:], strict=False)]
+    gaps = [first - second for first, second in pairwise(values)]
     assert gaps == pytest.approx([0.405, 1.386, 1.386], abs=2e-3)
     assert scores[0].to_json()["strength"] == values[0]
 
