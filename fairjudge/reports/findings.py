@@ -146,9 +146,7 @@ def _leads(board: Board) -> str:
     if len(board.systems) == 1:
         return f"{first} alone can be ranked: there is nothing to compare it with."
     if board.as_good is None:
-        return (
-            f"{first} has the highest {board.score} in {board.aspect}; {_cannot_tell(board)}."
-        )
+        return f"{first} has the highest {board.score} in {board.aspect}; {_cannot_tell(board)}."
     others = compared(board.as_good, by_rank=board.by_rank)
     return f"{first} has the highest {board.score} in {board.aspect}; {others}."
 

@@ -215,9 +215,7 @@ def system_scores(
     return tuple(sorted(told, key=_best_first))
 
 
-def _by_means(
-    scores: Sequence[SystemScore], by_system: Mapping[str, _Cells]
-) -> list[SystemScore]:
+def _by_means(scores: Sequence[SystemScore], by_system: Mapping[str, _Cells]) -> list[SystemScore]:
     """Say which systems are ranked: those scored on the most clusters, if these are common ones."""
     most = max((score.n_clusters for score in scores), default=0)
     first = [score.system for score in scores if 0 < score.n_clusters == most]
@@ -232,9 +230,7 @@ def _by_means(
     return [replace(score, ranked=score.system in first) for score in scores]
 
 
-def _by_strengths(
-    scores: Sequence[SystemScore], found: Ranking | Undefined
-) -> list[SystemScore]:
+def _by_strengths(scores: Sequence[SystemScore], found: Ranking | Undefined) -> list[SystemScore]:
     if isinstance(found, Undefined):
         why = f"{INCOMPLETE}, and {found.why}"
         return [replace(score, ranked=False, why=why) for score in scores]
