@@ -16,7 +16,6 @@ from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
 from fairjudge.errors import FairJudgeError
 
-
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "build": ("build:build", "Build references: what sources answer differently"),
     "summarize": ("summarize:summarize", "Summarize clusters with an LLM"),
@@ -74,7 +73,7 @@ class _Group(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings | {"commands": Commands()})
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
