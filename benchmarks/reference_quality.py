@@ -18,7 +18,7 @@ reader changes them, and `count` compares what stands there with the references.
             "missing": ["c"]}]}]}         articles that say it (or dispute it), not listed
 
 An answer's mark is `yes` (its article says the label by it), `elsewhere` (it answers the question,
-but does not say the label), or `no` (it does not answer the question, or its article does not say it).
+but does not say the label), or `no` (it does not answer it, or its article does not say so).
 
 Counted are
 - answers right: not marked `no`, of all;
