@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    TypeAlias,
-    TypeVar,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from fairjudge.options.declaring import Declared, declared
+from fairjudge.cli.parameters import call_of, fields_of, options_of, with_options
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
     from fairjudge.records.address import StoreAddress
 
-R = TypeVar("R")
-T = TypeVar("T")
+__all__ = ["call_of", "fields_of", "options_of", "with_options"]
 
 Output: TypeAlias = Annotated[
     Path,
@@ -135,105 +122,6 @@ def store_address(url: str | None) -> StoreAddress | None:
     from fairjudge.records.address import StoreAddress
 
     return StoreAddress(url) if url else None
-
-
-def with_options(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Give a command the options that others declare, and call it with what is made of them.
-
-    ``@with_options(model=models)`` puts the parameters of `models` in place of its parameter
-    ``model``, so that several commands take the same options without repeating them. A bundle may
-    take the options of another in the same way; `options_of` makes one of a dataclass.
-    """
-
-    def decorate(command: Callable[..., R]) -> Callable[..., R]:
-        declared = {name: _parameters(bundle) for name, bundle in bundles.items()}
-
-        @functools.wraps(command)
-        def called(**given: Any) -> R:
-            for name, bundle in bundles.items():
-                own = {one.name: given.pop(one.name) for one in declared[name]}
-                given[name] = bundle(**own)
-            return command(**given)
-
-        every = [
-            parameter for own in _parameters(command) for parameter in declared.get(own.name, [own])
-        ]
-        return _signed(called, every)
-
-    return decorate
-
-
-def options_of(kind: Callable[..., T]) -> Callable[..., T]:
-    """Return the bundle of a dataclass whose fields are options; it makes one of them."""
-    fields = fields_of(kind)
-    return _signed(lambda **given: kind(**fields(**given)), _parameters(fields))
-
-
-def fields_of(kind: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
-    """Return the bundle of those fields of a dataclass that are options; it makes a dict."""
-    options = declared(kind)
-
-    def by_name(**given: Any) -> dict[str, Any]:
-        return {
-            option.name: tuple(dict.fromkeys(given[option.name] or ()))
-            if option.several
-            else given[option.name]
-            for option in options
-        }
-
-    return _signed(by_name, [_parameter(option) for option in options])
-
-
-def _signed(
-    function: Callable[..., R], parameters: Sequence[inspect.Parameter]
-) -> Callable[..., R]:
-    function.__dict__["__signature__"] = inspect.Signature(parameters)
-    function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return function
-
-
-def _parameter(option: Declared) -> inspect.Parameter:
-    """Return the Typer parameter for an option."""
-    hint, said = option.hint, option.opt
-    more: dict[str, Any] = {"metavar": said.metavar}
-    if option.several:
-        (each, _) = get_args(hint)
-        if get_origin(each) is Literal:  # of which Typer takes no list
-            names = get_args(each)
-            each, more = str, {"metavar": f"[{'|'.join(names)}]", "parser": _one_of(names)}
-        hint = list[each] | None  # type: ignore[valid-type]
-    elif {str, Path} <= set(get_args(hint)):  # text is for Python's callers
-        hint = Path | None
-    shown = typer.Option(
-        *([said.flag] if said.flag else []),
-        help=said.help or None,
-        min=said.ge,
-        max=said.le,
-        **more,
-    )
-    return inspect.Parameter(
-        option.name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None if option.several else option.default,
-        annotation=Annotated[hint, shown],
-    )
-
-
-def _one_of(names: Sequence[str]) -> Callable[[str], str]:
-    def parse(given: str) -> str:
-        if given not in names:
-            raise typer.BadParameter(f"{given!r} is not one of {', '.join(map(repr, names))}.")
-        return given
-
-    return parse
-
-
-def _parameters(declaring: Callable[..., Any]) -> list[inspect.Parameter]:
-    hints = get_type_hints(declaring, include_extras=True)
-    return [
-        parameter.replace(annotation=hints[name])
-        for name, parameter in inspect.signature(declaring).parameters.items()
-    ]
 
 
 @with_options(given=fields_of(Model))
