@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -30,7 +29,7 @@ app = Application(
 @app.command("words")
 @opt.with_options(measure=opt.call_of(bias.words))
 def words(
-    *, measure: Callable[..., Findings], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
+    *, measure: opt.Call[Findings], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
 ) -> None:
     """Compare how often summaries and sources mention each group (word-list inclusion).
 
@@ -45,7 +44,7 @@ def words(
 @app.command("entities")
 @opt.with_options(measure=opt.call_of(bias.entities))
 def entities(
-    *, measure: Callable[..., Findings], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
+    *, measure: opt.Call[Findings], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
 ) -> None:
     """Measure who of the sources is in the summaries, and who is made up.
 
@@ -62,7 +61,7 @@ def entities(
 @opt.with_options(measure=opt.call_of(bias.distinguishability))
 def distinguishability(
     *,
-    measure: Callable[..., Findings],
+    measure: opt.Call[Findings],
     embedding_model: opt.EmbeddingModel = None,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,

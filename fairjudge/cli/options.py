@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from fairjudge.cli.parameters import call_of, fields_of, options_of, with_options
+from fairjudge.cli.parameters import Call, call_of, fields_of, options_of, with_options
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
     from fairjudge.records.address import StoreAddress
 
-__all__ = ["call_of", "fields_of", "options_of", "with_options"]
+__all__ = ["Call", "call_of", "fields_of", "options_of", "with_options"]
 
 Output: TypeAlias = Annotated[
     Path,

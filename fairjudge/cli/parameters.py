@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -69,29 +69,31 @@ def _taking_text(function: Callable[..., R]) -> Callable[..., R]:
     )
 
 
-def call_of(call: Callable[..., T]) -> Callable[..., Callable[..., T]]:
-    """Return the bundle of those parameters of a call that are options.
+class Call(Generic[T]):
+    """A call whose options a command line gave; the command finishes it."""
 
-    It makes the call, to be finished by the command: ``skip_bad`` says how files are read, all else
-    is what the call takes beside its options, such as ``progress``.
-    """
+    def __init__(self, call: Callable[..., T], options: Sequence[Declared], given: Any) -> None:
+        self._call = call
+        self._options = options
+        self.values = {option.name: _value(option, given[option.name]) for option in options}
+        """The options by name; after the call, what is in a file in the place of its path."""
+
+    def __call__(self, *, skip_bad: bool = False, **more: Any) -> T:
+        """Read the files, and call with `more` beside the options, such as ``progress``."""
+        for option in self._options:
+            self.values[option.name] = _read(option, self.values[option.name], skip_bad=skip_bad)
+        named = dict(self.values)
+        variadic = [option.name for option in self._options if option.variadic]
+        several = [value for name in variadic for value in named.pop(name)]
+        return self._call(*several, **named, **more)
+
+
+def call_of(call: Callable[..., T]) -> Callable[..., Call[T]]:
+    """Return the bundle of those parameters of a call that are options."""
     options = declared(call)
-
-    def make(**given: Any) -> Callable[..., T]:
-        values = {option.name: _value(option, given[option.name]) for option in options}
-
-        def finish(*, skip_bad: bool = False, **more: Any) -> T:
-            read = {
-                option.name: _read(option, values[option.name], skip_bad=skip_bad)
-                for option in options
-                if values[option.name] is not REQUIRED
-            }
-            variadic = [option.name for option in options if option.variadic]
-            return call(*(value for name in variadic for value in read.pop(name)), **read, **more)
-
-        return finish
-
-    return _signed(make, [_parameter(option) for option in options])
+    return _signed(
+        lambda **given: Call(call, options, given), [_parameter(option) for option in options]
+    )
 
 
 def options_of(kind: Callable[..., T]) -> Callable[..., T]:
@@ -105,7 +107,11 @@ def fields_of(kind: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
     options = declared(kind)
 
     def by_name(**given: Any) -> dict[str, Any]:
-        return {option.name: _value(option, given[option.name]) for option in options}
+        values = {option.name: _value(option, given[option.name]) for option in options}
+        return {
+            name: tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value
+            for name, value in values.items()
+        }
 
     return _signed(by_name, [_parameter(option) for option in options])
 
@@ -114,7 +120,7 @@ def _value(option: Declared, given: Any) -> Any:
     """Return the value that is meant by what a command line gives."""
     opt, several = option.opt, option.each is not None
     if several:
-        given = tuple(dict.fromkeys(given or ()))
+        given = tuple(given or ())
     if opt.reads is None and opt.parse is None:
         return given or (() if option.default is REQUIRED else option.default) if several else given
     if not given:
@@ -182,7 +188,9 @@ def _parameter(option: Declared) -> inspect.Parameter:
 
 def _text(default: Any) -> str | None:
     """Return what a command line would say for a default; None for nothing."""
-    return ",".join(map(str, default)) if isinstance(default, Sequence) and default else None
+    if isinstance(default, str) or not default:
+        return None
+    return ",".join(map(str, default))
 
 
 def _kind(option: Declared) -> tuple[Any, Mapping[str, Any]]:

@@ -10,6 +10,7 @@ which declare options import nothing heavy.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
@@ -89,6 +90,39 @@ class Opt:
 Seed: TypeAlias = Annotated[int, Opt("Seed of all resampling.", ge=0)]
 Resamples: TypeAlias = Annotated[int, Opt("Bootstrap resamples.", ge=100)]
 Level: TypeAlias = Annotated[float, Opt("Confidence of intervals.", ge=0.5, le=0.999)]
+MaxUnscored: TypeAlias = Annotated[
+    float, Opt("Exit with 3 if a larger share than this is unscored.", ge=0.0, le=1.0)
+]
+Annotators: TypeAlias = Annotated[
+    str | Sequence[str],
+    Opt("Only use labels by annotators with such names, e.g. 'expert*'."),
+]
+
+
+def label_scale(text: str) -> tuple[float, float]:
+    """Return the lowest and the highest label of ``LOW-HIGH``.
+
+    Raises
+    ------
+    ValueError
+        `text` is not such a range.
+    """
+    match = re.fullmatch(r"(-?\d{1,6}(?:\.\d{1,6})?)-(\d{1,6}(?:\.\d{1,6})?)", text, re.ASCII)
+    low, high = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
+    if not low < high:
+        raise ValueError(f"expected LOW-HIGH such as 1-5, got {text!r}")
+    return low, high
+
+
+LabelScale: TypeAlias = Annotated[
+    tuple[float, float] | None,
+    Opt(
+        "The labels' scale, such as 0-100; by default the usual one that holds most of them. "
+        "A label off it is an error.",
+        metavar="LOW-HIGH",
+        parse=label_scale,
+    ),
+]
 Positive: TypeAlias = Annotated[int, Opt(ge=1)]
 Count: TypeAlias = Annotated[int, Opt(ge=0)]
 Share: TypeAlias = Annotated[float, Opt(ge=0, le=1)]
