@@ -78,14 +78,19 @@ class Call(Generic[T]):
         self.values = {option.name: _value(option, given[option.name]) for option in options}
         """The options by name; after the call, what is in a file in the place of its path."""
 
-    def __call__(self, *, skip_bad: bool = False, **more: Any) -> T:
-        """Read the files, and call with `more` beside the options, such as ``progress``."""
+    def read(self, *, skip_bad: bool) -> Mapping[str, Any]:
+        """Read the files, and return the values."""
         for option in self._options:
             self.values[option.name] = _read(option, self.values[option.name], skip_bad=skip_bad)
+        return self.values
+
+    def __call__(self, *, skip_bad: bool = False, **more: Any) -> T:
+        """Read the files, and call with `more` beside the options, such as ``progress``."""
+        self.read(skip_bad=skip_bad)
         named = dict(self.values)
         variadic = [option.name for option in self._options if option.variadic]
         several = [value for name in variadic for value in named.pop(name)]
-        return self._call(*several, **named, **more)
+        return self._call(*several, **named | more)
 
 
 def call_of(call: Callable[..., T]) -> Callable[..., Call[T]]:
@@ -135,11 +140,11 @@ def _value(option: Declared, given: Any) -> Any:
 
 def _read(option: Declared, value: Any, *, skip_bad: bool) -> Any:
     """Return what the file holds that is given for an option, where it is one that reads files."""
-    if option.opt.reads is None or value is None or value is option.default:
+    if option.opt.reads is None or not isinstance(value, str | Path):
         return value
     from fairjudge.cli.display import read
 
-    return read(option.opt.reads, value, skip_bad=skip_bad)
+    return read(option.opt.reads, Path(value), skip_bad=skip_bad)
 
 
 def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
