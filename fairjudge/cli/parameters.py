@@ -142,9 +142,13 @@ def _read(option: Declared, value: Any, *, skip_bad: bool) -> Any:
     """Return what the file holds that is given for an option, where it is one that reads files."""
     if option.opt.reads is None or not isinstance(value, str | Path):
         return value
-    from fairjudge.cli.display import read
+    from fairjudge.cli.display import say_bad_lines
+    from fairjudge.datasets import Loaded
 
-    return read(option.opt.reads, Path(value), skip_bad=skip_bad)
+    found = option.opt.reads(value, skip_bad=skip_bad)
+    if isinstance(found, Loaded):
+        say_bad_lines(found)
+    return found
 
 
 def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:

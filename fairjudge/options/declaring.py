@@ -154,7 +154,7 @@ class Declared:
         """The type of each of its values, where it takes any number of them; else None."""
         if self.variadic:
             return self.hint
-        if self.opt.parse is not None:
+        if self.opt.parse is not None or self.opt.reads is not None:
             return str if self.opt.repeatable else None
         several = [kind for kind in self.kinds if get_origin(kind) in {tuple, Sequence}]
         return get_args(several[0])[0] if several else None
