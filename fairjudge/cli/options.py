@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,110 +10,97 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from fairjudge.cli.parameters import Call, call_of, fields_of, options_of, with_options
+from fairjudge.options.declaring import (
+    Annotators,
+    LabelScale,
+    Level,
+    MaxUnscored,
+    Opt,
+    Resamples,
+    Seed,
+)
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
     from fairjudge.records.address import StoreAddress
 
-__all__ = ["Call", "call_of", "fields_of", "options_of", "with_options"]
+__all__ = [
+    "Annotators",
+    "Call",
+    "LabelScale",
+    "Level",
+    "MaxUnscored",
+    "Resamples",
+    "Seed",
+    "call_of",
+    "fields_of",
+    "options_of",
+    "with_options",
+]
 
 Output: TypeAlias = Annotated[
     Path,
-    typer.Option("-o", "--output", help="File to write; .gz compresses, - is standard output."),
+    Opt("File to write; .gz compresses, - is standard output.", short="-o"),
 ]
 Backend: TypeAlias = Annotated[
     str,
-    typer.Option(
-        help="Model: 'local' (bundled, no LLM, no API key) or provider:model, such as "
+    Opt(
+        "Model: 'local' (bundled, no LLM, no API key) or provider:model, such as "
         "openai:gpt-4o-mini. 'fairjudge backends' lists the providers."
     ),
 ]
 Backends: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--backend",
-        help="Model that judges: 'local' (default: bundled, no LLM, no API key) or provider:model, "
+    Opt(
+        "Model that judges: 'local' (default: bundled, no LLM, no API key) or provider:model, "
         "such as openai:gpt-4o-mini; repeat for a jury. 'fairjudge backends' lists the providers.",
+        flag="--backend",
     ),
 ]
 Run: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="Run folder (manifest, checkpoints, records). The same command with the same folder "
+    Opt(
+        "Run folder (manifest, checkpoints, records). The same command with the same folder "
         "resumes. By default one under the cache folder, found again by the same command."
     ),
 ]
 CacheDir: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--cache", help="Folder of the response cache; by default a user cache folder."),
+    Opt("Folder of the response cache; by default a user cache folder."),
 ]
 Store: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        envvar="FAIRJUDGE_STORE",
-        metavar="URL",
-        help="Keep responses, checkpoints and runs in a PostgreSQL database shared between "
+    Opt(
+        "Keep responses, checkpoints and runs in a PostgreSQL database shared between "
         "machines: postgresql://user@host:port/database. --run is then a name.",
+        metavar="URL",
+        envvar="FAIRJUDGE_STORE",
     ),
 ]
 Engine: TypeAlias = Annotated[
     Literal["local", "ray"],
-    typer.Option(
-        help="Run in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine)."
-    ),
-]
-Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Seed of all resampling.")]
-Resamples: TypeAlias = Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")]
-Level: TypeAlias = Annotated[
-    float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
-]
-MaxUnscored: TypeAlias = Annotated[
-    float,
-    typer.Option(min=0.0, max=1.0, help="Exit with 3 if a larger share than this is unscored."),
+    Opt("Run in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine)."),
 ]
 SkipBad: TypeAlias = Annotated[
     bool,
-    typer.Option("--skip-bad", help="Skip invalid lines; they are counted and listed."),
-]
-LabelScale: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LOW-HIGH",
-        help="The labels' scale, such as 0-100; by default the usual one that holds most of them. "
-        "A label off it is an error.",
-    ),
+    Opt("Skip invalid lines; they are counted and listed."),
 ]
 Json: TypeAlias = Annotated[
     str | None,
-    typer.Option("--json", help="Also write the table's numbers as JSON; - is standard output."),
+    Opt("Also write the table's numbers as JSON; - is standard output.", flag="--json"),
 ]
-Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Hide the progress bars.")]
+Quiet: TypeAlias = Annotated[bool, Opt("Hide the progress bars.", short="-q")]
 EntailmentModel: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        help="Entailment model by hub id or folder, for --fallback and --cascade-scorer, instead "
+    Opt(
+        "Entailment model by hub id or folder, for --fallback and --cascade-scorer, instead "
         "of the package's own."
     ),
 ]
 EmbeddingModel: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        help="Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."
-    ),
+    Opt("Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."),
 ]
-
-
-def label_scale(text: str | None) -> tuple[float, float] | None:
-    """Return what --label-scale says."""
-    if text is None:
-        return None
-    match = re.fullmatch(r"(-?\d{1,6}(?:\.\d{1,6})?)-(\d{1,6}(?:\.\d{1,6})?)", text, re.ASCII)
-    low, high = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
-    if not low < high:
-        raise typer.BadParameter(
-            f"expected LOW-HIGH such as 1-5, got {text!r}", param_hint="--label-scale"
-        )
-    return low, high
 
 
 def store_address(url: str | None) -> StoreAddress | None:

@@ -8,36 +8,29 @@ from typing import Annotated
 import typer
 
 from fairjudge.cli import options as opt
+from fairjudge.options.declaring import Opt
 
 
 def report(
     inputs: Annotated[
         list[Path],
-        typer.Argument(
-            help="Run folders, folders of files, judgements, references, clusters, summaries, "
+        Opt(
+            "Run folders, folders of files, judgements, references, clusters, summaries, "
             "labels, and what commands wrote by --json. The kind is told by the content.",
             metavar="RUN_OR_FILE...",
+            argument=True,
         ),
     ],
     *,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Page to write; - is standard output.")
-    ],
+    output: Annotated[Path, Opt("Page to write; - is standard output.", short="-o")],
     references: Annotated[
-        Path | None, typer.Option(help="References or clusters: questions, answers, outlets.")
+        Path | None, Opt("References or clusters: questions, answers, outlets.")
     ] = None,
-    summaries: Annotated[
-        Path | None, typer.Option(help="Summaries, shown with their judgements.")
-    ] = None,
-    labels: Annotated[
-        Path | None, typer.Option(help="Human labels: adds what 'calibrate' measures.")
-    ] = None,
-    annotators: Annotated[
-        list[str] | None,
-        typer.Option(help="Only use labels by annotators with such names, e.g. 'expert*'."),
-    ] = None,
+    summaries: Annotated[Path | None, Opt("Summaries, shown with their judgements.")] = None,
+    labels: Annotated[Path | None, Opt("Human labels: adds what 'calibrate' measures.")] = None,
+    annotators: opt.Annotators = "*",
     label_scale: opt.LabelScale = None,
-    title: Annotated[str, typer.Option(help="Heading of the page.")] = "FairJudge report",
+    title: Annotated[str, Opt("Heading of the page.")] = "FairJudge report",
     seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
 ) -> None:
@@ -49,6 +42,7 @@ def report(
     """
     from fairjudge.analysis.reporting import make_report
     from fairjudge.engine.runs import check_writable
+    from fairjudge.options.checking import as_names
 
     check_writable(output)
     made = make_report(
@@ -56,8 +50,8 @@ def report(
         references=references,
         summaries=summaries,
         labels=labels,
-        annotators=tuple(annotators or ("*",)),
-        label_scale=opt.label_scale(label_scale),
+        annotators=as_names(annotators),
+        label_scale=label_scale,
         title=title,
         seed=seed,
         skip_bad=skip_bad,

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.pricing import load_prices
-from fairjudge.calibration.curves import CalibratorName
+from fairjudge.calibration.choices import CalibratorName
 from fairjudge.datasets._problems import explain
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_toml
