@@ -44,11 +44,7 @@ app = Application(
 
 _Folder = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
-        "--folder",
-        help="Where all files go; by default beside the study file, named like it.",
-    ),
+    Opt("Where all files go; by default beside the study file, named like it.", short="-o"),
 ]
 
 
