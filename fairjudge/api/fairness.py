@@ -124,7 +124,10 @@ def coverage(
     ] = 100,
     variant: Annotated[
         CoverageVariant,
-        Opt("As the paper defines the measures, or as its authors' code does."),
+        Opt(
+            "How coverage and parity are taken: as the paper defines them, or as its "
+            "authors' code does."
+        ),
     ] = "paper",
     n_permutations: Annotated[
         int, Opt("Random relabellings where not all can be gone through.", ge=1)

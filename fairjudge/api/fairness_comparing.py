@@ -76,8 +76,8 @@ def overall(
     ],
     *,
     measure: Annotated[
-        Literal["r_ec", "equal_coverage", "coverage_parity"],
-        Opt("What is normalised and averaged."),
+        Literal["r_ec", "r_ec_strict", "equal_coverage", "coverage_parity"],
+        Opt("What is normalised and averaged; r_ec_strict is R_EC as published (Table 3)."),
     ] = "r_ec",
 ) -> Findings:
     """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
@@ -87,7 +87,7 @@ def overall(
     reports
         Data set to what `coverage` returned for it, or its JSON file; or a list of files, whose
         names are those of the data sets.
-    measure : {"r_ec", "equal_coverage", "coverage_parity"}
+    measure : {"r_ec", "r_ec_strict", "equal_coverage", "coverage_parity"}
         What is normalised and averaged.
 
     Returns

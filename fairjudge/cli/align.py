@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from fairjudge.api import aligning
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
@@ -56,7 +57,11 @@ def baseline_judge(
     )
 
 
-@opt.with_options(judging=baseline_judge, model=opt.one_model)
+@opt.with_options(
+    judging=baseline_judge,
+    model=opt.one_model,
+    given=opt.fields_of(aligning.align, rename={"seed": "split_seed"}),
+)
 def align(
     *,
     references: Annotated[
@@ -76,41 +81,7 @@ def align(
     ],
     judging: JudgeOptions,
     model: Model,
-    folder: Annotated[
-        Path | None,
-        Opt(
-            "Where candidates, runs and align.json go; by default one under the cache folder, "
-            "found again by the same labels.",
-            short="-o",
-        ),
-    ] = None,
-    kinds: Annotated[
-        list[str] | None,
-        Opt(
-            "Which candidates to try: anchors that the model rewords, examples from people, "
-            "other scales; by default all that fit (a pair has no other scale). Repeatable.",
-            flag="--try",
-            metavar="[anchors|examples|scale]",
-        ),
-    ] = None,
-    rewordings: Annotated[int, Opt("How many sets of anchors the model writes.", ge=1, le=10)] = 2,
-    annotators: opt.Annotators = "*",
-    label_scale: opt.LabelScale = None,
-    attributes: Annotated[
-        list[str] | None,
-        Opt(
-            "Also audit by this attribute of the articles, as 'fairjudge fairness' reads it: "
-            "a document has the value of more than half of its articles. Repeatable.",
-            flag="--attribute",
-            metavar="<name>",
-        ),
-    ] = None,
-    level: opt.Level = 0.95,
-    split_seed: Annotated[int, Opt("Of the split into examples, development and test.")] = 0,
-    reopen: Annotated[
-        bool,
-        Opt("Open a test that was opened before for other candidates; it is counted."),
-    ] = False,
+    given: dict[str, Any],
     plan: Annotated[bool, Opt("Only estimate what would be asked, and its cost.")] = False,
     seconds_per_call: Annotated[
         float, Opt("With --plan: assumed duration of a request, in seconds.", ge=0.0)
@@ -144,13 +115,13 @@ def align(
     opt.check_targets(None, json_file)
     options = AlignOptions(
         judging=judging,
-        kinds=kinds_tried(kinds or None, judging),
-        attributes=tuple(dict.fromkeys(attributes or ())),
-        rewordings=rewordings,
-        reading=LabelReading(annotators=as_names(annotators), scale=label_scale),
-        seed=split_seed,
-        level=level,
-        reopen=reopen,
+        kinds=kinds_tried(given["candidates"], judging),
+        attributes=given["attributes"],
+        rewordings=given["rewordings"],
+        reading=LabelReading(annotators=as_names(given["annotators"]), scale=given["label_scale"]),
+        seed=given["seed"],
+        level=given["level"],
+        reopen=given["reopen"],
     )
     material = prepare(
         read_sources(references, judging, skip_bad=skip_bad),
@@ -161,7 +132,7 @@ def align(
     if plan:
         _plan(material, options, model, seconds_per_call, json_file)
         return
-    outcome = _run(material, options, model, folder, quiet=quiet)
+    outcome = _run(material, options, model, given["folder"], quiet=quiet)
     report: dict[str, Any] = {**outcome.report, "spent": outcome.spent and outcome.spent.to_json()}
     report["command"] = _command(report["criterion"], judging, model, references, summaries)
     display.found(Findings("align", report), json_file)

@@ -107,18 +107,25 @@ def options_of(kind: Callable[..., T]) -> Callable[..., T]:
     return _signed(lambda **given: kind(**fields(**given)), list(_signature(fields).values()))
 
 
-def fields_of(kind: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
-    """Return the bundle of those fields of a dataclass that are options; it makes a dict."""
+def fields_of(
+    kind: Callable[..., Any], *, rename: Mapping[str, str] | None = None
+) -> Callable[..., dict[str, Any]]:
+    """Return the bundle of the options of a dataclass or a call; it makes a dict of them by name.
+
+    A command that takes another option of one of these names knows it as `rename` says.
+    """
     options = declared(kind)
+    called = {option.name: (rename or {}).get(option.name, option.name) for option in options}
 
     def by_name(**given: Any) -> dict[str, Any]:
-        values = {option.name: _value(option, given[option.name]) for option in options}
+        values = {option.name: _value(option, given[called[option.name]]) for option in options}
         return {
             name: tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value
             for name, value in values.items()
         }
 
-    return _signed(by_name, [_parameter(option) for option in options])
+    parameters = [_parameter(option).replace(name=called[option.name]) for option in options]
+    return _signed(by_name, parameters)
 
 
 def _value(option: Declared, given: Any) -> Any:
