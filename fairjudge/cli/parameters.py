@@ -179,7 +179,7 @@ def _parameter(option: Declared) -> inspect.Parameter:
         default = _text(default) if default is not REQUIRED and not option.variadic else REQUIRED
     hint = kind if default is REQUIRED else kind | None
     shown: Any = typer.Option
-    names = [*([opt.short] if opt.short else []), option.flag]
+    names = [*([opt.short] if opt.short else []), option.flag, *opt.former]
     if opt.argument:
         shown, names = typer.Argument, []
     elif kind is bool and default:
