@@ -126,9 +126,6 @@ LabelScale: TypeAlias = Annotated[
         parse=label_scale,
     ),
 ]
-Positive: TypeAlias = Annotated[int, Opt(ge=1)]
-Count: TypeAlias = Annotated[int, Opt(ge=0)]
-Share: TypeAlias = Annotated[float, Opt(ge=0, le=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
