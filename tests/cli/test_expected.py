@@ -1,4 +1,4 @@
-"""``judge --token-probabilities`` over HTTP: token lists as servers send them, and rows that have none."""
+"""``judge --token-probabilities`` over HTTP: token lists as servers send them, and rows without."""
 
 from __future__ import annotations
 
