@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.showing import pages, texts
@@ -196,6 +196,17 @@ def read_family(text: str) -> tuple[str, str]:
     return name, pattern
 
 
+Margin: TypeAlias = Annotated[
+    float,
+    Opt(
+        "Cost margin of the alternative annotator test: 0.2 for experts, 0.15 for skilled "
+        "annotators, 0.1 for a crowd.",
+        ge=0.0,
+        le=1.0,
+    ),
+]
+
+
 @checks_arguments
 def calibrate(
     judgements: Annotated[
@@ -234,15 +245,7 @@ def calibrate(
             repeatable=True,
         ),
     ] = (),
-    margin: Annotated[
-        float,
-        Opt(
-            "Cost margin of the alternative annotator test: 0.2 for experts, 0.15 for skilled "
-            "annotators, 0.1 for a crowd.",
-            ge=0.0,
-            le=1.0,
-        ),
-    ] = 0.2,
+    margin: Margin = 0.2,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
     n_disagreements: Annotated[

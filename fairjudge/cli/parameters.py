@@ -87,10 +87,15 @@ class Call(Generic[T]):
     def __call__(self, *, skip_bad: bool = False, **more: Any) -> T:
         """Read the files, and call with `more` beside the options, such as ``progress``."""
         self.read(skip_bad=skip_bad)
-        named = dict(self.values)
-        variadic = [option.name for option in self._options if option.variadic]
-        several = [value for name in variadic for value in named.pop(name)]
-        return self._call(*several, **named | more)
+        named = self.values | more
+        by_place: list[Any] = []
+        if any(option.variadic for option in self._options):
+            for option in self._options:  # those before the variadic one are given by place too
+                value = named.pop(option.name)
+                by_place += value if option.variadic else [value]
+                if option.variadic:
+                    break
+        return self._call(*by_place, **named)
 
 
 def call_of(call: Callable[..., T]) -> Callable[..., Call[T]]:
@@ -179,7 +184,7 @@ def _parameter(option: Declared) -> inspect.Parameter:
         default = _text(default) if default is not REQUIRED and not option.variadic else REQUIRED
     hint = kind if default is REQUIRED else kind | None
     shown: Any = typer.Option
-    names = [*([opt.short] if opt.short else []), option.flag]
+    names = [*([opt.short] if opt.short else []), option.flag, *opt.former]
     if opt.argument:
         shown, names = typer.Argument, []
     elif kind is bool and default:

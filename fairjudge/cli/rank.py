@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 from fairjudge.api import comparing
 from fairjudge.api.findings import Findings
 from fairjudge.cli import audit_options, display
 from fairjudge.cli import options as opt
+from fairjudge.options.declaring import Opt
 
 
 @opt.with_options(ranking=opt.call_of(comparing.rank))
@@ -15,6 +19,7 @@ def rank(
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    html: Annotated[Path | None, Opt("Write the ranking as one self-contained HTML page.")] = None,
 ) -> None:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
@@ -26,6 +31,12 @@ def rank(
     """
     from fairjudge.protocols import PROTOCOLS
 
-    display.found(ranking(skip_bad=skip_bad), json_file)
+    found = ranking(skip_bad=skip_bad)
+    if html is not None:
+        from fairjudge.records.folder import write_output
+        from fairjudge.reports.result_sections import ranking_page
+
+        write_output(html, ranking_page(found.figures))
+    display.found(found, json_file)
     ranked = [row for row in ranking.values["judgements"] if PROTOCOLS[row.protocol].paired]
     audit_options.finish(ranked, protocol=None, limit=max_unscored)

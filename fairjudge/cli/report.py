@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from fairjudge.api import reporting
 from fairjudge.cli import options as opt
 from fairjudge.options.declaring import Opt
 
 
+@opt.with_options(given=opt.fields_of(reporting.report))
 def report(
-    inputs: Annotated[
-        list[Path],
-        Opt(
-            "Run folders, folders of files, judgements, references, clusters, summaries, "
-            "labels, and what commands wrote by --json. The kind is told by the content.",
-            metavar="RUN_OR_FILE...",
-            argument=True,
-        ),
-    ],
     *,
     output: Annotated[Path, Opt("Page to write; - is standard output.", short="-o")],
-    references: Annotated[
-        Path | None, Opt("References or clusters: questions, answers, outlets.")
-    ] = None,
-    summaries: Annotated[Path | None, Opt("Summaries, shown with their judgements.")] = None,
-    labels: Annotated[Path | None, Opt("Human labels: adds what 'calibrate' measures.")] = None,
-    annotators: opt.Annotators = "*",
-    label_scale: opt.LabelScale = None,
-    title: Annotated[str, Opt("Heading of the page.")] = "FairJudge report",
-    seed: opt.Seed = 0,
+    given: dict[str, Any],
     skip_bad: opt.SkipBad = False,
 ) -> None:
     """Write one self-contained HTML page: leaderboards, coverage by source, every reply, and plots.
@@ -45,17 +30,8 @@ def report(
     from fairjudge.options.checking import as_names
 
     check_writable(output)
-    made = make_report(
-        *inputs,
-        references=references,
-        summaries=summaries,
-        labels=labels,
-        annotators=as_names(annotators),
-        label_scale=label_scale,
-        title=title,
-        seed=seed,
-        skip_bad=skip_bad,
-    )
+    annotators = as_names(given.pop("annotators"))
+    made = make_report(*given.pop("values"), **given, annotators=annotators, skip_bad=skip_bad)
     if str(output) == "-":
         typer.echo(made.html, nl=False)
         return

@@ -42,6 +42,8 @@ class Opt:
     flag : str, optional
         What it is called on a command line; by default its name with dashes, and without the
         ``n_`` of counts.
+    former : tuple of str
+        Flags that it had, which still do.
     ge, le : float, optional
         The least and the largest value that it may have; pydantic checks them, where it reads this
         as a group of metadata.
@@ -64,6 +66,7 @@ class Opt:
 
     help: str = ""
     flag: str | None = None
+    former: tuple[str, ...] = ()
     ge: float | None = None
     le: float | None = None
     short: str | None = None
@@ -123,9 +126,6 @@ LabelScale: TypeAlias = Annotated[
         parse=label_scale,
     ),
 ]
-Positive: TypeAlias = Annotated[int, Opt(ge=1)]
-Count: TypeAlias = Annotated[int, Opt(ge=0)]
-Share: TypeAlias = Annotated[float, Opt(ge=0, le=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
