@@ -42,7 +42,7 @@ WINNER = (
     r"|الفائز|विजेता"
 )
 VERB = (
-    r"ist|war|est|es|è|é|klar|deutlich|etwas|nettement|clairement|plus|un peu|el|le|la|il|o|más|claramente"
+    r"ist|war|est|es|è|é|klar|deutlich|etwas|nettement|clairement|plus|un\speu|el|le|la|il|o|más|claramente"
     r"|明显|显然|略|稍|都|在|比|的|はより|は|が|の方が|のほうが|の方|이|가|은|는|है|से"
 )
 """What may stand between the name of a side and what is said of it."""
@@ -59,5 +59,6 @@ LABEL = (
     r"|оценка|балл|вердикт|ответ|итог|вывод|التقييم|الدرجة|النتيجة|الإجابة|स्कोर|अंक|उत्तर|puan|cevap|ocena"
 )
 FINAL = (
-    r"gesamt|endnote|endurteil|finale|globale|urteil|veredi|giudizio|最终|综合|总|最終|総合|итог|вердикт|최종|종합"
+    r"gesamt|endnote|endurteil|finale|globale|urteil|veredi|giudizio"
+    r"|最终|综合|总|最終|総合|итог|вердикт|최종|종합"
 )

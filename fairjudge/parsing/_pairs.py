@@ -44,13 +44,13 @@ _DOUBTFUL = (
     r"|rarely|partly|equally|merely|initially|seemingly|apparently)\b"
 )
 _GAP = (
-    rf"(?:\s{{0,2}},?\s?(?!{_DOUBTFUL})(?:is|was|does|seems|appears|remains|stands|to\sbe|as|the|an?|my|both|by\sfar"
-    r"|much|far|somewhat|overall|therefore|thus|hence|also|still|just|better|clear|obvious|has|contains|shows|(?:comes|ranks|ranked|takes|finishes|places)(?:\sin)?"
-    rf"|makes|\w+\sand\s(?=hence|thus|therefore)|covers|provides|\w+ly|{words.VERB})(?![a-z])){{0,6}}\s{{0,2}}"
+    rf"(?:\s{{0,5}},?\s?(?!{_DOUBTFUL})(?:is|was|does|seems|appears|remains|stands|to\sbe|as|the|an?|my|both|by\sfar"
+    r"|much|far|somewhat|overall|therefore|thus|hence|also|still|just|better|clear|obvious|has|contains|shows|(?:comes|ranks|ranked|takes|finishes|places)(?:\s(?:in|out))?"
+    rf"|makes|\w+\sand\s(?=hence|thus|therefore)|covers|provides|\w+ly|{words.VERB})(?![a-z])){{0,6}}\s{{0,5}}"
 )
 _GENERAL = (
     r"(?P<good>(?:better|best|superior|stronger|strongest|preferable|preferred|favou?red|ahead|wins|won"
-    r"|winner|choice|prevails|edge|does\sa\sbetter\sjob|(?:first|1st)(?:\splace)?)\b"
+    r"|winner|choice|prevails|edge|does\sa\sbetter\sjob|one\si(?:'d|\swould)\s(?:choose|pick|prefer|select)|(?:first|1st)(?:\splace)?)\b"
     rf"|(?:beats|outperforms|surpasses|outdoes|bests|edges\sout|over)(?=\s{_OTHER})|(?:{words.BETTER})\w*)"
     r"|(?P<bad>(?:worse|worst|inferior|weaker|weakest|poorer|loser|loses|lost|lags|runner-up|(?:second|2nd|last)(?:\splace)?)\b"
     rf"|(?:beaten|outperformed|surpassed|bested|outdone)\sby|not\s(?:as|so)\s\w+\sas|(?:{words.WORSE})\w*)"
@@ -62,35 +62,40 @@ _ASPECT = (
 )
 _WHOLE = (
     r"(?=(?:\s(?:one|choice|option|summary|job|overall|here|candidate|pick|of\sthe\s(?:two|pair)|as\swell"
-    rf"|(?:(?:als|que|di|من|than|to|over|as|compared\s(?:to|with))\s)?{_OTHER}|{words.SECOND}|второго|первого"
-    rf"|{words.NOUN}|(?:than|then)\s(?:the\s)?other(?:\sone)?))*\W{{0,3}}(?:$|[.,;:!()\-]|\s(?:because|since|as\s(?:it|summary)|due"
+    rf"|(?:(?:als|que|di|من|than|to|over|above|as|compared\s(?:to|with))\s{{1,5}})?{_OTHER}|{words.SECOND}|второго|первого"
+    rf"|{words.NOUN}|(?:than|then)\s(?:the\s)?other(?:\sone)?))*\W{{0,3}}(?:\s*$|[.,;:!()\-]|\s(?:because|since|as\s(?:it|summary)|due"
     r"|and|but|by|given|with|if\s(?:only\sjust|forced)|for\s(?:this|these|that|the)|on\s(?:balance|the\swhole)"
     r"|in\s(?:my|total|all|every)|thanks|despite|even|though|although|owing|weil|parce|porque|so)\b|[かです입니다।]|\sहै))"
 )
 _START = (
-    r"(?:^\W{0,12}|[,;:(]\s{0,3}|\s-\s|\b(?:and|but|so|thus|therefore|hence|however|although|though|while|whereas|making|find)\s)"
+    r"(?:^\W{0,12}(?:[ab12]\)\s)?|[,;:(]\s{0,5}|\s-\s|\b(?:and|but|so|thus|therefore|hence|however|although|though|while|whereas|making|find)\s{1,5})"
     r"(?:(?:so|thus|therefore|hence|overall|ultimately|finally|but|however|and|clearly|then|still|indeed"
     r"|although|though|while|making|fazit"
     r"|(?:in|on)\s(?:my\s(?:view|opinion|judge?ment)|conclusion|summary|short|sum|the\send|balance|the\swhole|total)"
     r"|all\sin\sall|as\sa\sresult|consequently|(?:of|between)\sthe\stwo|after\s\w+ing|at\s(?:last|the\send)"
-    r"|(?:i|we)(?:'d|\swould)?\s(?:think|believe|find|feel|conclude|say|judge)(?:\sthat)?"
-    r"|综上所述)[\s,:]{1,3}){0,4}(?:我(?:认为|觉得))?"
+    r"|(?:i|we)(?:'d|\swould)?\s(?:think|believe|find|feel|conclude|say|judge|consider|deem)(?:\sthat)?"
+    r"|综上所述)[\s,:]{1,6}){0,4}(?:我(?:认为|觉得))?"
     rf"(?:{_OTHER}より)?"
 )
 _PARTICLE = rf"(?:\s?[이가은는が]?,?\s?(?:比\s?{_OTHER}|{_OTHER}\s?(?:보다|से\b)))?"
 _PREFERS = (
-    r"(?:(?:i|we)(?:'d|'ll|'m|\swould|\swill|\smust)?\s(?:\w+ly\s|have\sto\s)?(?:prefer|favou?r|choose|pick|select|go\s(?:with|for)"
+    r"(?:(?:i|we)(?:'d|'ll|'m|\swould|\swill|\smust)?\s(?:\w+ly\s|have\sto\s)?(?:prefer|favou?r|choose|pick|select|rank|go\s(?:with|for)"
     r"|vote\sfor|opt\sfor|lean\s(?:towards?|to)|say|give\s(?:the\s)?(?:edge|win|nod)\sto)"
     r"|my\s(?:preference|choice|pick|vote)\s(?:is|goes\sto|would\sbe)(?:\sfor)?|(?:verdict:\s)?(?:slight\s|clear\s)?preference\sfor"
-    r"|je\s(?:choisis|préfère)|prefiero|elijo|ich\s(?:bevorzuge|wähle)|prefiro|я\sвыбираю|我(?:选择?|更喜欢))\s{0,3}"
+    r"|je\s(?:choisis|préfère)|prefiero|elijo|ich\s(?:bevorzuge|wähle)|prefiro|я\sвыбираю|我(?:选择?|更喜欢))\s{0,5}"
 )
 _IS = (
-    r"(?:the\s)?(?:(?P<good_is>winner|(?:better|best|stronger|superior|preferred|more\s(?!FAULT)\w+|most\s(?!FAULT)\w+))"
-    r"|(?P<bad_is>loser|worse|worst|weaker|weakest|inferior|less\s\w+|least\s\w+))(?:\s(?:one|choice|option|NOUN|of\sthe\stwo))?"
-    r"\s(?:is|goes\sto|would\sbe)\s"
-).replace("FAULT", _FAULT).replace("NOUN", words.NOUN)
+    (
+        r"(?:the\s)?(?:(?P<good_is>winner|(?:better|best|stronger|superior|preferred|more\s(?!FAULT)\w+|most\s(?!FAULT)\w+))"
+        r"|(?P<bad_is>loser|worse|worst|weaker|weakest|inferior|less\s\w+|least\s\w+))(?:\s(?:one|choice|option|NOUN|of\sthe\stwo))?"
+        r"\s{1,5}(?:is|goes\sto|would\sbe)\s{1,5}"
+    )
+    .replace("FAULT", _FAULT)
+    .replace("NOUN", words.NOUN)
+)
 _STATEMENT = re.compile(
     rf"{_START}(?:{_either('_s')}{_PARTICLE}{_GAP}(?:{_GENERAL}|{_ASPECT})(?P<whole>{_WHOLE})?"
+    rf"|it{_GAP}(?P<good_o>better|superior|preferable|stronger)\s(?:overall\s)?(?:than|to)\s{{1,5}}{_either('_o')}(?P<whole_o>{_WHOLE})"
     rf"|{_PREFERS}{_either('_p')}(?P<whole_p>{_WHOLE})|{_IS}{_either('_i')}(?P<whole_i>{_WHOLE}))",
     re.IGNORECASE,
 )
@@ -175,19 +180,20 @@ def _stated(sentence: str) -> Iterator[tuple[int, int, Position, int]]:
     for match in _STATEMENT.finditer(sentence):
         if _NOT.search(match[0]) or _NOT.match(sentence, match.end()):
             continue
-        first = any(match[f"one_{kind}"] for kind in "spi")
-        bad = match["bad"] or match["bad_at"] or match["bad_is"]
+        first = any(match[f"one_{kind}"] for kind in "spio")
+        bad = match["bad"] or match["bad_at"] or match["bad_is"] or match["good_o"]
         position: Position = "first" if first != bool(bad) else "second"
-        whole = any(match[name] is not None for name in ("whole", "whole_p", "whole_i"))
+        whole = any(match[name] is not None for name in _WHOLES)
         narrow = match["good_at"] or match["bad_at"]
         side = next(k for k in _SIDES if match[k] is not None)
         yield match.start(side), match.end(), position, (0 if not whole else 1 if narrow else 2)
     for tie in _TIE.finditer(sentence):
         if not denied_before(sentence, tie.start()) and not _NOT.match(sentence, tie.end()):
-            yield tie.start(), tie.end(), "tie", 2
+            yield tie.start(), tie.end(), "tie", 1 if tie[0].lower() == "equally" else 2
 
 
-_SIDES = ("one_s", "two_s", "one_p", "two_p", "one_i", "two_i")
+_SIDES = ("one_s", "two_s", "one_p", "two_p", "one_i", "two_i", "good_o")
+_WHOLES = ("whole", "whole_p", "whole_i", "whole_o")
 _NOT = re.compile(rf"(?!not\s(?:as|so)).{{0,12}}(?:{words.NOT})", re.IGNORECASE)
 
 

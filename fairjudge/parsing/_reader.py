@@ -33,7 +33,7 @@ from fairjudge.parsing._wording import REVERSED, REVISED, TURNED
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "6"
+PARSER_VERSION = "7"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
 """What stands after a verdict that more text would not have changed."""
@@ -144,9 +144,14 @@ def _from_json(verdict: JsonValue, text: str, scale: Scale) -> Answer:
     place = max(text.rfind(said, verdict.start, verdict.end), verdict.start)
     if verdict.top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
         said += f"/{verdict.top}"
-    answer = Answer(start=place, end=place + len(said), value=None, problem="several", rank=Rank.FINAL)
+    answer = Answer(
+        start=place, end=place + len(said), value=None, problem="several", rank=Rank.FINAL
+    )
     if not verdict.several and not (isinstance(value, bool) and scale.kind == "number"):
         inner = _chosen(_found(said, scale, ""), said)
+        others = (_chosen(_found(str(one), scale, ""), str(one)) for one in verdict.others)
+        if inner and any(one and one.value not in {None, inner.value} for one in others):
+            return answer
         if inner is not None:
             answer = replace(answer, value=inner.value, problem=inner.problem)
         elif re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", said):
@@ -226,9 +231,7 @@ def _is_settled(answer: Answer, found: list[Answer], text: str, scale: Scale) ->
     if scale.token_readable and text.strip() == text[answer.start : answer.end].strip():
         return True
     return any(
-        one.rank >= Rank.NAMED
-        and one.value == answer.value
-        and _AFTER_SETTLED.match(text, one.end)
+        one.rank >= Rank.NAMED and one.value == answer.value and _AFTER_SETTLED.match(text, one.end)
         for one in found
     )
 
@@ -250,7 +253,7 @@ def _scale_words(low: str, high: str) -> re.Pattern[str]:
     low, high = re.escape(low), re.escape(high)
     line = r"[ ]{0,4}\d{1,2}\s?[=:][^\n]{2,80}"
     return re.compile(
-        rf"(?<![\w.,/-])(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
+        rf"(?<![\w.,/-])(?:on\s(?:a|the)\sscale\s(?:of|from)\s)?(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
         rf"|\b(?:{high}|four|five|six|seven|ten)-?\s?point\b|{high}(?:段階|点)中|(?:满分|总分)[为是]?\s?\d{{1,3}}\s?分"
         rf"|\([^()\n]{{0,80}}\d\s?=[^()\n]{{0,80}}\)|^{line}\n(?:{line}(?:\n|$)){{1,10}}",
         re.IGNORECASE | re.MULTILINE,

@@ -1,4 +1,4 @@
-"""Finds what a reply states that may be its verdict: under labels, in forms, alone, in sentences."""
+"""Finds what a reply states that may be its verdict: under labels, in forms, alone, in prose."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def statements(
 ) -> Iterator[Answer]:
     """Yield what a cleaned text states; `items` are the stretches of its lists. Linear."""
     small = lowered(text)
-    reader = _Reader(text=text, small=small, scale=scale, items=items, aspect=aspect.lower())
+    reader = _Reader(
+        text=text, small=small, scale=scale, items=items, aspect=aspect.lower(),
+        said=wording.yes_and_no(text) if set(scale.answers) == {"yes", "no"} else frozenset(),
+    )  # fmt: skip
     yield from reader.forms()
     yield from reader.labels()
     if scale.kind == "pair":
@@ -49,6 +52,8 @@ class _Reader:
     scale: Scale
     items: tuple[tuple[int, int], ...]
     aspect: str
+    said: frozenset[float]
+    """The values of each yes and no that the text says by itself."""
 
     def forms(self) -> Iterator[Answer]:
         """Read what was asked for in so many forms: "[[B]]", "<score>4</score>"."""
@@ -57,22 +62,23 @@ class _Reader:
             end = closing.end() if closing else match.end() + 3
             foreign = match["top"] and float(match["top"]) != self.scale.levels[-1].value
             about = bool(closing) and amid_a_sentence(self.text, end)
-            about = about or denied_before(self.text, match.start())
-            if not (foreign or about or supposed_after(self.text, end)):
-                yield from self._after(match.end(), Rank.FINAL)
+            found = [] if foreign or about else list(self._after(match.end(), Rank.FINAL))
+            if found and not _is_about(self.text, match.start(), end):
+                yield from found
 
     def labels(self) -> Iterator[Answer]:
         """Read "Verdict: 4", "| Overall | 4 |", "Worse: Summary 2", "the score is 4"."""
         for match in wording.LABELLED.finditer(self.small):
             place, start = match.end(), match.start("label")
+            label = wording.AFTER_SIDE.sub("", match["label"])
             if match["below"] is not None:
                 under = wording.UNDERLINE.match(self.small, place)
-                if not under or not wording.OWN.fullmatch(match["label"]):
+                if not under or not wording.OWN.fullmatch(label):
                     continue
                 place = under.end()
             if not wording.RECKONED.match(self.small, start):
-                rank = self._rank(match["label"], start, row=match["row"] is not None)
-                yield from self._labelled(match, match["label"], place, rank)
+                rank = self._rank(label, start, row=match["row"] is not None)
+                yield from self._labelled(match, label, place, rank)
         for match in wording.RECKONED.finditer(self.small):
             yield from self._after(match.end(), Rank.STATED)
         for match in wording.SAYS.finditer(self.small):
@@ -87,11 +93,12 @@ class _Reader:
     ) -> Iterator[Answer]:
         start = match.start("label")
         listed = self._in_items(start) and rank is not None and rank < Rank.STATED
-        if rank is None or listed or denied_before(self.text, match.end("label")):
+        found = [] if rank is None or listed else list(self._after(place, rank))
+        if rank is None or not found or denied_before(self.text, match.end("label")):
             return
         top = wording.TOP.search(match[0])
         flips = self.scale.kind == "pair" and bool(wording.BAD.search(label))
-        for answer in self._after(place, rank):
+        for answer in found:
             if rank is Rank.NAMED and not self._rates(label, answer):
                 continue
             if top and self.scale.kind == "number" and float(top[1]) != self.scale.levels[-1].value:
@@ -106,10 +113,19 @@ class _Reader:
         if answer.explicit:
             return True
         rated = self.scale.kind == "choice" or wording.QUALITY.search(label)
-        closed = _LINE_ENDS.match(self.text, answer.end) or ends(self.text, answer.end, strictly=True)
+        closed = _LINE_ENDS.match(self.text, answer.end) or ends(
+            self.text, answer.end, strictly=True
+        )
         return bool(rated and closed)
 
+    def _counts(self, label: str) -> bool:
+        """Whether `label` names what is counted, or what yes would say that it is bad."""
+        bad = self.scale.kind == "choice" and wording.FAULTS.search(label)
+        return bool(bad or wording.COUNTED.search(label))
+
     def _is_final(self, label: str) -> bool:
+        if self.scale.kind == "pair" and (wording.GOOD.search(label) or wording.BAD.search(label)):
+            return True
         return bool(wording.FINAL.search(label) or (self.aspect and self.aspect in label))
 
     def _rank(self, label: str, start: int, *, row: bool) -> Rank | None:
@@ -117,29 +133,31 @@ class _Reader:
         line = self.text.rfind("\n", max(0, start - 40), start) + 1
         opens = bool(line or start < 40) and not _LETTER.search(self.text, line, start)
         kind = self.scale.kind
+        rank: Rank | None = Rank.NAMED
         if (wording.OF_ELSE_PAIR if kind == "pair" else wording.OF_ELSE).search(label):
-            return None
-        if kind == "pair" and (wording.GOOD.search(label) or wording.BAD.search(label)):
-            return Rank.FINAL
-        if self._is_final(label):
-            return Rank.FINAL
-        if row:
-            return Rank.MENTIONED if opens else None
-        if wording.HEAD.search(label):
-            return Rank.STATED if wording.OWN.fullmatch(label) or not opens else Rank.RATED
-        if kind == "pair" or not (opens or kind == "choice") or wording.COUNTED.search(label):
-            return None
-        if kind == "choice":
-            return None if wording.FAULTS.search(label) else Rank.NAMED
-        return Rank.NAMED
+            rank = None
+        elif self._is_final(label):
+            rank = Rank.FINAL
+        elif row:
+            rank = Rank.MENTIONED if opens else None
+        elif wording.HEAD.search(label):
+            rank = Rank.STATED if wording.OWN.fullmatch(label) or not opens else Rank.RATED
+        elif kind == "pair" or not (opens or kind == "choice") or self._counts(label):
+            rank = None
+        return rank
 
     def alone(self) -> Iterator[Answer]:
         """Read a reply that begins or ends with a bare answer."""
         text = self.text
         answer = self._at_edge(0)
-        if answer and _AFTER_LEAD.match(text, answer.end) and not self._enumerated(answer):
-            if not self._compared(answer):
-                yield from self._weighed(answer, Rank.STATED, bare=True)
+        leads = answer and (
+            _AFTER_LEAD.match(text, answer.end)
+            or (answer.explicit and _NEW_SENTENCE.match(text, answer.end))
+        )
+        numbered = answer and self.scale.kind == "choice" and _NUMBERED.match(text, answer.start)
+        apart = answer and (numbered or self._enumerated(answer) or self._compared(answer))
+        if answer and leads and not apart:
+            yield from self._weighed(answer, Rank.STATED, bare=True)
         stripped = text.rstrip()
         start = stripped.rfind("\n") + 1
         last = self._at_edge(start)
@@ -183,12 +201,17 @@ class _Reader:
     def _enumerated(self, answer: Answer) -> bool:
         """Whether the opening "1." or "A:" is but the first of several such marks."""
         text, sign = self.text, self.text[answer.end : answer.end + 1]
+        bracket = _BRACKET.match(text, answer.end)
+        if bracket and answer_at(text, bracket.end(), self.scale):
+            return True
         if answer.explicit or sign not in {".", ")", ":", "\n"}:
             return False
         marks = _MARK.finditer(text, answer.end)
         others = (answer_at(text, mark.end(), self.scale) for mark in marks)
         return any(
-            other and other.value not in {None, answer.value} and text[other.end : other.end + 1] == sign
+            other
+            and other.value not in {None, answer.value}
+            and text[other.end : other.end + 1] == sign
             for other in others
         )
 
@@ -198,6 +221,8 @@ class _Reader:
             for match in pattern.finditer(self.small):
                 yield from self._worded(match, rank)
         for match in wording.SECOND_THOUGHT.finditer(self.small):
+            if set(self.scale.answers) == {"yes", "no"} and _NO.search(match[0]):
+                continue
             for answer in self._worded(match, Rank.MENTIONED):
                 yield replace(answer, rank=Rank.SAID, revises=True)
         for match in wording.RECKONED.finditer(self.small):
@@ -205,7 +230,7 @@ class _Reader:
 
     def _worded(self, match: re.Match[str], rank: Rank) -> Iterator[Answer]:
         """Read the first answer in the rest of a sentence, if it ends there and is one's own."""
-        if self._in_items(match.start()) or denied_before(self.text, match.start()):
+        if self._in_items(match.start()):
             return
         for place in wording.places(self.text, match.end(), far=rank is Rank.SAID):
             answer = answer_at(self.text, place, self.scale)
@@ -214,15 +239,31 @@ class _Reader:
             ended = self._second(answer) or ends(self.text, answer.end)
             between = wording.NOT_BETWEEN.search(self.small[match.end() : place])
             by = self.scale.kind == "number" and by_others(self.text, answer.end)
-            about = by or between or supposed_after(self.text, answer.end)
-            if ended and not about and not self._compared(answer):
+            if not ended or by or between or self._compared(answer):
+                return
+            if not _is_about(self.text, match.start(), answer.end):
+                if self._further(answer):
+                    answer = replace(answer, value=None, problem="several")
                 revises = bool(match.groupdict().get("revises"))
                 yield from (replace(one, revises=revises) for one in self._weighed(answer, rank))
             return
 
+    def _further(self, answer: Answer) -> bool:
+        """Whether its sentence goes on to another score: "4/5, but its gaps leave it at 3/5"."""
+        if self.scale.kind != "number":
+            return False
+        for match in _FURTHER.finditer(self.text, answer.end, answer.end + 200):
+            if match["stop"]:
+                return False
+            other = answer_at(self.text, match.start(), self.scale)
+            if other and other.value not in {None, answer.value} and ends(self.text, other.end):
+                return not denied_before(self.text, match.start())
+        return False
+
     def _after(self, place: int, rank: Rank) -> Iterator[Answer]:
         """Read the answer after a label; one of another scale there is off the scale."""
-        text = self.text
+        text, start = self.text, place
+        place += len(text[place : place + 20]) - len(text[place : place + 20].lstrip())
         filler = wording.FILL.match(text, place)
         places = (place, filler.end()) if filler else (place,)
         found = (answer_at(text, at, self.scale) for at in places)
@@ -233,7 +274,7 @@ class _Reader:
                 start, end = match.span()
                 yield Answer(start=start, end=end, value=None, problem="off_scale", rank=rank)
             return
-        below = _BELOW.search(text[max(0, place - 9) : answer.start])
+        below = _BELOW.search(text[max(0, start - 9) : answer.start])
         fits = self._second(answer) or self._may_follow(answer)
         if fits and not (below and not _LINE_ENDS.match(text, answer.end)):
             in_tag = answer.start == place and text[place - 1 : place] == ">"
@@ -272,16 +313,16 @@ class _Reader:
             if further and answer_at(self.text, further[0], self.scale):
                 return other
             bracket = self.text[answer.start - 1 : answer.start] == "["
-            sure = sure or bracket or self.scale.kind == "pair"
-            if sure and ends(self.text, other.end):
+            offered = sure or bracket or self.scale.kind == "pair"
+            if offered and ends(self.text, other.end):
                 return other
         return None
 
     def _weighed(self, answer: Answer, rank: Rank, *, bare: bool = False) -> Iterator[Answer]:
-        """Yield the answer with its rank; or that it is one of several, or contradicted, or asked."""
+        """Yield the answer with its rank; or that it is one of several, or contradicted."""
         if _ASKS.match(self.text, answer.end):
             return
-        if bare and wording.is_opposed(self.text, answer, self.scale):
+        if bare and wording.is_opposed(self.text, answer, self.said):
             return
         other = self._second(answer)
         answer = replace(answer, rank=rank)
@@ -289,6 +330,11 @@ class _Reader:
             end = other.end if other else answer.end
             answer = replace(answer, end=end, value=None, problem="several")
         yield answer
+
+
+def _is_about(text: str, start: int, end: int) -> bool:
+    """Whether what is worded from `start` to `end` is denied, supposed, or told of others."""
+    return supposed_after(text, end) or denied_before(text, start)
 
 
 def _is_rest(text: str, end: int) -> bool:
@@ -306,13 +352,19 @@ _DENIES_AFTER = re.compile(
     r"|\s(?:and|with)\s(?:no|\d)\b|\s{0,3}(?:→|-{1,2}>)\s{0,3}\d|\s?[+*]\s?[\d(]|\s?-\s?\d[^\n]{0,9}="
 )
 _CLOSING_TAG = re.compile(r"[^<\n]{0,40}</\w{1,20}>")
+_NUMBERED = re.compile(r"\d[.)]\s{1,4}\w")
+_FURTHER = re.compile(
+    r"(?P<stop>[.!?;]\s|\n)|(?<![\w.])\d(?:[.,]\d)?\s?(?:/|out\sof)\s?\d", re.IGNORECASE
+)
+_NO = re.compile(r"\bno\b")
+_BRACKET = re.compile(r"\s?\([^()\n]{1,40}\)[,;]\s")
 _BELOW = re.compile(r"\n[\s\W]*$")
 _NEW_SENTENCE = re.compile(r"\s{1,4}(?-i:[A-Z])[a-z']*(?:\s[a-z]|:)")
 _BOUND = re.compile(r"(?:^|\s)[<>≤≥]=?\s?$")
 _LESS = re.compile(r"\s?[<>]\s?\d")
 _COMPARED = re.compile(r"\s?(?:[>=≈≥≤≠≻]|!=|<(?![/|]))")
 _SUBJECT = re.compile(
-    r"\s{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
+    r"[ ]{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
 )
 _ASKED = re.compile(r"\?\s{1,3}|\b(?:so|therefore|thus|hence),?\s", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from fairjudge.parsing import _languages as words
 from fairjudge.parsing._answers import Answer
@@ -20,18 +19,25 @@ _HEAD = (
 _ALONE = r"(?<![a-zà-ÿа-яё])"
 HEAD = re.compile(rf"{_ALONE}{_HEAD}(?![a-zà-ÿа-яё])")
 LABELLED = re.compile(
-    r"(?:^[ #>|•\"'(\[{-]{0,200}(?:\d{1,2}[.)]\s{1,3})?|(?<=[.;,!?:(|\]]\s)|(?<=\s-\s)|(?<=[。,(:|])|(?<=[ ]{3}))"
-    r"(?P<label>(?:\d(?=[a-z]))?[^\W\d][^\n:=|.;!?,()\[\]→]{0,70}?)[ ]{0,3}(?:[(\[][^()\[\]\n]{0,40}[)\]][ ]{0,3})?"
-    r"(?:\s{0,120}(?:[:=]>?|→|\.{3,40}|\s-{1,2}(?=\s))\s{0,20}|(?P<below>(?=\n))|(?P<row>(?:\|[ ]{0,9}){1,8})"
+    rf"(?:(?<=\s)(?=(?:final\s)?{_HEAD}\s{{0,3}}[:=])|"
+    r"^[ #>|•\"'(\[{-]{0,200}(?:\d{1,2}[.)]\s{1,3})?|(?<=[.;,!?:(|\]]\s)|(?<=\s-\s)|(?<=[。,(:|>])"
+    r"|(?<=[ ]{3}))(?P<label>(?:\d(?=[a-z]))?[^\W\d][^\n:=|.;!?,()\[\]→]{0,70}?)[ ]{0,3}"
+    r"(?:[(\[][^()\[\]\n]{0,40}[)\]][ ]{0,3})?"
+    r"(?:\s{0,120}(?:[:=]>?|→|\.{3,40}|\s-{1,2}(?=\s))[ ]{0,20}"
+    r"|(?P<below>(?=\n))|(?P<row>(?:\|[ ]{0,9}){1,8})"
     rf"|(?<=score|grade)\s(?={NUMERAL})|(?<=rating)\s(?={NUMERAL})|(?<=verdict|overall)\s(?={NUMERAL}))",
     re.MULTILINE,
 )
-"""A label from where a line, sentence or part of one begins up to its sign, as in "Score (1-5):"."""
+"""A label from where a line, sentence or part of one begins up to its sign: "Score (1-5):"."""
 SAYS = re.compile(
     rf"{_ALONE}(?P<label>{_HEAD}(?:\s(?:for|of|on|to|assigned|given)(?:\s[\w'#-]{{1,30}}){{1,6}}?|\si\s(?:would|will)?\s?(?:assign|give))?)"
-    r"\s{1,60}(?:is|would\sbe|will\sbe|should\sbe|becomes|stands\sat)\b\s{0,3}[:,]?\s{0,4}"
+    r"(?:\s{1,60}(?:is|would\sbe|will\sbe|should\sbe|becomes|stands\sat|est|es|ist|è|é)\b\s{0,3}[:,]?\s{0,4}|(?:是|为|は|[는은])\s?)"
 )
 """A sentence that names the score: "my final score for this is 4"."""
+AFTER_SIDE = re.compile(
+    rf"^.{{0,60}}{words.NOUN}\s[12ab]\s(?=(?:final\s)?(?:winner|verdict|better)$)"
+)
+"""What may stand before a label where no sign ends the line before: "Summary 1 Winner: ..."."""
 UNDERLINE = re.compile(r"\n[-=\s]{0,40}")
 FINAL = re.compile(
     r"final|overall|verdict|decision|conclusion|\bdefinitive|revised|adjusted|updated|corrected"
@@ -44,7 +50,7 @@ OF_ELSE_PAIR = re.compile(
 )
 OF_ELSE = re.compile(
     OF_ELSE_PAIR.pattern
-    + r"|\b(?:passing|previous|first|baseline|threshold|target|expected|certainty|difficulty|average|mean"
+    + r"|\b(?:passing|previous|first|baseline|threshold|target|expected|difficulty|average|mean"
     r"|prior|original|second|last|other|another|worst|worse|wrong|human|median|reference|user|highest|lowest"
     r"|possible|maximum|minimum|pass\smark|old|former|film|match|before|after|weight|article|without|earlier)\b"
 )
@@ -92,10 +98,10 @@ RECKONED = re.compile(
 )
 """A score that is reckoned out: 5, less 1 for an omission and 1 for a wrong date, makes 3."""
 EDGE = re.compile(
-    r"(?:[\s#>→(\[\"'•|_=:$✅❌✔]|-(?!\d)){0,200}(?:(?:an?|level)\s(?=[\d★])|(?:definitely|clearly|surely)\san?\s(?=\d)"
+    r"(?:[\s#>→()\[\"'•|_=:$✅❌✔]|-(?!\d)){0,200}(?:(?:an?|level)\s(?=[\d★])|(?:definitely|clearly|surely)\san?\s(?=\d)"
     r"|(?:definitely|clearly|surely|certainly|it's|it\sis|so|therefore|thus|hence),?\s"
     r"(?=(?:the\s)?(?:summary|option|first|second|yes|no|true|false)\b|[A-E]\W)|(?:overall|insgesamt|total),?\s(?=\d)"
-    r"|(?:an?\s)?(?:solid|strong|clear|firm|definite|resounding|weak)\s)?",
+    r"|(?:an?\s)?(?:solid|strong|clear|firm|definite|resounding|weak|perfect)\s)?",
     re.IGNORECASE,
 )
 BREAK = re.compile(
@@ -103,7 +109,9 @@ BREAK = re.compile(
     re.IGNORECASE,
 )
 """Before a last sentence, or before what a last sentence ends in."""
-NO_LAST = re.compile(r"\b(?:in|of|from|summary|article|sentence|line|page|point)\s?$|(?:^|\n)\W{0,3}\d[.)]\s{0,3}$")
+NO_LAST = re.compile(
+    r"\b(?:in|of|from|summary|article|sentence|line|page|point)\s?$|(?:^|\n)\W{0,3}\d[.)]\s{0,3}$"
+)
 _VERB = (
     r"(?:giv(?:e|ing)|gave|rat(?:e|ed|ing)|assign(?:ed|ing)?|scor(?:e|ed|ing)|award(?:ed|ing)?|graded?|put|place|mark"
     r"|rank|call|say|answer|think|believe|go(?:ing)?\s(?:with|for)|choose|chose|pick|select|settl(?:e|ed)\s(?:on|at)"
@@ -118,7 +126,9 @@ SAID = re.compile(
     r"|ich\s(?:gebe|vergebe|würde)|je\s(?:lui\s)?(?:donne(?:rais)?|met(?:s|trais)|attribue)|j'attribue|le\s(?:doy|pongo)|dou\snota"
     r"|ставлю|я\sбы\sпоставил)\b|我(?:会|可以)?给|[给打](?=\d)"
 )
-_CRITERION = r"(?:\w+ness|\w+(?:ency|ence|ance|acy|ity)|coverage|consistent|relevant|coherent|fluent)"
+_CRITERION = (
+    r"(?:\w+ness|\w+(?:ency|ence|ance|acy|ity)|coverage|consistent|relevant|coherent|fluent)"
+)
 _OBJECT = r"(?:(?:it|itself|this|the\s{1,3}summary|this\s{1,3}summary)\s{1,3})?"
 MENTIONED = re.compile(
     r"\b(?:(?:scores?|ratings?|grade|mark|points|marks:)\s{1,3}(?:of|at|as)\s{1,3}|option\s{1,3}"
@@ -138,7 +148,8 @@ MENTIONED = re.compile(
 )
 SECOND_THOUGHT = re.compile(
     r"\b(?:actually|(?:on|upon)\s(?:second\sthoughts?|reflection|reconsideration)|wait|hmm+|scratch\sthat|make\sthat|make\sit)[\s,.:;-]{1,6}"
-    r"|(?:^|[.,!?;(]\s{0,3}|\n)[ #>]{0,6}(?:correction|rather|no(?=,)|sorry|edit|update|revised)(?:[,.:;-]\s{0,3}|\s)"
+    r"|(?:^|[.,!?;(]\s{0,3}|\n)[ #>]{0,6}(?:correction|rather|no(?=,)|sorry|edit|update|revised)"
+    r"(?:[,.:;-]\s{0,3}|\s)"
 )
 REVISED = re.compile(
     r"\b(?:actually|(?:on|upon)\s(?:\w+\s)?(?:reflection|reconsideration|thoughts?)|wait|hmm+"
@@ -163,7 +174,10 @@ FILL = re.compile(
 )
 NOT_BETWEEN = re.compile(rf"\b(?:between|not|if|either|or|never|no)\b|n't\b|{words.NOT}")
 _WINDOW_END = re.compile(r"[!?;\n]|\.(?!\d)(?!\.)")
-_WORD = re.compile(r"(?<![a-z0-9.,/:$€£-])(?!one\s(?:an?|at|with)\b)[a-z0-9★(\[\"]", re.IGNORECASE)
+_WORD = re.compile(
+    r"(?<![a-z0-9.,/:$€£-])(?!(?:(?<=this\s)|(?<=that\s)|(?<=the\s))one\b)[a-z0-9★(\[\"]",
+    re.IGNORECASE,
+)
 _NO_ANSWER = re.compile(
     r"(?:(?<!the\s)(?<!this\s)\b(?:summary|summaries|article|source|sentence|paragraph|point|question|from|step|#|no\.|number"
     r"|all|these|those|scale|(?<!score\s)(?<!rating\s)of)\s{0,3}|[a-z0-9$€£#/.,-])$",
@@ -198,14 +212,12 @@ _CLAIM = re.compile(
 _CONCLUDES = re.compile(r"\b(?:so|therefore|thus|hence),?\s$", re.IGNORECASE)
 
 
-@cache
-def _tokens(scale: Scale) -> tuple[re.Pattern[str], dict[str, float]]:
-    said = dict.fromkeys(("yes", *words.YES), 1.0) | dict.fromkeys(("no", *words.NO), 0.0)
-    pattern = (
-        rf"(?:^|[.?!;,]|\s-(?=\s)|\b(?:but|aber|mais|pero|and|und|et|so|thus|therefore|hence)(?=\s))"
-        rf"[\s\"]{{0,9}}(?P<said>{'|'.join(said)})(?=[\s\"]{{0,3}}(?:[.,;!:\n]|$))"
-    )
-    return re.compile(pattern, re.IGNORECASE | re.MULTILINE), said
+_SAYS_YES = dict.fromkeys(("yes", *words.YES), 1.0) | dict.fromkeys(("no", *words.NO), 0.0)
+_TOKEN = re.compile(
+    r"(?:^|[.?!;,]|\s-(?=\s)|\b(?:but|aber|mais|pero|and|und|et|so|thus|therefore|hence)(?=\s))"
+    rf"[\s\"]{{0,9}}(?P<said>{'|'.join(_SAYS_YES)})(?=[\s\"]{{0,3}}(?:[.,;!:\n]|$))",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def is_contradicted(text: str, answer: Answer, scale: Scale) -> bool:
@@ -221,16 +233,15 @@ def is_contradicted(text: str, answer: Answer, scale: Scale) -> bool:
             return True
     before = text[max(0, answer.start - 210) : answer.start]
     asked = re.search(r"([^.?!\n]{0,200})\?\s{0,3}$", before)
-    if asked and re.search(rf"\b{_FAULTY}\b", asked[1], re.IGNORECASE):
-        return True
-    return False
+    return bool(asked and re.search(rf"\b{_FAULTY}\b", asked[1], re.IGNORECASE))
 
 
-def is_opposed(text: str, answer: Answer, scale: Scale) -> bool:
+def yes_and_no(text: str) -> frozenset[float]:
+    """Return the values of each yes and no that `text` says by itself, also in other languages."""
+    return frozenset(_SAYS_YES[match["said"].lower()] for match in _TOKEN.finditer(text))
+
+
+def is_opposed(text: str, answer: Answer, said: frozenset[float]) -> bool:
     """Whether a bare yes or no stands beside its contrary: "Yes, no"; "so no" is above that."""
-    if set(scale.answers) != {"yes", "no"}:
-        return False
-    if _CONCLUDES.search(text[max(0, answer.start - 12) : answer.start]):
-        return False
-    pattern, said = _tokens(scale)
-    return any(said[match["said"].lower()] != answer.value for match in pattern.finditer(text))
+    concludes = _CONCLUDES.search(text[max(0, answer.start - 12) : answer.start])
+    return not concludes and bool(said - {answer.value})
