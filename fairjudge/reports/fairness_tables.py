@@ -40,8 +40,11 @@ def settings_note(report: Json) -> str:
     return f"Settings (for reproducibility): {report['signature']}"
 
 
-def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
-    """Return one row a system and measure, and one row a system and value."""
+def coverage_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
+    """Return one row a system and measure, then two tables by system and value.
+
+    The first of these has the figures that the findings test, over all summaries of a value.
+    """
     values = [
         {**row, "side": {found["over"]: "over", found["under"]: "under"}.get(row["of"], "")}
         for system, found in report["systems"].items()
@@ -49,6 +52,7 @@ def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
     ]
     return (
         _measures(report, f"Coverage by {report['attribute']}; 0 is fair", COVERAGE),
+        _tested(report),
         table(
             "Difference to the mean coverage, where a value is the most or least covered",
             "system: {system} | value: {of} | n> {n} | difference> {mean:number.4}"
@@ -56,6 +60,16 @@ def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
             values,
             notes=[settings_note(report)],
         ),
+    )
+
+
+def _tested(report: Json) -> TextTable:
+    rows = list(rows_within(report["systems"], "system", "coverage_by_value", "of"))
+    return table(
+        "Coverage of each value less the mean coverage, over all its summaries",
+        "system: {system} | value: {of} | n> {n} | difference> {difference:value.4}"
+        " | 95 % interval> {difference:bounds.4} | p (Holm)> {difference[p_holm]:p}",
+        [{**row, "difference": {"p_holm": None, **row["difference"]}} for row in rows],
     )
 
 
