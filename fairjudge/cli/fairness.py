@@ -32,7 +32,8 @@ def coverage(
         str,
         typer.Option(
             help="What says how far a document supports a sentence: embedding[:MODEL] (cosine "
-            "similarity), entailment[:MODEL], matrix:FILE (given numbers), or judgements:FILE "
+            "similarity), entailment[:MODEL] (a probability; the packaged support model, or "
+            "another by hub id or folder), matrix:FILE (given numbers), or judgements:FILE "
             "(a judge's verdicts by article)."
         ),
     ] = "embedding",
