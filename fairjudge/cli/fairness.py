@@ -149,6 +149,12 @@ def proportional(
             "FairSumm's authors, for their figures to the last digit (extra 'nltk', and its data)."
         ),
     ] = "own",
+    ngrams: Annotated[
+        int, typer.Option(min=1, max=3, help="Terms in a row that unigrams match.")
+    ] = 1,
+    temperature: Annotated[
+        float, typer.Option(help="Of the softmax over scores; above 0. Unigrams have none.")
+    ] = 0.1,
     seed: opt.Seed = 0,
     error_rate: Annotated[
         float | None,
@@ -195,6 +201,8 @@ def proportional(
         target=target,
         tau=tau,
         terms=terms,
+        ngrams=ngrams,
+        temperature=temperature,
         human=display.read(read_records, human, VALUE_SHARES, skip_bad=skip_bad) if human else None,
         error_rate=error_rate,
         seed=seed,
