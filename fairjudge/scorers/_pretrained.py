@@ -85,26 +85,10 @@ def load_pretrained(
     """
     require_libraries(f"scorer {method!r}")
     import torch
-    import transformers
 
     cuda = torch.cuda.is_available()
     dtype = torch.bfloat16 if cuda and half else torch.float32
-    tries = _tries(name)
-    for local in tries:
-        if not local:
-            _check_hub(name, what)
-        try:
-            with _quiet():
-                tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local)
-                model = getattr(transformers, auto_class).from_pretrained(
-                    name, local_files_only=local, dtype=dtype
-                )
-            break
-        except (OSError, ValueError) as error:
-            if local is not tries[-1]:
-                continue
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise ConfigurationError(f"cannot load {what} {name!r}: {reason}") from error
+    tokenizer, model = _from_files_or_hub(name, auto_class, dtype, what)
     identity = "" if fingerprint else _digest(tokenizer, model)
     # A tokenizer's file may ask for padding to a fixed length, which no text then is without.
     tokenizer.backend_tokenizer.no_padding()
@@ -118,6 +102,29 @@ def load_pretrained(
         window=window_tokens(tokenizer, model.config),
         fingerprint=fingerprint or f"{Path(name).name}@{identity}:{method}",
     )
+
+
+def _from_files_or_hub(name: str, auto_class: str, dtype: Any, what: str) -> tuple[Any, Any]:
+    """Return tokenizer and model."""
+    import transformers
+
+    *earlier, last = _tries(name)
+    for local in (*earlier, last):
+        if not local:
+            _check_hub(name, what)
+        try:
+            with _quiet():
+                tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local)
+                model = getattr(transformers, auto_class).from_pretrained(
+                    name, local_files_only=local, dtype=dtype
+                )
+        except (OSError, ValueError) as error:
+            if local is not last:
+                continue
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise ConfigurationError(f"cannot load {what} {name!r}: {reason}") from error
+        return tokenizer, model
+    raise AssertionError  # the last try returns or raises
 
 
 def _tries(name: str) -> tuple[bool, ...]:
