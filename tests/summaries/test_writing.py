@@ -281,7 +281,7 @@ async def test_texts_that_are_no_news_are_not_called_so(kind, called):
     one = summarizer(lambda r: "x", wishes=Wishes(kind=kind, n_words=50))
     await one.summarize(CLUSTER)
     said = " ".join(message.content for message in one.backend.requests[0].messages)
-    assert f"You summarize {called}" in said
+    assert f"Write one summary of these {called} in plain" in " ".join(said.split())
     assert "Write about 50 words." in said
     assert "news" not in said
     with pytest.raises(ConfigurationError, match="prompts of its own, for news"):
