@@ -14,7 +14,7 @@ from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.distributions import Target
 from fairjudge.fairness.proportional_report import ValueScores
 from fairjudge.fairness.values import LabelledCorpus
-from fairjudge.text.tokens import Normaliser, TermMaker
+from fairjudge.text.tokens import Normaliser, Runs, TermMaker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,19 +54,23 @@ def parse_scorer(text: str, known: Sequence[str]) -> ScorerChoice:
     return ScorerChoice(name=name, argument=argument if colon else None)
 
 
-def read_terms(name: Literal["own", "nltk"]) -> TermMaker:
-    """Return what turns texts into terms.
+def read_terms(name: Literal["own", "nltk"], *, ngrams: int = 1) -> TermMaker:
+    """Return what turns texts into terms, runs of `ngrams` of them where that is not 1.
 
     Raises
     ------
     ConfigurationError
-        NLTK, or some of its data, is not installed.
+        NLTK, or some of its data, is not installed; or `ngrams` is not 1, 2 or 3.
     """
+    if ngrams not in {1, 2, 3}:
+        raise ConfigurationError(f"ngrams: expected 1, 2 or 3, found {ngrams!r}")
     if name == "own":
-        return Normaliser()
-    from fairjudge.scorers.nltk_terms import load_nltk_terms
+        one: TermMaker = Normaliser()
+    else:
+        from fairjudge.scorers.nltk_terms import load_nltk_terms
 
-    return load_nltk_terms()
+        one = load_nltk_terms()
+    return one if ngrams == 1 else Runs(one, ngrams)
 
 
 def read_target(text: str) -> Target:

@@ -35,6 +35,7 @@ from fairjudge.datasets import (
 from fairjudge.datasets._problems import describe
 from fairjudge.domain import Record, Reference
 from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.fairness.distributions import TEMPERATURE
 from fairjudge.fairness.support import CoverageVariant, Support, SupportRecord
 from fairjudge.fairness.values import label_corpus
 from fairjudge.options.checking import checks_arguments
@@ -278,6 +279,8 @@ def proportionality(
     target: str | Mapping[str, float] = "ratio",
     tau: float = 0.8,
     terms: Literal["own", "nltk"] = "own",
+    ngrams: int = 1,
+    temperature: float = TEMPERATURE,
     human: object | None = None,
     error_rate: float | None = None,
     seed: Seed = 0,
@@ -300,6 +303,10 @@ def proportionality(
     terms : {"own", "nltk"}
         What unigrams are: stems without SMART's stop words, or all as in the code of FairSumm's
         authors (extra ``nltk``, and its data).
+    ngrams : int
+        How many terms in a row are matched, for ``"unigrams"``: 1, 2 or 3.
+    temperature : float
+        Of the softmax over scores; above 0. Unigrams have none.
     human : optional
         How people share out a random part of the summaries among the values (``eid``, ``system``,
         ``shares``); corrects the means by prediction-powered inference.
@@ -323,7 +330,9 @@ def proportionality(
     from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 
     wanted: Target = read_target(target) if isinstance(target, str) else target
-    normaliser = read_terms(terms)
+    if temperature <= 0.0:
+        raise ConfigurationError(f"temperature: expected a number above 0, found {temperature!r}")
+    normaliser = read_terms(terms, ngrams=ngrams)
     sources, written = _checked(clusters, summaries, attribute)
     corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
     joins = _Joins(written.records)
@@ -333,6 +342,7 @@ def proportionality(
         tau=tau,
         scorer=made_by,
         normaliser=normaliser,
+        temperature=temperature,
         released=terms == "nltk",
         seed=seed,
         error_rate=error_rate,

@@ -104,20 +104,31 @@ def overall(
 
 
 @checks_arguments
-def agreement(first: object, second: object, *, seed: Seed = 0) -> Findings:
-    """Compare two scorers by Spearman correlation: Equal Coverage by summary, Parity by system.
+def agreement(
+    first: object,
+    second: object | None = None,
+    *,
+    correlation: Literal["spearman", "pearson", "kendall"] = "spearman",
+    seed: Seed = 0,
+) -> Findings:
+    """Compare two scorers, or two measures, by their correlation over summaries and systems.
 
     Parameters
     ----------
     first, second
-        What `coverage` returned for the same summaries by two scorers, or JSON files of these.
+        What `coverage` or `proportionality` returned for the same summaries, or JSON files of
+        these. Two of one kind: each measure by both scorers. One of each: every two measures, by
+        summary; and so those of the first among themselves where there is no second.
+    correlation : {"spearman", "pearson", "kendall"}
+        What is estimated.
     seed : int
         Of the bootstrap.
 
     Returns
     -------
     Findings
-        ``["equal_coverage"]`` and ``["coverage_parity"]``, each with its interval.
+        Such as ``["equal_coverage"]`` and ``["coverage_parity"]``, or
+        ``["equal_coverage with uer"]``, each with its interval.
 
     Raises
     ------
@@ -131,8 +142,9 @@ def agreement(first: object, second: object, *, seed: Seed = 0) -> Findings:
     """
     from fairjudge.analysis.fairness_compare import agreement_json, agreement_of
 
-    found = agreement_of(_report(first, "first"), _report(second, "second"), seed=seed)
-    return Findings("fairness agreement", agreement_json(found))
+    other = None if second is None else _report(second, "second")
+    found = agreement_of(_report(first, "first"), other, seed=seed, correlation=correlation)
+    return Findings("fairness agreement", agreement_json(found, correlation=correlation))
 
 
 def _report(given: Any, name: object) -> GivenReport:

@@ -32,7 +32,8 @@ def coverage(
         str,
         typer.Option(
             help="What says how far a document supports a sentence: embedding[:MODEL] (cosine "
-            "similarity), entailment[:MODEL], matrix:FILE (given numbers), or judgements:FILE "
+            "similarity), entailment[:MODEL] (a probability; the packaged support model, or "
+            "another by hub id or folder), matrix:FILE (given numbers), or judgements:FILE "
             "(a judge's verdicts by article)."
         ),
     ] = "embedding",
@@ -148,6 +149,12 @@ def proportional(
             "FairSumm's authors, for their figures to the last digit (extra 'nltk', and its data)."
         ),
     ] = "own",
+    ngrams: Annotated[
+        int, typer.Option(min=1, max=3, help="Terms in a row that unigrams match.")
+    ] = 1,
+    temperature: Annotated[
+        float, typer.Option(help="Of the softmax over scores; above 0. Unigrams have none.")
+    ] = 0.1,
     seed: opt.Seed = 0,
     error_rate: Annotated[
         float | None,
@@ -194,6 +201,8 @@ def proportional(
         target=target,
         tau=tau,
         terms=terms,
+        ngrams=ngrams,
+        temperature=temperature,
         human=display.read(read_records, human, VALUE_SHARES, skip_bad=skip_bad) if human else None,
         error_rate=error_rate,
         seed=seed,

@@ -36,16 +36,32 @@ def overall(
 
 
 def agreement(
-    first: Annotated[Path, typer.Argument(help="JSON of 'fairness coverage' by one scorer.")],
-    second: Annotated[Path, typer.Argument(help="The same summaries by another scorer.")],
+    first: Annotated[Path, typer.Argument(help="JSON of 'fairness coverage' or 'proportional'.")],
+    second: Annotated[
+        Path | None,
+        typer.Argument(
+            help="The same summaries by another scorer, or by the other command; without it the "
+            "measures of the first are compared among themselves."
+        ),
+    ] = None,
     *,
+    correlation: Annotated[
+        Literal["spearman", "pearson", "kendall"], typer.Option(help="What is estimated.")
+    ] = "spearman",
     seed: opt.Seed = 0,
     json_file: opt.Json = None,
 ) -> None:
-    """Compare two scorers by Spearman correlation: Equal Coverage by summary, Parity by system.
+    """Compare two scorers, or two measures, by their correlation over summaries and systems.
 
-    fairjudge fairness agreement by_embedding.json by_entailment.json
+    Two reports of one command: each measure by both scorers. One of coverage and one of
+    proportional: every two measures, by summary.
+
+        fairjudge fairness agreement by_embedding.json by_entailment.json
+
+        fairjudge fairness agreement coverage.json shares.json
     """
     from fairjudge.api import fairness_comparing
 
-    display.found(fairness_comparing.agreement(first, second, seed=seed), json_file)
+    display.found(
+        fairness_comparing.agreement(first, second, correlation=correlation, seed=seed), json_file
+    )

@@ -29,7 +29,7 @@ from fairjudge.fairness.shares import TAU, collect
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.records.signature import signature
 from fairjudge.stats.resampling import Resampling, generator
-from fairjudge.text.tokens import Normaliser, TermMaker
+from fairjudge.text.tokens import Normaliser, Runs, TermMaker
 
 ValueScores: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 """A neural score of each (eid, system)'s summary against each value's text."""
@@ -146,6 +146,11 @@ def source_terms(labelled: LabelledSet, normaliser: TermMaker) -> dict[str, tupl
     for text, label in zip(labelled.texts, labelled.labels, strict=True):
         if label is not None:
             texts[label].append(text)
+    if isinstance(normaliser, Runs):  # no run goes from one document into the next
+        return {
+            value: tuple(term for text in mine for term in normaliser.terms(text))
+            for value, mine in texts.items()
+        }
     return {value: normaliser.terms(_BETWEEN.join(mine)) for value, mine in texts.items()}
 
 
@@ -204,7 +209,11 @@ def _system(
         sensitivity=None
         if options.error_rate is None
         else share_sensitivity(
-            distributions, error_rate=options.error_rate, target=options.target, tau=options.tau
+            distributions,
+            error_rate=options.error_rate,
+            target=options.target,
+            tau=options.tau,
+            at_most=options.released,
         ),
         samples=_samples(measured, options),
         excluded=excluded,

@@ -203,10 +203,16 @@ def _row(label: str, n: int, found: Json, measure: Measure) -> Json:
     }
 
 
+_TOGETHER = " with "
+
+
 def label_of(key: str) -> str:
     """Return a measure's label with its unit; the key itself where the measure is not known."""
-    measure = shown_measures().get(key)
-    return key if measure is None else measure.label_with_unit
+    known = shown_measures()
+    return _TOGETHER.join(
+        one if (measure := known.get(one)) is None else measure.label_with_unit
+        for one in key.split(_TOGETHER)
+    )
 
 
 def is_fairer(key: str, difference: float) -> bool:
@@ -256,10 +262,12 @@ def overall_table(report: Json) -> TextTable:
 
 
 def agreement_table(report: Json) -> TextTable:
-    """Return how two scorers agree."""
+    """Return how two scorers, or measures, agree."""
     found = agreements(report)
+    name = str(report.get("correlation", "spearman")).capitalize()
+    what = "measures" if any(_TOGETHER in key for key in found) else "scorers"
     return table(
-        "Spearman correlation of two scorers",
+        f"{name} correlation of two {what}",
         "measure: {measure} | n> {found[n]} | in one only> {found[n_unmatched]}"
         " | rho> {found:value.3} | 95 % interval> {found:bounds.3} | p> {found:p}",
         [{"measure": label_of(key), "found": one} for key, one in found.items()],
