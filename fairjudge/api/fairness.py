@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from fairjudge.fairness.values import LabelledCorpus
 
 COVERAGE_SCORERS = ("embedding", "entailment", "matrix", "judgements")
-PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix")
+PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix", "people")
 
 
 @checks_arguments
@@ -294,7 +294,8 @@ def proportionality(
         As in `coverage`.
     scorer
         How summaries are attributed to values: ``"unigrams"``, ``"bert_score[:MODEL]"``,
-        ``"bart_score[:MODEL]"``, or ``"matrix:FILE"`` (given scores by value).
+        ``"bart_score[:MODEL]"``, ``"matrix:FILE"`` (given scores by value), or ``"people:FILE"``
+        (shares or facts by people, in the format of `human`).
     target
         The wanted shares: ``"ratio"`` (as in the source), ``"equal"``, shares by value, or a JSON
         file of them.
@@ -336,7 +337,12 @@ def proportionality(
     sources, written = _checked(clusters, summaries, attribute)
     corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
     joins = _Joins(written.records)
-    scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
+    given = None
+    if isinstance(scorer, str) and scorer.startswith("people:"):
+        path = parse_scorer(scorer, PROPORTIONAL_SCORERS).path()
+        given, scores, made_by = _human_shares(path, joins), None, f"people:{path.name}"
+    else:
+        scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
     options = ProportionalOptions(
         target=wanted,
         tau=tau,
@@ -352,6 +358,7 @@ def proportionality(
         written.records,
         options=options,
         scores=scores,
+        given=given,
         human=None if human is None else _human_shares(human, joins),
     )
     return ProportionalFairness(report, tuple(joins.found))
@@ -359,7 +366,7 @@ def proportionality(
 
 def _human_shares(given: object, joins: _Joins) -> HumanShares:
     read = joins.of(read_records(given, VALUE_SHARES, argument="human"), "human share")
-    return {(one.eid, one.system): one.shares for one in read}
+    return {(one.eid, one.system): one.counted() for one in read}
 
 
 def read_value_scorer(text: str, *, skip_bad: bool = False) -> str | Loaded[ValueScoreRecord]:
@@ -386,6 +393,32 @@ def _value_scores(
     read = read_records(chosen, VALUE_SCORES, argument="scorer")
     scores = {(one.eid, one.system): one.scores for one in joins.of(read, "score")}
     return scores, f"matrix:{Path(read.path).name}"
+
+
+def given_value_scores(
+    clusters: object,
+    summaries: object,
+    *,
+    attribute: str,
+    bins: Sequence[float],
+    scorer: Any,
+    human: object,
+    progress: bool | None,
+) -> tuple[LabelledCorpus, Sequence[Summary], ValueScores, HumanShares]:
+    """Return what scores by value and shares by people are about, and both.
+
+    Raises
+    ------
+    ConfigurationError
+        The scorer gives no scores.
+    """
+    sources, written = _checked(clusters, summaries, attribute)
+    corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
+    joins = _Joins(written.records)
+    scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
+    if scores is None:
+        raise ConfigurationError(f"scorer: {made_by} has no softmax, and so no temperature")
+    return corpus, written.records, scores, _human_shares(human, joins)
 
 
 def _checked(

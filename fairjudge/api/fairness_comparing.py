@@ -54,7 +54,7 @@ def compare(
     """
     from fairjudge.analysis.fairness_changes import changes_json, compare_reports
 
-    given = [_report(one, place) for place, one in enumerate(reports, start=1)]
+    given = [given_report(one, place) for place, one in enumerate(reports, start=1)]
     found = compare_reports(given, baseline=baseline, seed=seed, n_resamples=n_resamples)
     return Findings("fairness compare", changes_json(found, seed=seed, n_resamples=n_resamples))
 
@@ -93,9 +93,9 @@ def overall(
     from fairjudge.analysis.fairness_compare import overall_json, overall_of
 
     if isinstance(reports, Mapping):
-        named = [_report(one, name) for name, one in reports.items()]
+        named = [given_report(one, name) for name, one in reports.items()]
     elif isinstance(reports, list | tuple):
-        named = [_report(one, place) for place, one in enumerate(reports, start=1)]
+        named = [given_report(one, place) for place, one in enumerate(reports, start=1)]
     else:
         raise ConfigurationError("reports: expected a list of files, or reports by data set")
     return Findings(
@@ -142,12 +142,12 @@ def agreement(
     """
     from fairjudge.analysis.fairness_compare import agreement_json, agreement_of
 
-    other = None if second is None else _report(second, "second")
-    found = agreement_of(_report(first, "first"), other, seed=seed, correlation=correlation)
+    other = None if second is None else given_report(second, "second")
+    found = agreement_of(given_report(first, "first"), other, seed=seed, correlation=correlation)
     return Findings("fairness agreement", agreement_json(found, correlation=correlation))
 
 
-def _report(given: Any, name: object) -> GivenReport:
+def given_report(given: Any, name: object) -> GivenReport:
     """Return a report from a file, a result or its JSON."""
     from fairjudge.analysis.fairness_compare import GivenReport, read_report
     from fairjudge.records.schema import without_schema

@@ -8,7 +8,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from fairjudge.cli import display, fairness_changes, fairness_checks, fairness_compare
+from fairjudge.cli import (
+    display,
+    fairness_changes,
+    fairness_checks,
+    fairness_compare,
+    fairness_people,
+)
 from fairjudge.cli import fairness_options as fair_opt
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
@@ -131,7 +137,8 @@ def proportional(
         str,
         typer.Option(
             help="How summaries are attributed to values: unigrams, bert_score[:MODEL], "
-            "bart_score[:MODEL], or matrix:FILE (given scores by value)."
+            "bart_score[:MODEL], matrix:FILE (given scores by value), or people:FILE (shares or "
+            "facts by people, as for --human)."
         ),
     ] = "unigrams",
     target: Annotated[
@@ -168,7 +175,8 @@ def proportional(
         Path | None,
         typer.Option(
             help="How people share out a random part of the summaries among the values: eid, "
-            "system, shares; corrects the means by prediction-powered inference."
+            "system, shares, or facts, a list of the values that each fact comes from; corrects "
+            "the means by prediction-powered inference."
         ),
     ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
@@ -227,5 +235,7 @@ def _finish(report: Mapping[str, Any], limit: float) -> None:
 app.command("compare")(fairness_changes.compare)
 app.command("overall")(fairness_compare.overall)
 app.command("agreement")(fairness_compare.agreement)
+app.command("people")(fairness_people.people)
+app.command("temperature")(fairness_people.temperature)
 app.command("chunk-size")(fairness_checks.chunk_size)
 app.command("oracle")(fairness_checks.oracle)

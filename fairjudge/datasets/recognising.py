@@ -142,7 +142,9 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "fairness coverage": lambda report: _measured(report, "coverage"),
     "fairness proportional": lambda report: _measured(report, "proportional"),
     "fairness overall": lambda report: {"measure", "systems"} <= report.keys(),
-    "fairness agreement": lambda report: {"equal_coverage", "coverage_parity"} <= report.keys(),
+    "fairness agreement": lambda report: any(
+        isinstance(one, Mapping) and "n_unmatched" in one for one in report.values()
+    ),
     "bias words": lambda report: {"inclusion", "against_source"} <= _system(report),
     "bias entities": lambda report: {"inclusion", "hallucination"} <= _system(report),
     "bias distinguishability": lambda report: {"counts", "dense"} <= _system(report),

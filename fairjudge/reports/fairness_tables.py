@@ -275,6 +275,44 @@ def agreement_table(report: Json) -> TextTable:
     )
 
 
+def people_tables(report: Json) -> tuple[TextTable, TextTable]:
+    """Return which measure is nearer to people, by summary and over groups of summaries."""
+    systems = report["systems"]
+    return (
+        table(
+            "Summaries in which a measure of fairness agrees with people",
+            "system: {system} | n> {n} | Equal Coverage alone> {equal_coverage}"
+            " | Proportional alone> {proportional} | both or neither> {neither}"
+            " | difference> {difference:interval} | p> {difference:p}",
+            [{"system": name, "n": one["n"], **one["summaries"]} for name, one in systems.items()],
+            notes=[
+                "Of a summary that leans to a value, a measure agrees by which that value is over-"
+                "represented most; of a fair one, the measure whose value is nearer to 0, each as "
+                "a part of its largest value here. Difference: mean of 1, -1 and 0."
+            ],
+        ),
+        table(
+            "Share of resampled groups in which a measure finds the value that people find",
+            "system: {system} | groups> {n} | Coverage Parity> {coverage_parity:number.3}"
+            " | SOF> {sof:number.3}",
+            [{"system": name, **one["groups"]} for name, one in systems.items()],
+        ),
+    )
+
+
+def temperature_table(report: Json) -> TextTable:
+    """Return how a scorer's shares go with people's at each temperature."""
+    return table(
+        f"{str(report['correlation']).capitalize()} correlation of shares with people's",
+        "temperature> {temperature:number.3} | shares> {n} | correlation> {row:value.3}"
+        " | 95 % interval> {row:bounds.3} | : {best}",
+        [
+            {"n": 0, **one, "best": "best" if one["temperature"] == report["best"] else ""}
+            for one in report["temperatures"]
+        ],
+    )
+
+
 def agreements(report: Json) -> Mapping[str, Json]:
     """Return the measures of ``fairness agreement``, beside which its findings stand."""
     return {key: one for key, one in report.items() if isinstance(one, Mapping)}

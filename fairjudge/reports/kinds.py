@@ -54,6 +54,8 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "fairness coverage": fairness_tables.coverage_tables,
     "fairness oracle": lambda report: [fairness_tables.oracle_table(report)],
     "fairness overall": lambda report: [fairness_tables.overall_table(report)],
+    "fairness people": fairness_tables.people_tables,
+    "fairness temperature": lambda report: [fairness_tables.temperature_table(report)],
     "fairness proportional": fairness_tables.proportional_tables,
     "rank": ranking_tables.ranking_tables,
 }
