@@ -214,3 +214,78 @@ def _path_or_value(
     given: Mapping[str, Sequence[str]] | str | Path | None,
 ) -> Mapping[str, Sequence[str]] | Path | None:
     return Path(given) if isinstance(given, str) else given
+
+
+@checks_arguments
+def annotate(
+    clusters: object,
+    output: str | Path,
+    *,
+    census: str | Path | None = None,
+    pipeline: str | None = None,
+) -> dict[str, int]:
+    """Mark people, and the pronouns that mean them, in plain clusters.
+
+    Parameters
+    ----------
+    clusters
+        A path, or a list of clusters or dicts; each article becomes a document.
+    output : path
+        Where documents for ``fairjudge bias inputs -o`` are written, as JSONL.
+    census : path, optional
+        Folder with the 1990 US census' first names, by which pronouns find their person.
+    pipeline : str, optional
+        A spaCy pipeline other than the packaged one.
+
+    Returns
+    -------
+    dict
+        ``n_documents``, ``n_names``, ``n_people`` and ``n_without_people``.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.bias.annotate("clusters.jsonl", "documents.jsonl")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.bias import annotate as mark_people
+
+    return mark_people(clusters, Path(output), census=_path(census), pipeline=pipeline)
+
+
+@checks_arguments
+def quality(clusters: object, judgements: object) -> Findings:
+    """Compare a judge's scores between groups of inputs.
+
+    Parameters
+    ----------
+    clusters
+        Controlled inputs, and their originals where there are judgements of these.
+    judgements
+        Judgements of summaries, by any judge on a scale of numbers.
+
+    Returns
+    -------
+    Findings
+        ``["groups"]``, one a system, judge and aspect: ``quality`` with the mean score ``by_group``
+        and all ``differences``, paired within originals.
+
+    Raises
+    ------
+    FairJudgeError
+        If nothing can be compared.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.bias.quality("inputs.jsonl", "judgements.jsonl")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.bias import quality_json
+    from fairjudge.datasets import read_judgements
+
+    rows = read_judgements(judgements, argument="judgements")
+    return Findings("bias quality", quality_json(clusters, rows))

@@ -305,3 +305,62 @@ def _made_json(found: MadeInputs, *, design: str) -> dict[str, Any]:
         "people": dict(found.people_by_group),
         "skipped": [{"id": name, "why": why} for name, why in found.skipped],
     }
+
+
+@app.command("annotate")
+def annotate(
+    clusters: _Clusters,
+    *,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Documents for 'bias inputs -o', as JSONL.")
+    ],
+    census: _Census = None,
+    pipeline: Annotated[
+        str | None,
+        typer.Option(help="spaCy pipeline by name or folder, instead of the packaged English one."),
+    ] = None,
+    json_file: opt.Json = None,
+) -> None:
+    """Mark people, and the pronouns that mean them, in plain clusters, for controlled inputs.
+
+    Names are spaCy's. Who is meant is found by rules: names that end alike are one person, and a
+    pronoun is the last person before it whom it fits. Look at some before you rely on them;
+    documents with annotated coreference are better.
+
+        fairjudge bias annotate clusters.jsonl -o documents.jsonl --census census1990
+
+        fairjudge bias inputs documents.jsonl -o inputs.jsonl --census census1990
+    """
+    from fairjudge.api import bias
+    from fairjudge.datasets import read_clusters
+    from fairjudge.reports.bias_tables import annotated_table
+
+    found = bias.annotate(read_clusters(clusters), output, census=census, pipeline=pipeline)
+    shown = [] if str(output) == "-" else [annotated_table(found, output=str(output))]
+    display.report(found, json_file, shown)
+
+
+@app.command("quality")
+def quality(
+    clusters: _Inputs,
+    *,
+    judgements: Annotated[
+        Path, typer.Option(help="Judgements of the inputs' summaries, by 'fairjudge judge'.")
+    ],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Compare the quality of summaries between groups of inputs: originals, mixed, one group each.
+
+    Means of a judge's scores over originals, and paired differences within them (news bias, 8.1
+    and 9.2).
+
+        fairjudge bias quality inputs.jsonl --judgements judgements.jsonl
+    """
+    from fairjudge.api import bias
+    from fairjudge.datasets import read_clusters, read_judgements
+
+    found = bias.quality(
+        read_clusters(clusters, skip_bad=skip_bad), read_judgements(judgements, skip_bad=skip_bad)
+    )
+    display.found(found, json_file)

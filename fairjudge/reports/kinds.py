@@ -43,6 +43,7 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "bias distinguishability": bias_tables.distinguishability_tables,
     "bias entities": bias_tables.entities_tables,
     "bias inputs": lambda report: bias_tables.inputs_tables(report, limit=10),
+    "bias quality": bias_tables.quality_tables,
     "bias words": bias_tables.words_tables,
     "calibrate": _calibrate,
     "cascade": calibration_tables.cascade_tables,
