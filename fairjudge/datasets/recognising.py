@@ -40,10 +40,13 @@ ReportKind: TypeAlias = Literal[
     "fairness proportional",
     "fairness overall",
     "fairness agreement",
+    "fairness people",
+    "fairness temperature",
     "bias words",
     "bias entities",
     "bias distinguishability",
     "bias inputs",
+    "bias quality",
 ]
 """The commands whose ``--json`` is known."""
 
@@ -166,6 +169,9 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "fairness agreement": lambda report: any(
         isinstance(one, Mapping) and "n_unmatched" in one for one in report.values()
     ),
+    "fairness people": lambda report: {"leanings", "groups"} <= _system(report),
+    "fairness temperature": lambda report: {"temperatures", "best"} <= report.keys(),
+    "bias quality": lambda report: "quality" in _group(report),
     "bias words": lambda report: {"inclusion", "against_source"} <= _system(report),
     "bias entities": lambda report: {"inclusion", "hallucination"} <= _system(report),
     "bias distinguishability": lambda report: {"counts", "dense"} <= _system(report),

@@ -189,6 +189,14 @@ _FAIRNESS: Mapping[str, tuple[str, Show]] = {
         lambda report: iter([fairness_tables.oracle_table(report)]),
     ),
     "fairness compare": ("What changed beside {baseline}", _changes),
+    "fairness people": (
+        "Which measures are nearer to people",
+        lambda report: iter(fairness_tables.people_tables(report)),
+    ),
+    "fairness temperature": (
+        "At which temperature a scorer goes with people",
+        lambda report: iter([fairness_tables.temperature_table(report)]),
+    ),
 }
 
 
@@ -196,8 +204,9 @@ def bias_parts(content: Content) -> Iterator[Part]:
     """Yield every bias report that was given."""
     for panel in content.of_kind(*_BIAS):
         yield from panel_parts(panel, *_BIAS[panel.kind])
-        yield from notes(panel.report["notes"])
-        yield Paragraph("Settings (for reproducibility): ", "note", panel.report["signature"])
+        yield from notes(panel.report.get("notes", ()))
+        if signature := panel.report.get("signature"):
+            yield Paragraph("Settings (for reproducibility): ", "note", signature)
 
 
 def _word_lists(report: Json) -> Iterator[Part]:
@@ -276,4 +285,8 @@ _BIAS: Mapping[str, tuple[str, Show]] = {
     "bias entities": ("People named", _entities),
     "bias distinguishability": ("Can the group be told from the summary", _distinguishability),
     "bias inputs": ("What the sources say already", _inputs),
+    "bias quality": (
+        "Quality by group of inputs",
+        lambda report: iter(bias_tables.quality_tables(report)),
+    ),
 }
