@@ -378,8 +378,7 @@ def _distinguishability(report: Json) -> Iterator[str]:
 
 def _bias_quality(report: Json) -> Iterator[str]:
     sentences = [
-        f"{one['system']}: {pair['group']} {'above' if pair['difference']['value'] > 0 else 'below'} "
-        f"{pair['other']} by {interval(pair['difference'])}"
+        f"{one['system']}: {pair['group']} less {pair['other']} {interval(pair['difference'])}"
         for one in report["groups"]
         for pair in one["quality"]["differences"]
         if pair["p_holm"] is not None and pair["p_holm"] < 0.05
