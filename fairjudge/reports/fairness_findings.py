@@ -150,7 +150,8 @@ def people_findings(report: Json) -> Iterator[str]:
         difference = one["summaries"]["difference"]
         p = difference.get("p_value")
         if p is None:
-            yield f"{system}: {one['n']} summaries are too few to tell which measure is nearer."
+            n_summaries = pluralize(one["n"], "summary", "summaries")
+            yield f"{system}: {n_summaries}, too few to tell which measure is nearer."
         elif p >= _ALPHA:
             yield f"{system}: neither measure is significantly nearer to people (n = {one['n']})."
         else:

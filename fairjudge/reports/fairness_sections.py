@@ -261,7 +261,7 @@ def _distinguishability(report: Json) -> Iterator[Part]:
     tables = bias_tables.distinguishability_tables(report)
     marks = {"counts": OTHER, "dense": PLAIN}
     caption = "Circles: counts of words; squares: sentence embeddings."
-    for measure, scored in zip(measures, tables, strict=True):
+    for measure, scored in zip(measures, tables, strict=False):
         rows = [
             row(
                 f"{one['system']}, {one['vectors']}",
@@ -271,6 +271,7 @@ def _distinguishability(report: Json) -> Iterator[Part]:
             for one in bias_tables.representations(report)
         ]
         yield plotted(scored, rows, _axis(measure), caption=caption)
+    yield from tables
 
 
 def _inputs(report: Json) -> Iterator[Part]:
