@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from fairjudge.analysis.supporting import Progress
 from fairjudge.datasets import read_json
-from fairjudge.domain import Summary
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.fairness.distributions import Target
-from fairjudge.fairness.proportional_report import ValueScores
-from fairjudge.fairness.values import LabelledCorpus
-from fairjudge.text.tokens import Normaliser, Runs, TermMaker
+
+if TYPE_CHECKING:
+    from fairjudge.analysis.supporting import Progress
+    from fairjudge.domain import Summary
+    from fairjudge.fairness.distributions import Target
+    from fairjudge.fairness.proportional_report import ValueScores
+    from fairjudge.fairness.values import LabelledCorpus
+    from fairjudge.text.tokens import TermMaker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +67,18 @@ def read_terms(name: Literal["own", "nltk"], *, ngrams: int = 1) -> TermMaker:
     if ngrams not in {1, 2, 3}:
         raise ConfigurationError(f"ngrams: expected 1, 2 or 3, found {ngrams!r}")
     if name == "own":
+        from fairjudge.text.tokens import Normaliser
+
         one: TermMaker = Normaliser()
     else:
         from fairjudge.scorers.nltk_terms import load_nltk_terms
 
         one = load_nltk_terms()
-    return one if ngrams == 1 else Runs(one, ngrams)
+    if ngrams == 1:
+        return one
+    from fairjudge.text.tokens import Runs
+
+    return Runs(one, ngrams)
 
 
 def read_target(text: str) -> Target:

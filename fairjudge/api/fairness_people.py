@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fairjudge.api.fairness import given_value_scores
+from fairjudge.api.fairness import (
+    Attribute,
+    Summaries,
+    given_value_scores,
+    read_shares,
+    read_value_scorer,
+)
 from fairjudge.api.fairness_comparing import given_report
+from fairjudge.api.fairness_options import Bins, Clusters
 from fairjudge.api.findings import Findings
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Seed
+from fairjudge.options.declaring import Opt, Seed
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    """Return numbers with commas between them; ValueError where one is none."""
+    try:
+        return tuple(float(one) for one in text.split(","))
+    except ValueError:
+        raise ValueError(f"expected numbers with commas, got {text!r}") from None
 
 
 @checks_arguments
-def people(coverage: object, shares: object, *, leanings: object, seed: Seed = 0) -> Findings:
+def people(
+    coverage: Annotated[object, Opt("JSON of 'fairness coverage'.", argument=True)],
+    shares: Annotated[object, Opt("JSON of 'fairness proportional'.", argument=True)],
+    *,
+    leanings: Annotated[
+        object,
+        Opt(
+            "Which value each summary leans to, by people: eid, system, leaning (a value, or "
+            "fair), annotator; the majority counts."
+        ),
+    ],
+    seed: Seed = 0,
+) -> Findings:
     """Tell which measures are nearer to people's view of fairness.
 
     Parameters
@@ -59,15 +86,34 @@ def people(coverage: object, shares: object, *, leanings: object, seed: Seed = 0
 
 @checks_arguments
 def temperature(
-    clusters: object,
-    summaries: object,
+    clusters: Clusters,
+    summaries: Summaries,
     *,
-    attribute: str,
-    scorer: Any,
-    human: object,
-    temperatures: Sequence[float] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
-    correlation: Literal["pearson", "spearman", "kendall"] = "pearson",
-    bins: Sequence[float] = (),
+    attribute: Attribute,
+    scorer: Annotated[
+        Any,
+        Opt(
+            "bert_score[:MODEL], bart_score[:MODEL], or matrix:FILE (given scores by value).",
+            reads=read_value_scorer,
+        ),
+    ],
+    human: Annotated[
+        object,
+        Opt("Shares or facts by people, as for 'proportional --human'.", reads=read_shares),
+    ],
+    temperatures: Annotated[Sequence[float], Opt("What to try, with commas.", parse=_numbers)] = (
+        0.01,
+        0.02,
+        0.05,
+        0.1,
+        0.2,
+        0.5,
+        1.0,
+    ),
+    correlation: Annotated[
+        Literal["pearson", "spearman", "kendall"], Opt("What is estimated.")
+    ] = "pearson",
+    bins: Bins = (),
     seed: Seed = 0,
     progress: bool | None = None,
 ) -> Findings:
