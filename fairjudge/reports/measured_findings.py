@@ -25,7 +25,7 @@ from fairjudge.reports.fairness_findings import (
     people_findings,
     temperature_findings,
 )
-from fairjudge.reports.figures import Json, interval, named, p_value, percent, tally
+from fairjudge.reports.figures import Json, interval, named, negated, p_value, percent, tally
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
@@ -82,7 +82,8 @@ def _position(report: Json) -> Iterator[str]:
             continue
         does = "shows no significant preference for a place"
         if side := _side(difference):
-            place, by = "first" if side > 0 else "second", interval(difference, digits=1)
+            place = "first" if side > 0 else "second"
+            by = interval(difference if side > 0 else negated(difference), digits=1)
             does = f"prefers the summary shown {place}, by {by} points"
         yield (
             f"{_who(group)} {does}; the verdict is the same both ways for {percent(same)} % of "
