@@ -14,7 +14,7 @@ from fairjudge.records.schema import with_schema
 from fairjudge.reports.align_tables import align_findings
 from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.check_tables import check_findings
-from fairjudge.reports.covered_tables import by_judge
+from fairjudge.reports.covered_tables import LEFT_OUT, by_judge, how_left_out, n_left_out
 from fairjudge.reports.fairness_findings import (
     agreement_findings,
     changes_findings,
@@ -22,8 +22,10 @@ from fairjudge.reports.fairness_findings import (
     fairness_findings,
     oracle_findings,
     overall_findings,
+    people_findings,
+    temperature_findings,
 )
-from fairjudge.reports.figures import Json, interval, named, p_value, percent, tally
+from fairjudge.reports.figures import Json, interval, named, negated, p_value, percent, tally
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
@@ -80,7 +82,8 @@ def _position(report: Json) -> Iterator[str]:
             continue
         does = "shows no significant preference for a place"
         if side := _side(difference):
-            place, by = "first" if side > 0 else "second", interval(difference, digits=1)
+            place = "first" if side > 0 else "second"
+            by = interval(difference if side > 0 else negated(difference), digits=1)
             does = f"prefers the summary shown {place}, by {by} points"
         yield (
             f"{_who(group)} {does}; the verdict is the same both ways for {percent(same)} % of "
@@ -139,10 +142,7 @@ def _covered(report: Json) -> Iterator[str]:
         judge = [group for group in by_one if group["n"]]
         if not judge:
             continue
-        left_out = {
-            group["system"]: (sum(one["value"] == 0 for one in group["uncovered"]), group)
-            for group in judge
-        }
+        left_out = {group["system"]: (n_left_out(group), group) for group in judge}
         ordered = sorted(left_out, key=lambda system: -left_out[system][0])
         if len(ordered) > 1 and left_out[ordered[0]][0] == left_out[ordered[-1]][0]:
             n, group = left_out[ordered[0]]
@@ -185,7 +185,7 @@ def _of_outlets(group: Json) -> str:
     counts = Counter(
         name
         for one in group["uncovered"]
-        if one["value"] == 0
+        if how_left_out(one) == LEFT_OUT
         for name in dict.fromkeys(str(voice["name"]) for voice in one["voices"])
     )
     named = ", ".join(name for name, _ in counts.most_common(_MAX_NAMED))
@@ -374,6 +374,19 @@ def _distinguishability(report: Json) -> Iterator[str]:
         yield "From no system's summaries can the group be predicted significantly."
 
 
+def _bias_quality(report: Json) -> Iterator[str]:
+    sentences = [
+        f"{one['system']}: {pair['group']} less {pair['other']} {interval(pair['difference'])}"
+        for one in report["groups"]
+        for pair in one["quality"]["differences"]
+        if pair["p_holm"] is not None and pair["p_holm"] < 0.05
+    ]
+    if sentences:
+        yield f"Quality differs significantly by group of inputs: {'; '.join(sentences)}."
+    else:
+        yield "Quality does not differ significantly between groups of inputs."
+
+
 def _compare(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         judges = {1: "judges higher", -1: "judges lower"}.get(
@@ -448,6 +461,9 @@ _RULES: Mapping[str, _Rule] = {
     "cascade --guarantee": _promised,
     "fairness compare": changes_findings,
     "fairness overall": overall_findings,
+    "fairness people": people_findings,
+    "fairness temperature": temperature_findings,
+    "bias quality": _bias_quality,
     "fairness agreement": agreement_findings,
     "fairness chunk-size": chunk_size_findings,
     "fairness oracle": oracle_findings,
