@@ -69,8 +69,8 @@ def _coverage(report: Json) -> Iterator[Part]:
 def _ends(found: Json) -> list[str]:
     """Return the most and the least covered value, where these stand on summaries enough."""
     ends = (found.get("over"), found.get("under"))
-    by_value = found["by_value"]
-    return [end for end in ends if end in by_value and by_value[end]["n"] >= FEWEST_CLUSTERS]
+    enough = [name for name, one in found["by_value"].items() if one["n"] >= FEWEST_CLUSTERS]
+    return [name for name in enough if name in ends]
 
 
 def _over_and_under(found: Json) -> str:
