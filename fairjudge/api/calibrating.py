@@ -242,6 +242,7 @@ def calibrate(
     from fairjudge.calibration.curves import CALIBRATORS
     from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
     from fairjudge.records.matching import join_samples
+    from fairjudge.scores.settings import told_apart
 
     if method not in CALIBRATORS:
         known = ", ".join(map(repr, CALIBRATORS))
@@ -256,7 +257,7 @@ def calibrate(
     sources = () if clusters is None else read_clusters(clusters).records
     return Calibration(
         analyse(
-            judged,
+            told_apart(judged),
             read_labels(labels),
             settings=Settings(
                 annotators=as_names(annotators),
