@@ -38,7 +38,7 @@ def search(page, words):
 
 
 def verdicts(page):
-    return page.locator("#explorer tbody td.right:nth-last-child(2)").all_inner_texts()
+    return page.locator("#explorer tbody td[data-title=Verdict]").all_inner_texts()
 
 
 def test_filters_narrow_and_say_how_many(report):
