@@ -297,6 +297,7 @@ def calibrate(
     from fairjudge.calibration.analysis import Settings, analyse
     from fairjudge.calibration.curves import CALIBRATORS
     from fairjudge.records.matching import join_samples
+    from fairjudge.scores.settings import told_apart
 
     if method not in CALIBRATORS:
         known = ", ".join(map(repr, CALIBRATORS))
@@ -311,7 +312,7 @@ def calibrate(
     sources = () if clusters is None else read_clusters(clusters).records
     return Calibration(
         analyse(
-            judged,
+            told_apart(judged),
             read_labels(labels),
             settings=Settings(
                 annotators=as_names(annotators),
