@@ -53,7 +53,7 @@ class Resampling:
 def judge_agreement(
     joined: Joined, *, resampling: Resampling, rng: np.random.Generator
 ) -> Agreement:
-    """Return the judge's agreement with the mean label, at three levels.
+    """Return the judge's agreement with the mean label, at four levels.
 
     ``"pooled"`` also holds raw agreement and the kappas, each the mean over annotators of the judge
     against that annotator, and Krippendorff's alpha with the judge as one more annotator. These
@@ -65,10 +65,13 @@ def judge_agreement(
     draws = _Draws.of(joined, resampling, rng)
     m = len(joined.annotators)
     categorical = _categorical(ratings, present, [(m, j) for j in range(m)], draws)
-    if joined.judge_scale != joined.label_scale:
-        categorical = dict.fromkeys(
-            categorical, Undefined(why="the judge's scale is not the labels' one")
+    if joined.averaged_labels or joined.judge_scale != joined.label_scale:
+        why = (
+            "the labels are means over parts"
+            if joined.averaged_labels
+            else "the judge's scale is not the labels' one"
         )
+        categorical = dict.fromkeys(categorical, Undefined(why=why))
     out["pooled"] |= categorical
     return out
 
@@ -80,7 +83,7 @@ def score_agreement(
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> Agreement:
-    """Return the correlations of `values`, shape (n,), with the mean label, at three levels.
+    """Return the correlations of `values`, shape (n,), with the mean label, at four levels.
 
     Items whose value is None are excluded, and are counted in ``n_excluded``.
     """
@@ -174,12 +177,17 @@ class _Draws:
 
     def correlations(self, parts: Sequence[Part], *, n_excluded: int = 0) -> Agreement:
         out: Agreement = {}
+        # Summaries draw from a stream of their own: the other levels' figures stay as they were.
+        (apart,) = self.rng.spawn(1)
         for level in LEVELS:
+            if level == "summary" and all(map(_is_of_wholes, parts)):
+                out[level] = dict(out["pooled"])
+                continue
             found = averaged_correlations(
                 parts,
                 level,
                 n_documents=self.n_documents,
-                rng=self.rng,
+                rng=apart if level == "summary" else self.rng,
                 n_resamples=self.resampling.n_resamples,
                 confidence=self.resampling.level,
                 method=self.resampling.method,
@@ -209,6 +217,12 @@ def _part(
     systems = [joined.systems[row] for row in rows]
     data = scores(first, second, documents=names, systems=systems)
     return Part(data=data, documents=documents)
+
+
+def _is_of_wholes(part: Part) -> bool:
+    """Whether each summary is one item, so that the pooled figures are those over summaries."""
+    places = zip(part.data.documents, part.data.systems, strict=True)
+    return len(set(places)) == part.data.first.size
 
 
 def _shared_rows(joined: Joined) -> list[tuple[int, IntArray]]:

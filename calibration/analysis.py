@@ -46,7 +46,7 @@ from fairjudge.calibration.replaceability import (
 from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
-from fairjudge.protocols import PROTOCOLS
+from fairjudge.protocols import PROTOCOLS, shown_protocol
 from fairjudge.records.matching import with_ids_of
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.counting import pluralize
@@ -94,7 +94,7 @@ class CalibrationReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupReport:
-    """All figures of one judge, aspect and protocol; ``joined`` holds the items and counts.
+    """All figures of one judge, aspect, protocol and unit; ``joined`` holds the items and counts.
 
     ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``, ``outlet``, an
     attribute) to its groups, whose errors are those of cross-fitted calibrated scores where there
@@ -144,7 +144,7 @@ def analyse(
     clusters: Sequence[Cluster] = (),
     support: Mapping[tuple[str, str], float] | None = None,
 ) -> Analysis:
-    """Measure every judge, aspect and protocol in `judgements` against `labels`.
+    """Measure every judge, aspect, protocol and unit in `judgements` against `labels`.
 
     Summaries and clusters, where given, add baselines by length and lead overlap, and groups by
     length, outlet and attribute; `support`, the embedding support of each (eid, system), is one
@@ -220,7 +220,9 @@ def _report(
             joined.present,
             annotators=joined.annotators,
             epsilon=settings.epsilon,
-            alignment="accuracy" if PROTOCOLS[joined.protocol].yes_no else "rmse",
+            alignment="accuracy"
+            if PROTOCOLS[joined.protocol].yes_no and not joined.averaged_labels
+            else "rmse",
             documents=joined.documents,
         ),
         fairness=_fairness(joined, mapped if calibrated is None else calibrated, given, settings),
@@ -280,6 +282,7 @@ def _final_calibrator(joined: Joined, method: CalibratorName) -> Calibrator | Un
         judge=joined.judge,
         aspect=joined.aspect,
         protocol=joined.protocol,
+        unit=joined.unit,
     )
 
 
@@ -333,7 +336,7 @@ def _comparison(
     rows = [[place[key] for key in common] for place in places]
     differences = compare_judges(
         {
-            f"{joined.judge} ({joined.protocol})": joined.judged[some]
+            f"{joined.judge} ({shown_protocol(joined.protocol, joined.unit)})": joined.judged[some]
             for joined, some in zip(groups, rows, strict=True)
         },
         groups[0].human[rows[0]],

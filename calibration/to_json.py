@@ -55,6 +55,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "judge": joined.judge,
         "aspect": joined.aspect,
         "protocol": joined.protocol,
+        "unit": joined.unit,
         "n_items": len(joined.keys),
         "n_documents": len(set(joined.documents)),
         "few_documents": 0 < len(set(joined.documents)) < FEW_DOCUMENTS,

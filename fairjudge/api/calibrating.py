@@ -27,7 +27,12 @@ if TYPE_CHECKING:
     from fairjudge.calibration.curves import CalibratorName
     from fairjudge.domain import Cluster, Summary
 
-_LEVELS = {"pooled": "pooled", "per_document": "within documents", "system": "between systems"}
+_LEVELS = {
+    "pooled": "pooled",
+    "per_document": "within documents",
+    "system": "between systems",
+    "summary": "over summaries",
+}
 
 
 class Agreement(SimpleNamespace):
@@ -75,7 +80,7 @@ class Calibration:
     def agreements(self) -> Table:
         """Return every correlation with people: a row a group, level and statistic.
 
-        Levels are pooled over items, averaged over documents, and between systems.
+        Levels are pooled over items, averaged over documents, between systems, and over summaries.
         """
         rows = tuple(
             {

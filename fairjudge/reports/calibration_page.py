@@ -84,9 +84,9 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
 
 
 def _agreement(group: Json) -> Iterator[Part]:
-    """Yield a forest plot of Spearman's correlation for each level; the tables have all three."""
+    """Yield a forest plot of Spearman's correlation at each level; tables have the others."""
     marks = {"judge": PLAIN, tables.HUMAN: _PEOPLE}
-    for level, label in tables.LEVELS.items():
+    for level, label in tables.levels_of(group).items():
         ceiling = tables.spearman(group["human"], level)
         yield forest(
             [

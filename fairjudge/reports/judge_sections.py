@@ -14,7 +14,7 @@ from fairjudge.reports.covered_tables import (
     slice_table,
     slices,
 )
-from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, row
+from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, protocol_of, row
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place
 from fairjudge.scores.leaderboards import WEIGHTING
@@ -80,7 +80,7 @@ def position_plot(group: Json, title: str) -> Part:
 def _verbosity(report: Json) -> Iterator[Part]:
     rows = []
     for group in report["groups"]:
-        name = f"{group['probe']}, {group['aspect']}, {group['protocol']}"
+        name = f"{group['probe']}, {group['aspect']}, {protocol_of(group)}"
         rows.append(row(f"{name}: as written", group["original"], mark=OTHER, digits=1))
         rows.append(row(f"{name}: longer", group["extended"], digits=1))
     yield Heading("Verbosity: the summary against itself made longer")

@@ -23,7 +23,7 @@ from fairjudge.reports.fairness_findings import (
     oracle_findings,
     overall_findings,
 )
-from fairjudge.reports.figures import Json, interval, named, percent, tally
+from fairjudge.reports.figures import Json, by_unit, interval, named, percent, protocol_of, tally
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
@@ -68,7 +68,7 @@ def _side(figure: Json) -> int:
 
 
 def _who(group: Json) -> str:
-    return f"{group['judge']} in {group['aspect']}"
+    return f"{group['judge']} in {group['aspect']}{by_unit(group)}"
 
 
 def _position(report: Json) -> Iterator[str]:
@@ -120,7 +120,7 @@ def _length(report: Json) -> Iterator[str]:
 def _parse(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         n, n_all = group["n_unscored"], group["n_judgements"]
-        who = f"{_who(group)}, {group['protocol']}"
+        who = f"{group['judge']} in {group['aspect']}, {protocol_of(group)}"
         if not n:
             yield f"{who}: every one of {pluralize(n_all, 'judgement')} has a score."
         else:
@@ -367,7 +367,7 @@ def _cascade(report: Json) -> Iterator[str]:
 
 
 def _promised(report: Json) -> Iterator[str]:
-    who = f"{report['judge']}, {report['aspect']}, {report['protocol']}"
+    who = group_title(report)
     promise = f"agree with people at least {report['agreement_promised']:.0%} of the time"
     certainty = f"{report['confidence']:.0%} certainty"
     n_labels = pluralize(report["n_labelled"], "label")

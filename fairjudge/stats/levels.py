@@ -1,4 +1,4 @@
-"""Correlation of two scores at three levels: pooled, per document, and of system means."""
+"""Correlation of two scores at four levels: of items, of summaries, per document, of systems."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from fairjudge.stats.correlation import (
     rowwise,
 )
 
-Level: TypeAlias = Literal["pooled", "per_document", "system"]
-LEVELS: tuple[Level, ...] = ("pooled", "per_document", "system")
+Level: TypeAlias = Literal["pooled", "per_document", "system", "summary"]
+LEVELS: tuple[Level, ...] = ("pooled", "per_document", "system", "summary")
 
 _WIDE = 64
 """Documents with more items than this are correlated one by one, not as rows of a matrix."""
@@ -69,10 +69,12 @@ def correlations(
     """Return Kendall's tau-b, Spearman's rho and Pearson's r at one level, on shared resamples.
 
     ``"pooled"`` takes all items as one sample; ``"per_document"`` correlates over the systems
-    of each document and averages (SummEval's and DiverseSumm's summary level); ``"system"``
-    correlates the systems' means. Documents are resampled at every level. ``n`` counts items,
-    documents with a defined correlation, and systems respectively; a document without one (one
-    item, or all its scores tied) is left out of the average and counted in ``n_excluded``.
+    of each document and averages (SummEval's summary level); ``"system"`` correlates the systems'
+    means; ``"summary"`` the means of each system in each document, as one sample (DiverseSumm's
+    summary level, Table 5: an item may be a sentence of a summary or an answer). Documents are
+    resampled at every level. ``n`` counts items, documents with a defined correlation, systems and
+    summaries respectively; a document without one (one item, or all its scores tied) is left out of
+    the average and counted in ``n_excluded``.
 
     Undefined where the scores are constant or too few, with the reason.
     """
@@ -240,8 +242,25 @@ def _system(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | 
     )
 
 
+def _summary(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+    """Correlate the means over the items of each document and system."""
+    data = part.data
+    systems, n_systems = document_codes(data.systems, data.first.size)
+    cells = part.documents * max(n_systems, 1) + systems
+    found, places = np.unique(cells, return_inverse=True)
+    n = np.bincount(places)
+    first, second = (
+        np.round(np.bincount(places, weights=values) / n, _DECIMALS)
+        for values in (data.first, data.second)
+    )
+    documents = found // max(n_systems, 1)
+    whole = Scores(first=first, second=second, documents=tuple(documents), systems=tuple(found))
+    return _pooled(Part(data=whole, documents=documents), n_documents, name)
+
+
 _BUILDERS: dict[Level, Callable[[Part, int, CorrelationName], _Prepared | Undefined]] = {
     "pooled": _pooled,
     "per_document": _per_document,
     "system": _system,
+    "summary": _summary,
 }
