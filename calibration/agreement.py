@@ -12,6 +12,7 @@ import numpy as np
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import ItemKey
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, codes
 from fairjudge.stats.agreement import (
     KappaWeights,
@@ -21,7 +22,7 @@ from fairjudge.stats.agreement import (
     weighted_kappa,
 )
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, weighted_mean
-from fairjudge.stats.levels import LEVELS, Level, Part, averaged_correlations, scores
+from fairjudge.stats.levels import LEVELS, Level, Part, averaged_correlations, scores, summaries_of
 from fairjudge.text.counting import pluralize
 
 Figures: TypeAlias = dict[str, Estimate | Undefined]
@@ -214,15 +215,17 @@ def _part(
 ) -> Part:
     """Put two values of some items beside each other."""
     names = [joined.documents[row] for row in rows]
-    systems = [joined.systems[row] for row in rows]
-    data = scores(first, second, documents=names, systems=systems)
+    keys = [joined.keys[row] for row in rows]
+    opponents = [key[2] for key in keys] if PROTOCOLS[joined.protocol].paired else None
+    data = scores(
+        first, second, documents=names, systems=[key[1] for key in keys], opponents=opponents
+    )
     return Part(data=data, documents=documents)
 
 
 def _is_of_wholes(part: Part) -> bool:
     """Whether each summary is one item, so that the pooled figures are those over summaries."""
-    places = zip(part.data.documents, part.data.systems, strict=True)
-    return len(set(places)) == part.data.first.size
+    return summaries_of(part)[1] == part.data.first.size
 
 
 def _shared_rows(joined: Joined) -> list[tuple[int, IntArray]]:
