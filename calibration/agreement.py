@@ -210,6 +210,13 @@ class _Draws:
         return estimate if isinstance(estimate, Undefined) else replace(estimate, n=n)
 
 
+def as_part(joined: Joined) -> Part:
+    """Return the judge's values beside people's."""
+    rows = np.arange(len(joined.keys))
+    documents, _ = codes(joined.documents)
+    return _part(joined, joined.judged, joined.human, rows, documents=documents)
+
+
 def _part(
     joined: Joined, first: FloatArray, second: FloatArray, rows: IntArray, *, documents: IntArray
 ) -> Part:

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 
 def calibrate(
-    judgements: Annotated[Path, typer.Argument(help="Judgements, .jsonl or .json.")],
+    judgements: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Judgements, .jsonl or .json, of one protocol or of several; also run folders and "
+            "what 'judge --json' wrote, which say what was spent."
+        ),
+    ],
     *,
     labels: Annotated[Path, typer.Option(help="Human labels: .jsonl, .json or .csv.")],
     annotators: Annotated[
@@ -89,9 +95,14 @@ def calibrate(
     """Measure judges against people: agreement, errors, calibration, and how many labels you need.
 
     fairjudge calibrate judgements.jsonl --labels labels.jsonl --annotators 'expert*'
+
+    Several protocols are put side by side: which agrees best, what it costs, whether it leads.
+
+    fairjudge calibrate likert.jsonl binary.jsonl pairwise.jsonl --labels labels.jsonl
     """
+    from fairjudge.analysis.judged_inputs import read_judged
     from fairjudge.api import calibrating
-    from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
+    from fairjudge.datasets import read_clusters, read_labels, read_summaries
     from fairjudge.records.folder import write_output
     from fairjudge.reports.kinds import tables_of
     from fairjudge.reports.tables import to_markdown
@@ -99,9 +110,11 @@ def calibrate(
 
     if support and (summaries is None or clusters is None):
         raise typer.BadParameter("--support needs --summaries and --clusters")
-    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
+    judged = read_judged(judgements, skip_bad=skip_bad)
+    display.say_skipped(judged.bad)
+    rows = judged.rows
     calibration = calibrating.calibrate(
-        rows,
+        judged,
         display.read(read_labels, labels, skip_bad=skip_bad),
         method=method,
         annotators=tuple(annotators or ("*",)),
@@ -116,14 +129,16 @@ def calibrate(
         seed=seed,
     )
     report = calibration.to_dict(
-        list_unmatched=list_unmatched, judgements=judgements.name, labels=labels.name
+        list_unmatched=list_unmatched,
+        judgements=", ".join(path.name for path in judgements),
+        labels=labels.name,
     )
     tables = tables_of("calibrate", report)
     display.report(report, json_file, tables)
     if markdown is not None:
         write_output(markdown, "\n".join(map(to_markdown, tables)))
     if html is not None:
-        write_output(html, _page(report, rows.records))
+        write_output(html, _page(report, rows))
     if save is not None:
         if calibration.not_calibrated:
             say("No calibrator for " + "; for ".join(calibration.not_calibrated), err=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fairjudge.reports.audit_tables import POSITION
 from fairjudge.reports.figures import Json, interval, percent, protocol_of, tally, why
+from fairjudge.reports.protocol_tables import protocol_tables
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import Column, TextTable
 from fairjudge.text.counting import pluralize
@@ -31,6 +32,7 @@ _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece"
 def calibration_tables(report: Json) -> tuple[TextTable, ...]:
     """Return the summary, the tables of every group, the comparison of judges."""
     tables: list[TextTable] = [findings_table(report["groups"])] if report["groups"] else []
+    tables += protocol_tables(report)
     for group in report["groups"]:
         tables += [*agreement_tables(group), errors_table(group)]
     if report["comparisons"]:

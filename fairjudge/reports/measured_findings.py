@@ -25,6 +25,7 @@ from fairjudge.reports.fairness_findings import (
 )
 from fairjudge.reports.figures import Json, by_unit, interval, named, percent, protocol_of, tally
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
+from fairjudge.reports.protocol_tables import protocol_findings
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
 
@@ -337,6 +338,7 @@ def _compare(report: Json) -> Iterator[str]:
 
 
 def _calibrate(report: Json) -> Iterator[str]:
+    yield from protocol_findings(report)
     for group in report["groups"]:
         yield f"{group_title(group)}: {verdict(group)}."
 
