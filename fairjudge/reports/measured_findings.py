@@ -26,6 +26,7 @@ from fairjudge.reports.fairness_findings import (
 from fairjudge.reports.figures import Json, by_unit, interval, named, percent, protocol_of, tally
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
 from fairjudge.reports.protocol_tables import protocol_findings
+from fairjudge.reports.reference_tables import validated_findings
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
 
@@ -421,4 +422,5 @@ _RULES: Mapping[str, _Rule] = {
     "build": _build,
     "calibrate": _calibrate,
     "compare": _compare,
+    "references apply": validated_findings,
 }

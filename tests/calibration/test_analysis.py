@@ -687,8 +687,8 @@ def test_labels_of_the_parts_that_were_judged_come_before_those_of_summaries():
     (whole,) = join(rows, [labels[0], labels[2]])
     assert (whole.human.tolist(), whole.judged.tolist()) == ([1.0], [3.5])
     # nor does a judgement of the whole ask for labels of it: those of its parts are averaged
-    (averaged,) = join([judgement(value=2.0)], [labels[2], label(unit="answer:0.1", value=0.0)])
-    assert averaged.human.tolist() == [labels[2].value / 2]
+    (averaged,) = join([judgement(value=2.0)], [labels[2], label(unit="answer:0.1", value=1.0)])
+    assert averaged.human.tolist() == [(labels[2].value + 1.0) / 2]
 
 
 def test_a_judged_aspect_without_labels_says_so():

@@ -1,0 +1,84 @@
+"""``fairjudge references``: apply people's labels of answers, and compare answers with people's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairjudge.cli import display
+from fairjudge.cli import options as opt
+from fairjudge.cli.application import Application
+
+app = Application(help="Validate references by people's labels.", no_args_is_help=True)
+
+
+@app.command()
+def apply(
+    references: Annotated[Path, typer.Argument(help="The references that were labelled.")],
+    labels: Annotated[Path, typer.Argument(help="What 'annotate --task answers' wrote.")],
+    *,
+    output: opt.Output,
+    min_sources: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="Share of sources that must answer a question."),
+    ] = 0.3,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Drop answers that people call invalid, and check each question again.
+
+    A question stays where enough sources still answer it, in two groups or more.
+
+    fairjudge references apply references.jsonl labels.jsonl -o validated.jsonl
+    """
+    from fairjudge.datasets import read_labels, read_references, write_records
+    from fairjudge.references.steps import Validity
+    from fairjudge.references.validating import apply_validity
+    from fairjudge.reports.kinds import tables_of
+    from fairjudge.reports.measured_findings import with_findings
+    from fairjudge.reports.reference_tables import validated_json
+
+    found = apply_validity(
+        display.read(read_references, references, skip_bad=skip_bad).records,
+        display.read(read_labels, labels, skip_bad=skip_bad).records,
+        validity=Validity(min_source_share=min_sources),
+    )
+    write_records(output, found.references)
+    report = with_findings("references apply", validated_json(found))
+    display.report(report, json_file, tables_of("references apply", report))
+
+
+@app.command()
+def recall(
+    references: Annotated[Path, typer.Argument(help="References whose answers are measured.")],
+    people: Annotated[
+        Path, typer.Argument(help="References with people's answers to the same questions.")
+    ],
+    *,
+    overlap: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1.0, help="F1 of words from which on two answers of an article agree."
+        ),
+    ] = 0.5,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Measure recall and precision of answers against people's, article by article.
+
+    fairjudge references recall references.jsonl people.jsonl
+    """
+    from fairjudge.datasets import read_references
+    from fairjudge.records.results import to_json
+    from fairjudge.references.validating import compare_answers
+    from fairjudge.reports.kinds import tables_of
+
+    found = compare_answers(
+        display.read(read_references, references, skip_bad=skip_bad).records,
+        display.read(read_references, people, skip_bad=skip_bad).records,
+        least_overlap=overlap,
+    )
+    report = to_json(found)
+    display.report(report, json_file, tables_of("references recall", report))
