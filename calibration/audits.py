@@ -85,7 +85,11 @@ class PositionAudit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerbosityAudit:
-    """Verbosity bias of one judge, aspect, protocol and unit."""
+    """Verbosity bias of one judge, aspect, protocol and unit.
+
+    ``scores`` counts, for each system, how often summaries as written (``"original"``) and made
+    longer (``"extended"``) got each score (DiverseSumm, Figure 25); pairs have none.
+    """
 
     judge: str
     aspect: str
@@ -94,6 +98,7 @@ class VerbosityAudit:
     bias: VerbosityBias
     n_unscored: int
     n_unmatched: int
+    scores: Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,7 +278,25 @@ def _verbosity(group: GroupKey, rows: Sequence[Judgement], level: float) -> Verb
         bias=verbosity_bias([one for _, one in found], [eid for eid, _ in found], level=level),
         n_unscored=n_unscored,
         n_unmatched=n_unmatched,
+        scores={} if PROTOCOLS[group.protocol].paired else _score_counts(rows),
     )
+
+
+def _score_counts(rows: Sequence[Judgement]) -> dict[str, dict[str, dict[str, int]]]:
+    """Count the scores of the systems that have both versions."""
+    found: dict[str, dict[str, Counter[float]]] = defaultdict(lambda: defaultdict(Counter))
+    for row in rows:
+        if row.system is not None and isinstance(row.value, int | float):
+            version = "extended" if row.system.endswith(EXTENDED) else "original"
+            found[row.system.removesuffix(EXTENDED)][version][float(row.value)] += 1
+    return {
+        system: {
+            version: {f"{score:g}": n for score, n in sorted(counts.items())}
+            for version, counts in sorted(versions.items(), reverse=True)
+        }
+        for system, versions in found.items()
+        if len(versions) == 2
+    }
 
 
 _Preferences: TypeAlias = tuple[list[tuple[str, float]], int, int]

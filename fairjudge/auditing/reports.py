@@ -258,7 +258,19 @@ def length_report(
             {**key._asdict(), **_length_group(some, words, matched_within)}
             for key, some in pairs.items()
         ],
+        "lengths": _lengths(words),
         "joins": joins,
+    }
+
+
+def _lengths(words: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+    """Return the mean length of each system's summaries, in words (DiverseSumm, Figure 12)."""
+    by_system: dict[str, dict[str, int]] = defaultdict(dict)
+    for (eid, system), n in words.items():
+        by_system[system][eid] = n
+    return {
+        system: figure(clustered_mean([float(n) for n in some.values()], list(some)))
+        for system, some in by_system.items()
     }
 
 

@@ -64,6 +64,29 @@ def verbosity_tables(report: Json) -> Iterator[TextTable]:
         [{**group, "protocol": protocol_of(group)} for group in report["groups"]],
         notes=["p: test of original = longer. What is added is as long as the summary."],
     )
+    for group in report["groups"]:
+        if group.get("scores"):
+            yield scores_table(group)
+
+
+VERSIONS = {"original": "as written", "extended": "longer"}
+
+
+def scores_table(group: Json) -> TextTable:
+    """Return how often each score was given to summaries as written and made longer."""
+    return table(
+        f"Scores by {group['judge']}, {group['aspect']}, {protocol_of(group)} ({group['probe']})",
+        "system: {system} | summaries: {version} | scores (score: how often): {counts}",
+        [
+            {
+                "system": system,
+                "version": VERSIONS[version],
+                "counts": ", ".join(f"{score}: {n}" for score, n in counts.items()),
+            }
+            for system, versions in group["scores"].items()
+            for version, counts in versions.items()
+        ],
+    )
 
 
 def parse_tables(report: Json) -> Iterator[TextTable]:
@@ -99,6 +122,15 @@ def length_tables(report: Json) -> Iterator[TextTable]:
             " | adjusted> {adjusted:percent} | matched> {matched:percent} | n matched> {n_matched}",
             rates,
             notes=[_length_effect(group)],
+        )
+    if lengths := report.get("lengths"):
+        yield table(
+            "Lengths of summaries, in words",
+            "system: {system} | words> {words} | summaries> {n}",
+            [
+                {"system": name, "words": interval(one, digits=0), "n": one.get("n", "-")}
+                for name, one in lengths.items()
+            ],
         )
 
 
