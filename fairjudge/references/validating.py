@@ -176,7 +176,7 @@ def compare_answers(
 
     Two answers of one article agree where the F1 of their words is `least_overlap` or more, or one
     holds all words of the other: answers are near-verbatim spans. Questions meet by their words.
-    Questions that people did not ask take no part; those that are missing have no answer found.
+    Questions that people did not ask are left out; those that are missing have no answer found.
 
     Raises
     ------

@@ -39,7 +39,12 @@ def calibration_page(report: Json, *, position: Groups = ()) -> str:
     """
     groups = []
     for place, group in enumerate(report["groups"]):
-        own = [one for one in position if all(one[name] == group[name] for name in _KEY)]
+        # What earlier versions wrote names fewer of these.
+        own = [
+            one
+            for one in position
+            if all(one.get(name) in (None, group.get(name)) for name in _KEY)
+        ]
         title, parts = tables.group_title(group), tuple(_group(group, own))
         groups.append(Section(id=f"group-{place}", title=title, parts=parts))
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
