@@ -5,24 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
+from fairjudge.options.declaring import Opt
 
 app = Application(help="Validate references by people's labels.", no_args_is_help=True)
 
 
 @app.command()
 def apply(
-    references: Annotated[Path, typer.Argument(help="The references that were labelled.")],
-    labels: Annotated[Path, typer.Argument(help="What 'annotate --task answers' wrote.")],
+    references: Annotated[Path, Opt("The references that were labelled.", argument=True)],
+    labels: Annotated[Path, Opt("What 'annotate --task answers' wrote.", argument=True)],
     *,
     output: opt.Output,
     min_sources: Annotated[
         float,
-        typer.Option(min=0.0, max=1.0, help="Share of sources that must answer a question."),
+        Opt("Share of sources that must answer a question.", ge=0.0, le=1.0),
     ] = 0.3,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -52,16 +51,14 @@ def apply(
 
 @app.command()
 def recall(
-    references: Annotated[Path, typer.Argument(help="References whose answers are measured.")],
+    references: Annotated[Path, Opt("References whose answers are measured.", argument=True)],
     people: Annotated[
-        Path, typer.Argument(help="References with people's answers to the same questions.")
+        Path, Opt("References with people's answers to the same questions.", argument=True)
     ],
     *,
     overlap: Annotated[
         float,
-        typer.Option(
-            min=0.0, max=1.0, help="F1 of words from which on two answers of an article agree."
-        ),
+        Opt("F1 of words from which on two answers of an article agree.", ge=0.0, le=1.0),
     ] = 0.5,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
