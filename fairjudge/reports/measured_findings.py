@@ -28,6 +28,7 @@ from fairjudge.reports.figures import (
     by_unit,
     interval,
     named,
+    negated,
     p_value,
     percent,
     protocol_of,
@@ -91,7 +92,8 @@ def _position(report: Json) -> Iterator[str]:
             continue
         does = "shows no significant preference for a place"
         if side := _side(difference):
-            place, by = "first" if side > 0 else "second", interval(difference, digits=1)
+            place = "first" if side > 0 else "second"
+            by = interval(difference if side > 0 else negated(difference), digits=1)
             does = f"prefers the summary shown {place}, by {by} points"
         yield (
             f"{_who(group)} {does}; the verdict is the same both ways for {percent(same)} % of "
