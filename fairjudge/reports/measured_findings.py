@@ -22,6 +22,8 @@ from fairjudge.reports.fairness_findings import (
     fairness_findings,
     oracle_findings,
     overall_findings,
+    people_findings,
+    temperature_findings,
 )
 from fairjudge.reports.figures import (
     Json,
@@ -384,6 +386,19 @@ def _distinguishability(report: Json) -> Iterator[str]:
         yield "From no system's summaries can the group be predicted significantly."
 
 
+def _bias_quality(report: Json) -> Iterator[str]:
+    sentences = [
+        f"{one['system']}: {pair['group']} less {pair['other']} {interval(pair['difference'])}"
+        for one in report["groups"]
+        for pair in one["quality"]["differences"]
+        if pair["p_holm"] is not None and pair["p_holm"] < 0.05
+    ]
+    if sentences:
+        yield f"Quality differs significantly by group of inputs: {'; '.join(sentences)}."
+    else:
+        yield "Quality does not differ significantly between groups of inputs."
+
+
 def _compare(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         judges = {1: "judges higher", -1: "judges lower"}.get(
@@ -459,6 +474,9 @@ _RULES: Mapping[str, _Rule] = {
     "cascade --guarantee": _promised,
     "fairness compare": changes_findings,
     "fairness overall": overall_findings,
+    "fairness people": people_findings,
+    "fairness temperature": temperature_findings,
+    "bias quality": _bias_quality,
     "fairness agreement": agreement_findings,
     "fairness chunk-size": chunk_size_findings,
     "fairness oracle": oracle_findings,
