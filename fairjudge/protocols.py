@@ -149,3 +149,8 @@ def as_pairs(rows: Iterable[Judgement]) -> Iterator[Judgement]:
         for a, b, value in ranked_pairs(row.systems, row.ranking):
             pair = {"system_a": a, "system_b": b, "value": value}
             yield type(row).model_validate(rest | pair)
+
+
+def shown_protocol(protocol: str, unit: str) -> str:
+    """Return a protocol as tables name it: ``"binary by answer"`` where parts were judged."""
+    return protocol if unit in {"", "summary"} else f"{protocol} by {unit}"

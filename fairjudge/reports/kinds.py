@@ -16,6 +16,7 @@ from fairjudge.reports import (
     fairness_tables,
     ranking_tables,
     rates_tables,
+    reference_tables,
     stability_tables,
 )
 from fairjudge.reports.figures import Json
@@ -58,6 +59,8 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "fairness people": fairness_tables.people_tables,
     "fairness temperature": lambda report: [fairness_tables.temperature_table(report)],
     "fairness proportional": fairness_tables.proportional_tables,
+    "references apply": reference_tables.validated_tables,
+    "references recall": reference_tables.recall_tables,
     "rank": ranking_tables.ranking_tables,
 }
 

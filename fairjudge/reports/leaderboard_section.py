@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
-from fairjudge.protocols import PROTOCOLS
+from fairjudge.protocols import PROTOCOLS, shown_protocol
 from fairjudge.records.results import figure, to_json
 from fairjudge.reports.figures import Json, forest, row
 from fairjudge.reports.findings import Board, board_findings, of_leaderboard, two_kinds
@@ -114,12 +114,16 @@ def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
         title="Systems, best first",
         columns=(by, Column(heading="protocol"), *heads),
         rows=tuple(
-            (board.judge, board.shown_protocol, *(cells.get(head, "") for head in heads))
+            (board.judge, _protocol(board), *(cells.get(head, "") for head in heads))
             for board, table in zip(boards, tables, strict=True)
             for cells in (dict(zip(table.columns, row, strict=True)) for row in table.rows)
         ),
         notes=tuple(dict.fromkeys(note for board in boards for note in _cautions(board))),
     )
+
+
+def _protocol(board: Leaderboard) -> str:
+    return board.shown_protocol if board.derived else shown_protocol(board.protocol, board.unit)
 
 
 def _table(board: Leaderboard) -> TextTable:

@@ -25,8 +25,20 @@ from fairjudge.reports.fairness_findings import (
     people_findings,
     temperature_findings,
 )
-from fairjudge.reports.figures import Json, interval, named, negated, p_value, percent, tally
+from fairjudge.reports.figures import (
+    Json,
+    by_unit,
+    interval,
+    named,
+    negated,
+    p_value,
+    percent,
+    protocol_of,
+    tally,
+)
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
+from fairjudge.reports.protocol_tables import protocol_findings
+from fairjudge.reports.reference_tables import validated_findings
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
@@ -71,7 +83,7 @@ def _side(figure: Json) -> int:
 
 
 def _who(group: Json) -> str:
-    return f"{group['judge']} in {group['aspect']}"
+    return f"{group['judge']} in {group['aspect']}{by_unit(group)}"
 
 
 def _position(report: Json) -> Iterator[str]:
@@ -124,7 +136,7 @@ def _length(report: Json) -> Iterator[str]:
 def _parse(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         n, n_all = group["n_unscored"], group["n_judgements"]
-        who = f"{_who(group)}, {group['protocol']}"
+        who = f"{group['judge']} in {group['aspect']}, {protocol_of(group)}"
         if not n:
             yield f"{who}: every one of {pluralize(n_all, 'judgement')} has a score."
         else:
@@ -400,6 +412,7 @@ def _compare(report: Json) -> Iterator[str]:
 
 
 def _calibrate(report: Json) -> Iterator[str]:
+    yield from protocol_findings(report)
     for group in report["groups"]:
         yield f"{group_title(group)}: {verdict(group)}."
 
@@ -430,7 +443,7 @@ def _cascade(report: Json) -> Iterator[str]:
 
 
 def _promised(report: Json) -> Iterator[str]:
-    who = f"{report['judge']}, {report['aspect']}, {report['protocol']}"
+    who = group_title(report)
     promise = f"agree with people at least {report['agreement_promised']:.0%} of the time"
     certainty = f"{report['confidence']:.0%} certainty"
     n_labels = pluralize(report["n_labelled"], "label")
@@ -485,4 +498,5 @@ _RULES: Mapping[str, _Rule] = {
     "build": _build,
     "calibrate": _calibrate,
     "compare": _compare,
+    "references apply": validated_findings,
 }

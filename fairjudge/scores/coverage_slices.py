@@ -9,6 +9,7 @@ weigh the same, and so do clusters, as on leaderboards.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,8 +35,15 @@ COVERED_FROM = 0.5
 """Share from which on an answer counts as covered when the uncovered ones are named."""
 _QUESTION_WORDS = ("what", "who", "when", "where", "why", "how")
 _WHO = {"whom": "who", "whose": "who"}
-_THIRDS = ("first third", "middle third", "last third")
-_NAMES = (*_THIRDS, *_QUESTION_WORDS, "other")
+_MOST_ARTICLES = 10
+"""Answers held by more articles than this are one slice: a cluster of the paper has ten."""
+POSITION, PLACE = "article position", "place in the prompt"
+FREQUENCY = "articles that hold the answer"
+ALONE = "position of the one article that holds it"
+"""What is sliced by: DiverseSumm's Figures 3 and 5."""
+_PLACES = ("first article", "between", "last article")
+_WEIGHTS = ("clusters alike", "items alike")
+_NAMES = (*_PLACES, *_WEIGHTS, *_QUESTION_WORDS, "other")
 """Names of slices in the order in which they are shown, before all others."""
 
 
@@ -107,11 +115,12 @@ class CoverageSlices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Point:
-    """A value, and the slices that it stands in."""
+    """A value, and the slices that it stands in; ``whole`` says of what it is one item's own."""
 
     eid: str
     value: float
     slices: tuple[tuple[str, str], ...]
+    whole: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +143,10 @@ def coverage_slices(
     """Slice one system's coverage by question, answer frequency, position, outlet and attributes.
 
     `judgements` are of one system by one judge. An answer stands in the slices of every article
-    that gives it, with the value of that article's own wording. Positions are those of the
-    cluster's articles: first, middle and last third; answers count at their earliest article.
+    that gives it, with the value of that article's own wording. Positions count the cluster's
+    articles from 1, as a prompt shows them; answers that one article alone holds have slices of
+    their own, since one held by many is covered whatever each position is worth. ``"coverage by
+    weighting"`` has the mean over clusters beside that over all items (the paper's Table 2).
     """
     by_eid = {reference.eid: reference for reference in with_labels(references)}
     judgements = tuple(judgements)
@@ -157,7 +168,7 @@ def coverage_slices(
         values = _values(row, found)
         names = (
             ("question word", question_word(found.question)),
-            ("articles that hold the answer", str(len(values)) if len(values) < 4 else "4 or more"),
+            (FREQUENCY, _frequency(len(values))),
             ("question", f"{row.eid}: {found.question}" if len(by_eid) > 1 else found.question),
         )
         points += _points(row, "coverage", names, values, reference)
@@ -261,19 +272,29 @@ def _points(
     """Yield the point of the unit as a whole, then one for every name that its articles bear."""
     places = {article.aid: n for n, article in enumerate(reference.articles)}
     known = [aid for aid in values if aid in places]
-    if known:
-        third = min(2, 3 * min(places[aid] for aid in known) // len(places))
-        names = (*names, ("article position", _THIRDS[third]))
     slices = tuple((f"{kind} by {by}", name) for by, name in names)
-    yield _Point(eid=row.eid, value=row.value, slices=slices)
+    yield _Point(eid=row.eid, value=row.value, slices=slices, whole=kind)
     borne: dict[tuple[str, str], list[float]] = defaultdict(list)
     for aid in known:
         article = reference.articles[places[aid]]
+        borne[f"{kind} by {POSITION}", str(places[aid] + 1)].append(values[aid])
+        borne[f"{kind} by {PLACE}", _place(places[aid], len(places))].append(values[aid])
+        if len(values) == 1 and kind == "coverage":
+            borne[f"{kind} by {ALONE}", str(places[aid] + 1)].append(values[aid])
         borne[f"{kind} by outlet", _outlet(aid, reference)].append(values[aid])
         for name, attribute in article.attributes.items():
             borne[f"{kind} by attribute {name}", str(attribute)].append(values[aid])
     for one, some in borne.items():
         yield _Point(eid=row.eid, value=fmean(some), slices=(one,))
+
+
+def _frequency(n_articles: int) -> str:
+    more = f"more than {_MOST_ARTICLES}"
+    return str(n_articles) if n_articles <= _MOST_ARTICLES else more
+
+
+def _place(place: int, n_articles: int) -> str:
+    return _PLACES[0] if place == 0 else _PLACES[2] if place == n_articles - 1 else _PLACES[1]
 
 
 def question_word(question: str) -> str:
@@ -328,6 +349,26 @@ def _slices(points: Sequence[_Point], level: float) -> Iterator[tuple[str, Slice
         # questions stay in the reference's order
         names = list(groups) if by == "coverage by question" else sorted(groups, key=_order)
         yield by, {name: _mean(groups[name], level) for name in names}
+    for kind, some in _items(points).items():
+        yield (
+            f"{kind} by weighting",
+            {
+                _WEIGHTS[0]: _mean(some, level),
+                _WEIGHTS[1]: _bounded(
+                    clustered_mean([p.value for p in some], [p.eid for p in some], level=level),
+                    len({point.eid for point in some}),
+                ),
+            },
+        )
+
+
+def _items(points: Iterable[_Point]) -> dict[str, list[_Point]]:
+    """Return the points of whole groups, or articles, by what they are judged for."""
+    found: dict[str, list[_Point]] = defaultdict(list)
+    for point in points:
+        if point.whole:
+            found[point.whole].append(point)
+    return found
 
 
 def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
@@ -336,11 +377,16 @@ def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
     for point in points:
         by_eid[point.eid].append(point.value)
     estimate = clustered_mean([fmean(some) for some in by_eid.values()], list(by_eid), level=level)
-    if isinstance(estimate, Estimate) and len(by_eid) < FEWEST_CLUSTERS:
+    return _bounded(estimate, len(by_eid))
+
+
+def _bounded(estimate: Estimate | Undefined, n_clusters: int) -> Estimate | Undefined:
+    if isinstance(estimate, Estimate) and n_clusters < FEWEST_CLUSTERS:
         why = f"no interval: fewer than {FEWEST_CLUSTERS} clusters"
         return replace(estimate, low=None, high=None, method=why)
     return within(estimate, 0.0, 1.0)
 
 
-def _order(name: str) -> tuple[int, str]:
-    return _NAMES.index(name) if name in _NAMES else len(_NAMES), name
+def _order(name: str) -> tuple[int, int, str]:
+    number = int(name) if name.isdecimal() else sys.maxsize
+    return _NAMES.index(name) if name in _NAMES else len(_NAMES), number, name

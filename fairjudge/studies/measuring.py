@@ -21,6 +21,7 @@ from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
 from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.fairness_findings import fairness_findings
+from fairjudge.reports.figures import protocol_of
 from fairjudge.run.collecting import AuditInput, collect
 from fairjudge.run.probing import checks_report, order_report
 from fairjudge.studies.files import (
@@ -151,7 +152,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
         return Done(
             told=f"{pluralize(len(groups), 'judge')}, {n_curves}",
             findings=tuple(
-                f"{group['judge']} against people, {group['aspect']} by {group['protocol']}: "
+                f"{group['judge']} against people, {group['aspect']} by {protocol_of(group)}: "
                 f"{verdict(group)}."
                 for group in groups
             ),
