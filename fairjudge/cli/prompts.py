@@ -28,7 +28,7 @@ def list_() -> None:
 @app.command()
 def show(
     name: Annotated[
-        str, typer.Argument(help="Such as judge/coverage-single.v2; the newest without .v2.")
+        str, typer.Argument(help="Such as judge/coverage-single.v3; the newest without .v3.")
     ],
 ) -> None:
     """Print one template as it stands."""

@@ -30,7 +30,7 @@ from fairjudge.engine.runs import (
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.balance import BALANCE
-from fairjudge.judges.checklist import derive
+from fairjudge.judges.deriving import derive
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.judging import JudgeOptions
