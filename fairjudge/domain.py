@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
@@ -39,6 +39,12 @@ StatementVerdict: TypeAlias = Literal["supported", "contradicted", "absent"]
 """What articles say of a statement: that it is so, that it is otherwise, or nothing."""
 Stance: TypeAlias = Literal["endorses", "reports", "disputes"]
 """How an article stands to an answer that it quotes: as its own, as another's, or against it."""
+QuestionKind: TypeAlias = Literal["rivals", "facets"]
+"""Whether some answers to a question exclude each other, or all can be true together."""
+Importance: TypeAlias = Literal["vital", "okay"]
+"""Whether a good summary must say it, or may (AutoNuggetizer)."""
+GROUP_LISTS = ("group_labels", "group_sources", "group_weights", "group_importance")
+"""What a question has one entry a group of, beside the answers."""
 _BEYOND_EXACT = 2.0**53
 """From here on floats do not hold every whole number: an id that large may have lost digits."""
 AttributeValue: TypeAlias = str | int | float | bool | None
@@ -85,6 +91,10 @@ Value = Annotated[
 """A score, or a verdict on a pair."""
 
 
+Weight = Annotated[int | float, Field(ge=0)]
+"""How much something counts beside others of its kind; 0 and up."""
+
+
 class Record(BaseModel):
     """A line of a file. Unknown keys are kept and written back."""
 
@@ -126,8 +136,8 @@ class Answer(Record):
     """What one article answers to a question.
 
     ``answer`` is the quote as it stands in the article. ``speaker`` is who holds it, None for the
-    outlet's own voice or where it is not known; ``gloss`` says in a few words what the quote means
-    where it is unclear by itself.
+    outlet's own voice or where it is not known; ``stance`` is how the article stands to what its
+    group says; ``gloss`` says in a few words what the quote means where it is unclear by itself.
     """
 
     aid: Id
@@ -137,20 +147,93 @@ class Answer(Record):
     gloss: Text | None = None
 
 
+class GroupSources(Record):
+    """The articles that say what a group says, and those that dispute it, each by its ``aid``."""
+
+    support: tuple[Id, ...] = ()
+    dispute: tuple[Id, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerGroup:
+    """One group of a question, with what is known of it; see `QuestionAnswers.groups`.
+
+    ``supported_by`` are the articles that say it, ``endorsed_by`` those of them that say it in
+    their own voice or side with it, ``disputed_by`` those that reject it. ``weight`` is how many
+    support it where nothing else is given.
+    """
+
+    label: str
+    answers: tuple[Answer, ...]
+    supported_by: tuple[str, ...]
+    endorsed_by: tuple[str, ...]
+    disputed_by: tuple[str, ...]
+    weight: float
+    importance: Importance | None
+
+
 class QuestionAnswers(Record):
-    """A question with its groups of equivalent answers, and a label a group where there are any."""
+    """A question with its groups of equivalent answers.
+
+    ``group_labels``, ``group_sources``, ``group_weights`` and ``group_importance`` have one entry a
+    group where they are given. ``kind`` says whether some groups exclude each other (``rivals``)
+    or all can be true together (``facets``); ``rivals`` has the pairs that do, counted from 0.
+    """
 
     question: Text
     answer_groups: tuple[tuple[Answer, ...], ...]
     group_labels: tuple[Text, ...] | None = None
+    group_sources: tuple[GroupSources, ...] | None = None
+    group_weights: tuple[Weight, ...] | None = None
+    group_importance: tuple[Importance | None, ...] | None = None
+    kind: QuestionKind | None = None
+    rivals: tuple[tuple[int, int], ...] | None = None
 
     @model_validator(mode="after")
-    def _a_label_a_group(self) -> Self:
-        if self.group_labels is not None and len(self.group_labels) != len(self.answer_groups):
-            raise ValueError(
-                f"{len(self.group_labels)} group_labels for {len(self.answer_groups)} answer_groups"
-            )
+    def _an_entry_a_group(self) -> Self:
+        n = len(self.answer_groups)
+        for name in GROUP_LISTS:
+            given = getattr(self, name)
+            if given is not None and len(given) != n:
+                raise ValueError(f"{len(given)} {name} for {n} answer_groups")
+        for pair in self.rivals or ():
+            if pair[0] == pair[1] or not all(0 <= group < n for group in pair):
+                raise ValueError(f"rivals: {list(pair)} are not two of the {n} answer_groups")
         return self
+
+    def groups(self) -> tuple[AnswerGroup, ...]:
+        """Return the groups one by one; what a file does not say follows from its answers."""
+        return tuple(map(self._group, range(len(self.answer_groups))))
+
+    def _group(self, place: int) -> AnswerGroup:
+        answers = self.answer_groups[place]
+        sources = self.group_sources[place] if self.group_sources else sources_of(answers)
+        endorsing = {one.aid for one in answers if one.stance in {None, "endorses"}}
+        weight = self.group_weights[place] if self.group_weights else len(sources.support)
+        return AnswerGroup(
+            label=self.group_labels[place] if self.group_labels else "",
+            answers=answers,
+            supported_by=sources.support,
+            endorsed_by=tuple(aid for aid in sources.support if aid in endorsing),
+            disputed_by=sources.dispute,
+            weight=weight,
+            importance=self.group_importance[place] if self.group_importance else None,
+        )
+
+
+def sources_of(answers: Sequence[Answer]) -> GroupSources:
+    """Return who stands behind a group of answers, and who against it, by the answers' stances.
+
+    An article with both stands behind it. A group that only disputing articles form says what they
+    say: they are those behind it.
+    """
+    support = dict.fromkeys(one.aid for one in answers if one.stance != "disputes")
+    every = dict.fromkeys(one.aid for one in answers)
+    if not support:
+        return GroupSources(support=tuple(every))
+    return GroupSources(
+        support=tuple(support), dispute=tuple(aid for aid in every if aid not in support)
+    )
 
 
 class Reference(Cluster):

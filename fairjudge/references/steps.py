@@ -14,7 +14,7 @@ from itertools import count
 from statistics import median_low
 from typing import TypeAlias
 
-from fairjudge.domain import Answer, Article, QuestionAnswers
+from fairjudge.domain import GROUP_LISTS, Answer, Article, GroupSources, QuestionAnswers
 from fairjudge.text.counting import pluralize
 from fairjudge.text.scripts import count_words
 from fairjudge.text.tokens import words
@@ -221,11 +221,32 @@ def _paragraphs(article: Article) -> list[Counter[str]]:
 def keep_answers(question: QuestionAnswers, keep: Callable[[Answer], bool]) -> QuestionAnswers:
     """Return `question` with the answers that `keep` accepts; groups left empty are gone."""
     groups = [tuple(filter(keep, group)) for group in question.answer_groups]
-    update: dict[str, object] = {"answer_groups": tuple(group for group in groups if group)}
-    if question.group_labels is not None:
-        labelled = zip(question.group_labels, groups, strict=True)
-        update["group_labels"] = tuple(label for label, group in labelled if group)
-    return question.model_copy(update=update)
+    left = [place for place, group in enumerate(groups) if group]
+    update: dict[str, object] = {"answer_groups": tuple(groups[place] for place in left)}
+    for name in GROUP_LISTS:
+        given = getattr(question, name)
+        if given is not None:
+            update[name] = tuple(given[place] for place in left)
+    if question.group_sources is not None:
+        update["group_sources"] = tuple(
+            _still_there(question.group_sources[place], groups[place]) for place in left
+        )
+    return question.model_copy(update=update | _rivals_among(question, left))
+
+
+def _still_there(sources: GroupSources, answers: Sequence[Answer]) -> GroupSources:
+    left = {answer.aid for answer in answers}
+    support = tuple(aid for aid in sources.support if aid in left)
+    return sources.model_copy(update={"support": support})
+
+
+def _rivals_among(question: QuestionAnswers, left: Sequence[int]) -> dict[str, object]:
+    """Return the pairs of rivals by their new places, and the kind that follows from them."""
+    if question.rivals is None:
+        return {}
+    place = {old: new for new, old in enumerate(left)}
+    pairs = tuple((place[a], place[b]) for a, b in question.rivals if a in place and b in place)
+    return {"rivals": pairs, "kind": "rivals" if pairs else "facets"}
 
 
 def drop_positions(question: QuestionAnswers, positions: Iterable[int]) -> QuestionAnswers:
