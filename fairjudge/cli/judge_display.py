@@ -56,12 +56,12 @@ def _show(aspect: AspectReport) -> None:
         print_table(table)
 
 
-def _meaning(protocol: str, low: float, high: float) -> str:
+def _meaning(protocol: str, aspect: str, low: float, high: float) -> str:
     from fairjudge.protocols import PROTOCOLS
 
     asked = PROTOCOLS[protocol]
     span = f"{low:g} to {high:g}" if asked.graded else "0 to 1"
-    return f"Score: {asked.score_meaning}, {span}"
+    return f"Score: {asked.meaning_of(aspect)}, {span}"
 
 
 def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) -> TextTable:
@@ -83,7 +83,7 @@ def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) ->
         for score in outcome.scores
     ]
     low, high = outcome.scale_range
-    notes = [f"{_meaning(outcome.plan.protocol, low, high)}; {WEIGHTING}."]
+    notes = [f"{_meaning(outcome.plan.protocol, outcome.plan.aspect, low, high)}; {WEIGHTING}."]
     notes += filter(None, [not_ranked(outcome.scores)])
     notes += _ranking(outcome.scores, ranks)
     if bounded:
@@ -142,7 +142,7 @@ def _derived(outcome: JudgeOutcome, protocol: str, scores: Sequence[SystemScore]
             )
             for score in scores
         ),
-        notes=(f"{_meaning(protocol, 1, 5)}.", *_by_default(outcome)),
+        notes=(f"{_meaning(protocol, outcome.plan.aspect, 1, 5)}.", *_by_default(outcome)),
     )
 
 
