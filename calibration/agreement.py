@@ -12,6 +12,7 @@ import numpy as np
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import ItemKey
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, codes
 from fairjudge.stats.agreement import (
     KappaWeights,
@@ -206,8 +207,11 @@ def _part(
 ) -> Part:
     """Put two values of some items beside each other."""
     names = [joined.documents[row] for row in rows]
-    systems = [joined.systems[row] for row in rows]
-    data = scores(first, second, documents=names, systems=systems)
+    keys = [joined.keys[row] for row in rows]
+    opponents = [key[2] for key in keys] if PROTOCOLS[joined.protocol].paired else None
+    data = scores(
+        first, second, documents=names, systems=[key[1] for key in keys], opponents=opponents
+    )
     return Part(data=data, documents=documents)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import fairjudge
+from fairjudge.cli._main import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -133,6 +134,19 @@ HEAVY = {"langgraph", "langchain_core", "langchain_openai", "torch", "transforme
 )
 def test_importing_loads_nothing_heavy(statement, unwanted):
     assert unwanted & set(loaded_after(statement)) == set()
+
+
+def commands_loaded_after(*arguments: str) -> set[str]:
+    run = f"from typer.testing import CliRunner; CliRunner().invoke(app, {list(arguments)})"
+    loaded = loaded_after(f"from fairjudge.cli._main import app; {run}")
+    named = {place.partition(":")[0] for place, _ in COMMANDS.values()}
+    return {name for name in named if f"fairjudge.cli.{name}" in loaded}
+
+
+def test_a_command_is_imported_when_it_is_named():
+    assert commands_loaded_after("--help") == set()
+    assert commands_loaded_after("judge", "--help") == {"judge"}
+    assert commands_loaded_after("bias", "words", "--help") == {"bias"}
 
 
 def test_all_is_the_public_surface():

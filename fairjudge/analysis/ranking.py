@@ -9,14 +9,12 @@ import numpy as np
 
 from fairjudge.calibration.labels import by_group
 from fairjudge.calibration.plackett_luce import Rankings, rank_by_rankings
-from fairjudge.calibration.ranking import Comparisons, Ranking, rank_systems
+from fairjudge.calibration.ranking import Ranking, rank_systems
 from fairjudge.domain import Judgement, ProtocolName, Undefined
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import to_json
-
-_WINS = {"a": 1.0, "b": 0.0, "tie": 0.5}
-_POSITIONS = {"ab": 1.0, "ba": -1.0, None: 0.0}
+from fairjudge.scores.strengths import comparisons
 
 
 def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dict[str, Any]:
@@ -53,18 +51,6 @@ def _found(
     found = rank_by_rankings(given, rng=np.random.default_rng(seed), level=level)
     shown = {"protocol": protocol, "n_rankings": len(ranked)}
     return {**shown, **_shown(found, n_unscored=len(whole) - len(ranked))}
-
-
-def comparisons(rows: Sequence[Judgement]) -> Comparisons:
-    """Return the scored pairwise judgements among `rows`."""
-    scored = [row for row in rows if isinstance(row.value, str)]
-    return Comparisons(
-        wins=np.array([_WINS[str(row.value)] for row in scored]),
-        system_a=tuple(str(row.system_a) for row in scored),
-        system_b=tuple(str(row.system_b) for row in scored),
-        positions=np.array([_POSITIONS[row.order] for row in scored]),
-        documents=tuple(row.eid for row in scored),
-    )
 
 
 def _group(rows: Sequence[Judgement], *, level: float, seed: int) -> dict[str, Any]:

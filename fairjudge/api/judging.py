@@ -94,7 +94,8 @@ class JudgeResult(Sequence[Judgement]):
         Table
             One row a system (and judge, protocol and unit where there are several): ``mean``,
             ``low``, ``high``, ``behind`` the first with its interval, ``n_clusters``, ``n_judged``,
-            ``n_unscored``, ``ranked``. A system scored on fewer clusters is not ranked.
+            ``n_unscored``, ``ranked``. A system scored on fewer clusters is not ranked. Pairs of an
+            incomplete design also have ``strength``, by which they are ranked.
         """
         from fairjudge.reports.leaderboard_section import combined_table
         from fairjudge.scores.leaderboards import leaderboards
@@ -109,6 +110,7 @@ class JudgeResult(Sequence[Judgement]):
                 "system": standing.score.system,
                 **with_interval("mean", standing.mean),
                 **with_interval("behind", standing.behind),
+                **(with_interval("strength", standing.place.strength) if standing.place else {}),
                 "n_clusters": standing.score.n_clusters,
                 "n_judged": standing.score.n_judged,
                 "n_unscored": standing.score.n_unscored,

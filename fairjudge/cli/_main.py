@@ -1,48 +1,82 @@
-"""The application: its commands, and how errors end."""
+"""The application: its commands, each imported when it is named, and how errors end."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from fairjudge import __version__
-from fairjudge.cli import (
-    align,
-    annotate,
-    audit,
-    backends,
-    bias,
-    build,
-    cache,
-    calibrate,
-    cascade,
-    check,
-    compare,
-    export,
-    fairness,
-    import_,
-    judge,
-    plan,
-    prompts,
-    quickstart,
-    rank,
-    report,
-    split,
-    study,
-    summarize,
-)
 from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
 from fairjudge.errors import FairJudgeError
 
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "build": ("build:build", "Build references: what sources answer differently"),
+    "summarize": ("summarize:summarize", "Summarize clusters with an LLM"),
+    "judge": ("judge:judge", "Judge summaries and rank systems"),
+    "cascade": ("cascade:cascade", "Ask the LLM only where the local judge is uncertain"),
+    "split": ("split:split", "Split summaries into atomic content units"),
+    "plan": ("plan:plan", "Estimate what a run will cost"),
+    "load-batch": ("plan:load_batch", "Load the replies of a batch into the cache"),
+    "import": ("import_:import_", "Convert recorded replies and other tools' files"),
+    "export": ("export:export", "Export judgements for other tools"),
+    "annotate": ("annotate:annotate", "Label items on a local web page"),
+    "calibrate": ("calibrate:calibrate", "Compare judges with human labels"),
+    "align": ("align:align", "Improve a judge's prompt from labels, honestly"),
+    "apply": ("calibrate:apply", "Calibrate a judge's scores"),
+    "rank": ("rank:rank", "Rank systems by pairwise judgements"),
+    "check": ("check:check", "Check a changed judge against its baseline"),
+    "compare": ("compare:compare", "Compare two runs on the same items"),
+    "report": ("report:report", "Write an HTML report, with every reply"),
+    "quickstart": ("quickstart:quickstart", "Run every step on the bundled example"),
+    "backends": ("backends:backends", "List backends, and what each needs"),
+    "study": ("study:app", "Run a whole study from one file"),
+    "audit": ("audit:app", "Audit a judge's biases"),
+    "fairness": ("fairness:app", "Measure fairness over social attributes"),
+    "cache": ("cache:app", "Manage the response cache"),
+    "prompts": ("prompts:app", "List, show and lock prompt templates"),
+    "bias": ("bias:app", "Measure demographic bias in summaries"),
+}
+"""Where each command is, below `fairjudge.cli`, and its line in the help of all."""
+
+
+class Commands(Mapping[str, Any]):
+    """The commands by name; one is imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> Any:
+        place, line = COMMANDS[name]
+        module, _, attribute = place.partition(":")
+        command = getattr(import_module(f"fairjudge.cli.{module}"), attribute)
+        holder = Application(rich_markup_mode=None)
+        if isinstance(command, typer.Typer):
+            holder.add_typer(command, name=name, short_help=line)
+        else:
+            holder.command(name, short_help=line)(command)
+        return typer.main.get_group(holder).commands[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
 
 class _Group(TyperGroup):
-    """Ends commands that were interrupted in our own way."""
+    """Imports commands late, and ends those that were interrupted in our own way."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings | {"commands": Commands()})
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
     def make_context(self, *given: Any, **more: Any) -> Any:
         """Read the command line."""
@@ -73,33 +107,6 @@ app = Application(
     rich_markup_mode=None,  # its tables cut the names of options off at 80 columns
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(study.app, name="study", short_help="Run a whole study from one file")
-app.command("build", short_help="Build references: what sources answer differently")(build.build)
-app.command("summarize", short_help="Summarize clusters with an LLM")(summarize.summarize)
-app.command("judge", short_help="Judge summaries and rank systems")(judge.judge)
-app.command("cascade", short_help="Ask the LLM only where the local judge is uncertain")(
-    cascade.cascade
-)
-app.command("split", short_help="Split summaries into atomic content units")(split.split)
-app.command("plan", short_help="Estimate what a run will cost")(plan.plan)
-app.command("load-batch", short_help="Load the replies of a batch into the cache")(plan.load_batch)
-app.add_typer(audit.app, name="audit", short_help="Audit a judge's biases")
-app.add_typer(fairness.app, name="fairness", short_help="Measure fairness over social attributes")
-app.command("import", short_help="Convert recorded replies and other tools' files")(import_.import_)
-app.command("export", short_help="Export judgements for other tools")(export.export)
-app.command("annotate", short_help="Label items on a local web page")(annotate.annotate)
-app.command("calibrate", short_help="Compare judges with human labels")(calibrate.calibrate)
-app.command("align", short_help="Improve a judge's prompt from labels, honestly")(align.align)
-app.command("apply", short_help="Calibrate a judge's scores")(calibrate.apply)
-app.command("rank", short_help="Rank systems by pairwise judgements")(rank.rank)
-app.command("check", short_help="Check a changed judge against its baseline")(check.check)
-app.command("compare", short_help="Compare two runs on the same items")(compare.compare)
-app.command("report", short_help="Write an HTML report, with every reply")(report.report)
-app.command("quickstart", short_help="Run every step on the bundled example")(quickstart.quickstart)
-app.command("backends", short_help="List backends, and what each needs")(backends.backends)
-app.add_typer(cache.app, name="cache", short_help="Manage the response cache")
-app.add_typer(prompts.app, name="prompts", short_help="List, show and lock prompt templates")
-app.add_typer(bias.app, name="bias", short_help="Measure demographic bias in summaries")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position

@@ -16,6 +16,8 @@ from fairjudge.cli.display import (
 from fairjudge.cli.terminal import say
 from fairjudge.reports.covered_tables import MATRICES, covered_tables
 from fairjudge.reports.figures import named
+from fairjudge.reports.leaderboard_section import DESIGN
+from fairjudge.reports.ranking_tables import RANKS_ALLOWED
 from fairjudge.reports.stability_tables import stability_tables
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 from fairjudge.text.counting import pluralize
@@ -68,12 +70,14 @@ def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) ->
     bounded = outcome.n_unscored > 0
     from fairjudge.scores.leaderboards import WEIGHTING, not_ranked
 
-    heads = ("rank", "score", *(("worst", "best") if bounded else ()))
-    heads = (*heads, "clusters", "judged", "unscored")
+    by_strength = any(score.strength is not None for score in outcome.scores)
+    heads = ("rank", *(("strength",) if by_strength else ()), "score")
+    heads = (*heads, *(("worst", "best") if bounded else ()), "clusters", "judged", "unscored")
     rows = [
         (
             score.system if score.ranked else f"{score.system} (not ranked)",
             _rank(ranks.get(score.system)),
+            *([number(score.strength)] if by_strength else []),
             _mean(score),
             *([number(score.low), number(score.high)] if bounded else []),
             str(score.n_clusters),
@@ -84,7 +88,7 @@ def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) ->
     ]
     low, high = outcome.scale_range
     notes = [f"{_meaning(outcome.plan.protocol, outcome.plan.aspect, low, high)}; {WEIGHTING}."]
-    notes += filter(None, [not_ranked(outcome.scores)])
+    notes += filter(None, [DESIGN if by_strength else "", not_ranked(outcome.scores)])
     notes += _ranking(outcome.scores, ranks)
     if bounded:
         reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.missing.reasons.items())
@@ -114,10 +118,15 @@ def _ranking(scores: Sequence[SystemScore], ranks: Mapping[str, tuple[int, int]]
     """Say what the ranks rest on, or why there are none."""
     if sum(score.ranked for score in scores) < 2:
         return []
+    by_strength = any(score.strength is not None for score in scores)
+    if ranks and by_strength:
+        return [f"Rank: {RANKS_ALLOWED} (95 %)."]
     if ranks:
         return ["Rank: what the 95 % intervals of the differences over clusters leave open."]
     from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 
+    if max(score.n_clusters for score in scores) >= FEWEST_CLUSTERS:
+        return ["Some system never loses: no confidence intervals, and no ranks shown."]
     return [f"Too few clusters (< {FEWEST_CLUSTERS}) for confidence intervals; no ranks shown."]
 
 

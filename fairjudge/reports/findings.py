@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fairjudge.domain import Estimate
 from fairjudge.reports.figures import named
 from fairjudge.scores.aggregate import SystemScore
-from fairjudge.scores.leaderboards import FEWEST_CLUSTERS, Leaderboard
+from fairjudge.scores.leaderboards import FEWEST_CLUSTERS, Leaderboard, Standing
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
 
@@ -25,9 +25,10 @@ MUCH_UNSCORED = 0.05
 class Board:
     """What the sentences on a ranking are made of.
 
-    ``systems`` are those ranked, best first, of which the first ``n_level`` share the best score;
-    ``as_good`` are the others that may be no worse than the first, None where no intervals say so:
-    ``by_rank`` says whether by the ranks that they may have, or by their difference to the first.
+    ``systems`` are those ranked, best first, of which the first ``n_level`` share the best score,
+    which is ``score`` in words; ``as_good`` are the others that may be no worse than the first,
+    None where no intervals say so: ``by_rank`` says whether by the ranks that they may have, or by
+    their difference to the first. ``why`` says why no system is ranked where one has a score.
     ``reasons`` counts items without a score by reason, ``without_probabilities`` scores that do not
     come from the token probabilities that were asked for.
     """
@@ -43,6 +44,8 @@ class Board:
     n_level: int = 1
     by_rank: bool = False
     without_probabilities: Mapping[str, int] = field(default_factory=dict)
+    score: str = "mean"
+    why: str = ""
 
 
 def board_findings(board: Board) -> tuple[str, ...]:
@@ -55,7 +58,7 @@ def board_findings(board: Board) -> tuple[str, ...]:
 def standing(board: Board) -> tuple[str, ...]:
     """Return who leads, who is not compared, and whether scores of two kinds stand together."""
     said = [_leads(board)]
-    if board.not_ranked:
+    if board.not_ranked and board.systems:
         others = named(board.not_ranked, _MAX_NAMED)
         said.append(f"Judged on fewer clusters, and not compared: {others}.")
     if board.without_probabilities:
@@ -80,29 +83,53 @@ def of_leaderboard(found: Leaderboard) -> Board:
     """Return what the report's leaderboard says: behind the first by an interval above 0 or not."""
     ranked = [one for one in found.standings if one.score.ranked and one.score.n_clusters]
     n_clusters = max((one.score.n_clusters for one in ranked), default=0)
-    as_good = [
-        one.score.system
-        for one in ranked[1:]
-        if not (isinstance(one.behind, Estimate) and (one.behind.low or 0.0) > 0)
-    ]
+    scores = [one.score for one in found.standings]
     return Board(
         aspect=found.aspect,
         systems=[one.score.system for one in ranked],
-        as_good=None if n_clusters < FEWEST_CLUSTERS else as_good,
-        not_ranked=[one.score.system for one in found.standings if not one.score.ranked],
+        as_good=_as_good(found, ranked) if n_clusters >= FEWEST_CLUSTERS else None,
+        not_ranked=[score.system for score in scores if not score.ranked],
         n_clusters=n_clusters,
         n_items=found.missing.n_items,
         reasons=found.missing.reasons,
         by_default=bool(found.n_by_default),
         n_level=n_level(one.score for one in ranked),
+        by_rank=found.ranking is not None,
         without_probabilities=found.without_probabilities,
+        score=score_in_words(scores),
+        why=why_not_ranked(scores),
     )
 
 
+def _as_good(found: Leaderboard, ranked: Sequence[Standing]) -> list[str] | None:
+    """Return which others may be no worse than the first; None where no interval says so."""
+    if found.ranking is None:
+        behind = [one for one in ranked[1:] if not _is_behind(one)]
+        return [one.score.system for one in behind]
+    places = [one.place for one in ranked if one.place is not None]
+    if any(place.best_rank is None for place in places):
+        return None
+    return [place.system for place in places[1:] if place.best_rank == 1]
+
+
+def _is_behind(one: Standing) -> bool:
+    return isinstance(one.behind, Estimate) and (one.behind.low or 0.0) > 0
+
+
+def score_in_words(scores: Iterable[SystemScore]) -> str:
+    """Return what `scores` are ranked by: ``"mean"``, or ``"strength"`` of an incomplete design."""
+    return "mean" if all(score.strength is None for score in scores) else "strength"
+
+
+def why_not_ranked(scores: Iterable[SystemScore]) -> str:
+    """Return why no system is ranked though some have a score; empty where one is."""
+    return next((score.why for score in scores if score.why), "")
+
+
 def n_level(scores: Iterable[SystemScore]) -> int:
-    """Return how many systems share the best mean."""
-    means = {score.system: score.mean for score in scores if isinstance(score.mean, float | int)}
-    return len(leaders(means))
+    """Return how many systems share the best score."""
+    figures = {one.system: one.figure for one in scores if isinstance(one.figure, float | int)}
+    return len(leaders(figures))
 
 
 def first_of(ranges: Mapping[str, tuple[int, int]], systems: Sequence[str]) -> list[str] | None:
@@ -112,27 +139,30 @@ def first_of(ranges: Mapping[str, tuple[int, int]], systems: Sequence[str]) -> l
 
 def _leads(board: Board) -> str:
     if not board.systems:
-        return "No system has a score."
+        return f"No system leads: {board.why}." if board.why else "No system has a score."
     first = board.systems[0]
     if board.n_level > 1:
         return _stand_level(board, board.systems[: board.n_level])
     if len(board.systems) == 1:
         return f"{first} alone can be ranked: there is nothing to compare it with."
     if board.as_good is None:
-        return (
-            f"{first} has the highest mean in {board.aspect}; "
-            f"{pluralize(board.n_clusters, 'cluster')} cannot tell systems apart."
-        )
+        return f"{first} has the highest {board.score} in {board.aspect}; {_cannot_tell(board)}."
     others = compared(board.as_good, by_rank=board.by_rank)
-    return f"{first} has the highest mean in {board.aspect}; {others}."
+    return f"{first} has the highest {board.score} in {board.aspect}; {others}."
+
+
+def _cannot_tell(board: Board) -> str:
+    """Say why there are no intervals."""
+    if board.n_clusters >= FEWEST_CLUSTERS:
+        return "by how much cannot be estimated: some system never loses"
+    return f"{pluralize(board.n_clusters, 'cluster')} cannot tell systems apart"
 
 
 def _stand_level(board: Board, level: Sequence[str]) -> str:
     """Say that several systems share the first place, and which do not differ significantly."""
     sentence = f"{together(level)} stand level in {board.aspect}"
     if board.as_good is None:
-        n_clusters = pluralize(board.n_clusters, "cluster")
-        return f"{sentence}; {n_clusters} cannot tell systems apart."
+        return f"{sentence}; {_cannot_tell(board)}."
     if len(level) == len(board.systems):
         return f"{sentence}."
     others = [name for name in board.as_good if name not in level]
@@ -172,7 +202,9 @@ def next_step(board: Board) -> str:
     """Return what to do next."""
     if sum(board.reasons.values()) > MUCH_UNSCORED * board.n_items:
         return "Next: find out why so many have no score; the order may change with them."
-    if board.as_good is None and len(board.systems) > 1:
+    if board.why:
+        return "Next: judge all systems on the same clusters, or pairs that link them."
+    if board.as_good is None and len(board.systems) > 1 and board.n_clusters < FEWEST_CLUSTERS:
         return f"Next: judge {FEWEST_CLUSTERS} clusters or more; a difference takes dozens."
     if board.by_default:
         return "Next: an LLM as judge, or labels by people for 'fairjudge calibrate'."

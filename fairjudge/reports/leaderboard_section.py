@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.results import figure
+from fairjudge.records.results import figure, to_json
 from fairjudge.reports.figures import Json, forest, row
 from fairjudge.reports.findings import board_findings, of_leaderboard, two_kinds
-from fairjudge.reports.parts import Group, Heading, Paragraph, Part
+from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Plot
+from fairjudge.reports.ranking_tables import RANKS_ALLOWED, shown_rank
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import Column, TextTable
 from fairjudge.scores.leaderboards import (
@@ -19,10 +20,16 @@ from fairjudge.scores.leaderboards import (
     not_ranked,
     weak_judge,
 )
+from fairjudge.scores.strengths import INCOMPLETE
 from fairjudge.text.counting import pluralize
 
 FEW_DOCUMENTS = 15
 """Below this an interval is flagged, as ``calibrate`` does."""
+DESIGN = (
+    f"{INCOMPLETE[:1].upper()}{INCOMPLETE[1:]}, so that a win rate says whom a system met: "
+    "strengths (Bradley-Terry with ties) rank them, and hold whom each met against it."
+)
+"""What must be said of win rates in an incomplete design of pairs."""
 _UNITS = {
     "summary": "whole summaries",
     "sentence": "single sentences",
@@ -38,27 +45,46 @@ def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Part]:
         yield Paragraph(" ".join(board_findings(of_leaderboard(board))))
         yield Paragraph(f"{_described(board)}.", "note")
         yield from (Paragraph(caution, "strong") for caution in _cautions(board))
-        plot = forest(
-            [row(standing.score.system, figure(standing.mean)) for standing in board.standings],
-            title=f"{board.aspect}, {board.shown_protocol}, by {board.judge}",
-            across=PROTOCOLS[board.protocol].meaning_of(board.aspect),
-            span=board.scale_range,
-        )
-        yield Group((plot, _table(board)))
-    if boards:
+        yield Group((_plot(board), _table(board)))
+    if any(board.ranking is None for board in boards):
         yield Paragraph(
-            "Intervals are 95 % and resample documents. 'Behind' is the first system's mean less "
-            "this one's on the same documents: an interval that leaves out 0 tells them apart, "
-            "overlapping intervals of two means do not say that they are alike. "
+            "Intervals are 95 % and resample documents. 'Difference to best' is the first system's "
+            "mean less this one's on the same documents: an interval that leaves out 0 tells them "
+            "apart, overlapping intervals of two means do not say that they are alike. "
             f"Of means, {WEIGHTING}.",
             "note",
         )
+
+
+def _plot(board: Leaderboard) -> Plot:
+    """Return the figures by which systems are ranked."""
+    title = f"{board.aspect}, {board.shown_protocol}, by {board.judge}"
+    if has_strengths(board):
+        rows = [
+            row(one.score.system, to_json(one.place.strength))
+            for one in board.standings
+            if one.place is not None
+        ]
+        return forest(rows, title=title, across="strength (log-odds; they add up to 0)")
+    return forest(
+        [row(standing.score.system, figure(standing.mean)) for standing in board.standings],
+        title=title,
+        across=PROTOCOLS[board.protocol].meaning_of(board.aspect),
+        span=board.scale_range,
+    )
+
+
+def has_strengths(board: Leaderboard) -> bool:
+    """Say whether systems are ranked by strengths, of an incomplete design of pairs."""
+    return any(one.place is not None for one in board.standings)
 
 
 def _cautions(board: Leaderboard) -> Iterator[str]:
     n = max((standing.score.n_clusters for standing in board.standings), default=0)
     if n < FEW_DOCUMENTS:
         yield f"{pluralize(n, 'document')}: intervals that rest on so few are too narrow."
+    if board.ranking is not None:
+        yield DESIGN
     if beside := not_ranked(standing.score for standing in board.standings):
         yield beside
     if board.without_probabilities:
@@ -99,16 +125,25 @@ def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
 def _table(board: Leaderboard) -> TextTable:
     unscored = any(standing.score.n_unscored for standing in board.standings)
     bounded = unscored and board.scale_range is not None
+    named = "win rate [95 %]" if board.ranking is not None else "mean [95 %]"
+    shown = f"{named}> {{mean:interval}}"
+    if has_strengths(board):
+        shown = f"rank> {{rank}} | strength [95 %]> {{strength:interval}} | {shown}"
+    elif board.ranking is None:
+        shown += " | difference to best> {behind:interval}"
     return table(
         f"{board.aspect}, {board.shown_protocol}, {_UNITS.get(board.unit, board.unit)}",
-        "system: {system} | mean [95 %]> {mean:interval} | difference to best> {behind:interval}"
+        f"system: {{system}} | {shown}"
         f"{' | worst> {low:number} | best> {high:number}' if bounded else ''}"
         " | documents> {n_clusters} | judged> {n_judged}"
         f"{' | unscored> {n_unscored}' if unscored else ''}",
         map(_row, board.standings),
-        notes=["Worst and best: the mean if every unscored item stood at the bottom or the top."]
-        if bounded
-        else [],
+        notes=[
+            "Worst and best: the mean if every unscored item stood at the bottom or the top."
+            if bounded
+            else "",
+            f"In brackets after the rank: {RANKS_ALLOWED}." if has_strengths(board) else "",
+        ],
     )
 
 
@@ -119,4 +154,6 @@ def _row(standing: Standing) -> Json:
         "system": score.system if score.ranked else f"{score.system} (not ranked)",
         "mean": figure(standing.mean),
         "behind": figure(standing.behind),
+        "strength": to_json(standing.place.strength) if standing.place else None,
+        "rank": shown_rank(to_json(standing.place)) if standing.place else "-",
     }

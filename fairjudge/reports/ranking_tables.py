@@ -9,6 +9,8 @@ from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
 
+RANKS_ALLOWED = "ranks that the data allow, for all systems at once"
+
 
 def ranking_tables(report: Json) -> tuple[TextTable, ...]:
     """Return one table a judge and aspect."""
@@ -26,7 +28,7 @@ def ranking_tables(report: Json) -> tuple[TextTable, ...]:
 
 def _row(one: Json) -> Json:
     wins = {"expected": _percent(one["expected_win_rate"]), "wins": _percent(one["win_rate"])}
-    return {**one, **wins, "rank": _rank(one)}
+    return {**one, **wins, "rank": shown_rank(one)}
 
 
 def _percent(figure: Json) -> str:
@@ -38,7 +40,8 @@ def _percent(figure: Json) -> str:
     return f"{figure['value']:.0%} ({figure['low']:.0%}-{figure['high']:.0%})"
 
 
-def _rank(one: Json) -> str:
+def shown_rank(one: Json) -> str:
+    """Return a rank and, in brackets, those that the data allow: ``2 (1-4)``."""
     best, worst = one["best_rank"], one["worst_rank"]
     if best is None:
         return str(one["rank"])
@@ -55,7 +58,7 @@ def _notes(group: Json) -> Iterator[str]:
             f"{pluralize(group['n_documents'], 'document')}, by the Plackett-Luce model. Strengths "
             "are log-worths and add up to 0; the expected wins are against every other system "
             "equally often, the wins are the share of the others that stood lower. In brackets "
-            "after the rank: ranks that the data allow, for all systems at once."
+            f"after the rank: {RANKS_ALLOWED}."
         )
     else:
         yield from _of_pairs(group)
@@ -74,8 +77,8 @@ def _of_pairs(group: Json) -> Iterator[str]:
         f"{pluralize(group['n_comparisons'], 'comparison')} ({pluralize(group['n_ties'], 'tie')}) "
         f"in {pluralize(group['n_documents'], 'document')}. Strengths are log-odds and add up to "
         "0; the expected wins are against every other system equally often, the wins against those "
-        "it met, ties half. In brackets after the rank: ranks that the data allow, for all systems "
-        "at once."
+        "it met, ties half. "
+        f"In brackets after the rank: {RANKS_ALLOWED}."
     )
     if position.get("value") is not None:
         yield f"Standing first adds {interval(position)} to the log-odds of winning."

@@ -9,7 +9,14 @@ from typing import Any
 
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.records.schema import with_schema
-from fairjudge.reports.findings import Board, board_findings, first_of, n_level
+from fairjudge.reports.findings import (
+    Board,
+    board_findings,
+    first_of,
+    n_level,
+    score_in_words,
+    why_not_ranked,
+)
 from fairjudge.run.judging import JudgeOutcome
 from fairjudge.scores.leaderboards import WEIGHTING, rank_ranges
 
@@ -59,6 +66,8 @@ class AspectReport:
             n_level=n_level(scores),
             by_rank=True,
             without_probabilities=outcome.without_probabilities,
+            score=score_in_words(outcome.scores),
+            why=why_not_ranked(outcome.scores),
         )
 
     @property

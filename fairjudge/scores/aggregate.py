@@ -6,12 +6,17 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairjudge.domain import Judgement, Undefined, Verdict
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.scores.ratings import Rated
+from fairjudge.scores.strengths import INCOMPLETE, strengths
+
+if TYPE_CHECKING:
+    from fairjudge.calibration.ranking import Ranking
 
 _PairKey: TypeAlias = tuple[str, str | None, str | None, str, str, str, int | None, str | None]
 _SIDES: tuple[Verdict, ...] = ("a", "b", "tie")
@@ -137,8 +142,11 @@ class SystemScore:
     for binary and checklist, and for pairwise the win rate in [0, 1] (a tie is half a win for each
     side, a win at half confidence three quarters). ``low`` and ``high`` are the worst cases: every
     unscored unit at the bottom or the top of the scale; equal to ``mean`` where all is scored.
-    ``ranked`` is False where other systems were scored on more clusters: means over different
-    clusters are no ranking.
+    ``ranked`` is False where other systems were scored on more clusters, or share none with this
+    one: means over different clusters are no ranking. ``why`` says it where no system is ranked.
+
+    Where not every pair of systems is compared in every cluster, win rates say whom a system met.
+    ``strength`` is then its log-strength (see `fairjudge.scores.strengths`), by which it is ranked.
     """
 
     system: str
@@ -149,10 +157,18 @@ class SystemScore:
     n_judged: int
     n_unscored: int
     ranked: bool = True
+    strength: float | None = None
+    why: str = ""
+
+    @property
+    def figure(self) -> float | Undefined:
+        """By what systems are ranked: the strength where there is one, else the mean."""
+        return self.mean if self.strength is None else self.strength
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures; ``mean`` is null where nothing was scored."""
-        return {
+        strength = {} if self.strength is None else {"strength": self.strength}
+        return strength | {
             "mean": None if isinstance(self.mean, Undefined) else self.mean,
             "worst": self.low,
             "best": self.high,
@@ -183,8 +199,8 @@ def system_scores(
     """Return one line a system, best first.
 
     Systems scored on fewer clusters than others come after those that are ranked, and systems
-    without any score last. Repeated judgements of an item are averaged first. Units weigh the same
-    within a cluster, and clusters the same.
+    without any score last; none is ranked where two of them share no cluster. Repeated judgements
+    of an item are averaged first. Units weigh the same within a cluster, and clusters the same.
 
     `judgements` are of one aspect, protocol and judge. `scale_range` is the lowest and highest
     value of the scale, for the worst cases; by default 1 to 5 for likert, else 0 to 1.
@@ -194,9 +210,35 @@ def system_scores(
     bottom, top = scale_range or PROTOCOLS[judgements[0].protocol].score_range
     by_system = _cells(_points(judgements))
     scores = [_score(name, cells, bottom, top) for name, cells in by_system.items()]
-    most = max((score.n_clusters for score in scores), default=0)
-    told = [replace(score, ranked=0 < score.n_clusters == most) for score in scores]
+    found = strengths(judgements)
+    told = _by_means(scores, by_system) if found is None else _by_strengths(scores, found)
     return tuple(sorted(told, key=_best_first))
+
+
+def _by_means(scores: Sequence[SystemScore], by_system: Mapping[str, _Cells]) -> list[SystemScore]:
+    """Say which systems are ranked: those scored on the most clusters, if these are common ones."""
+    most = max((score.n_clusters for score in scores), default=0)
+    first = [score.system for score in scores if 0 < score.n_clusters == most]
+    clusters = {
+        name: {eid for eid, cell in by_system[name].items() if _scored(cell)} for name in first
+    }
+    pairs = combinations(first, 2)
+    apart = next((pair for pair in pairs if clusters[pair[0]].isdisjoint(clusters[pair[1]])), None)
+    if apart is not None:
+        why = f"{' and '.join(apart)} share no cluster"
+        return [replace(score, ranked=False, why=why) for score in scores]
+    return [replace(score, ranked=score.system in first) for score in scores]
+
+
+def _by_strengths(scores: Sequence[SystemScore], found: Ranking | Undefined) -> list[SystemScore]:
+    if isinstance(found, Undefined):
+        why = f"{INCOMPLETE}, and {found.why}"
+        return [replace(score, ranked=False, why=why) for score in scores]
+    known = {one.system: one.strength.value for one in found.systems}
+    return [
+        replace(score, ranked=score.system in known, strength=known.get(score.system))
+        for score in scores
+    ]
 
 
 def cluster_means(judgements: Sequence[Rated]) -> dict[str, dict[str, float]]:
@@ -212,9 +254,9 @@ def cluster_means(judgements: Sequence[Rated]) -> dict[str, dict[str, float]]:
 
 
 def _best_first(score: SystemScore) -> tuple[bool, bool, float, str]:
-    if isinstance(score.mean, Undefined):
+    if isinstance(score.figure, Undefined):
         return True, True, 0.0, score.system
-    return False, not score.ranked, -score.mean, score.system
+    return False, not score.ranked, -score.figure, score.system
 
 
 def _points(judgements: Sequence[Rated]) -> Iterable[_Point]:

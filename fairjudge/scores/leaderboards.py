@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,11 @@ from fairjudge.scorers.trained_record import coverage_accuracy, faithfulness_are
 from fairjudge.scores.aggregate import SystemScore, cluster_means, system_scores
 from fairjudge.scores.missing import Missing, missing_of, without_probabilities
 from fairjudge.scores.ratings import Rated
+from fairjudge.scores.strengths import strengths
 from fairjudge.stats.bootstrap import bootstrap_many, divide
+
+if TYPE_CHECKING:
+    from fairjudge.calibration.ranking import RankedSystem, Ranking
 
 _Figure = Estimate | Undefined
 
@@ -27,12 +32,14 @@ class Standing:
 
     Both are over documents, with intervals on the same resamples; ``behind`` compares on the
     documents that each resample holds, and is None for the leader and for systems that are not
-    ranked.
+    ranked. Where pairs are compared in an incomplete design, ``place`` has the strength and the
+    ranks that it may have, and nobody is behind by a mean.
     """
 
     score: SystemScore
     mean: _Figure
     behind: _Figure | None
+    place: RankedSystem | None = None
 
 
 WEIGHTING = "items weigh the same in a cluster, and clusters the same"
@@ -68,7 +75,8 @@ class Leaderboard:
     ``missing`` are the items without a score; ``n_by_default`` of the judgements are the embedded
     default's; ``without_probabilities`` counts values that were to come from token probabilities,
     by the reason why they do not. ``derived``: they say what checklists do under this protocol, and
-    nobody was asked for them.
+    nobody was asked for them. ``ranking`` are the strengths by which systems compared in an
+    incomplete design are ranked, or why there are none; None for any other.
     """
 
     judge: str
@@ -82,6 +90,7 @@ class Leaderboard:
     n_by_default: int = 0
     without_probabilities: Mapping[str, int] = field(default_factory=dict)
     derived: bool = False
+    ranking: Ranking | Undefined | None = None
 
     @property
     def shown_protocol(self) -> str:
@@ -100,6 +109,8 @@ def not_ranked(scores: Iterable[SystemScore]) -> str | None:
     beside = [score.system for score in scored if not score.ranked]
     if not beside:
         return None
+    if len(beside) == len(scored):
+        return f"No system is ranked: {scored[0].why}."
     most = max(score.n_clusters for score in scored)
     return f"Not ranked: {', '.join(beside)}, scored on fewer than {most} clusters."
 
@@ -128,8 +139,12 @@ def rank_ranges(
     Two systems are told apart where the interval of their difference over the clusters that both
     were scored on leaves out 0. A system's best rank is one after those surely above it, its worst
     one before those surely below. Systems that `system_scores` does not rank are absent; on fewer
-    than `FEWEST_CLUSTERS` clusters all are.
+    than `FEWEST_CLUSTERS` clusters all are. Of pairs in an incomplete design, the ranks that their
+    strengths allow.
     """
+    found = strengths(judgements, seed=seed)
+    if found is not None:
+        return {} if isinstance(found, Undefined) else _ranges(found)
     means = cluster_means(judgements)
     names = [
         system_score.system
@@ -147,18 +162,26 @@ def rank_ranges(
     def statistic(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
         return divide(drawn @ sums, drawn @ known.astype(np.float64))
 
-    found = bootstrap_many(
+    apart = bootstrap_many(
         statistic,
         n_documents=len(documents),
         rng=np.random.default_rng(seed),
         n_resamples=n_resamples,
         method="expanded",
     )
-    low = [one.low if isinstance(one, Estimate) else None for one in found]
+    low = [one.low if isinstance(one, Estimate) else None for one in apart]
     above = np.array([bound is not None and bound > 0 for bound in low]).reshape((len(names),) * 2)
     return {
         name: (1 + int(above[:, place].sum()), len(names) - int(above[place].sum()))
         for place, name in enumerate(names)
+    }
+
+
+def _ranges(found: Ranking) -> dict[str, tuple[int, int]]:
+    return {
+        one.system: (one.best_rank, one.worst_rank)
+        for one in found.systems
+        if one.best_rank is not None and one.worst_rank is not None
     }
 
 
@@ -172,11 +195,15 @@ def _leaderboard(
     estimates = _estimates([means[system] for system in known], rng, n_resamples)
     figures = dict(zip(known, estimates, strict=True))
     nothing = Undefined(why="no unit of this system was scored")
+    ranking = strengths(rows)
+    placed = () if ranking is None or isinstance(ranking, Undefined) else ranking.systems
+    places = {one.system: one for one in placed}
     standings = []
     for place, score in enumerate(scores):
         mean, behind = figures.get(score.system, (nothing, None))
-        shown = behind if place and score.ranked else None
-        standings.append(Standing(score=score, mean=mean, behind=shown))
+        shown = behind if place and score.ranked and ranking is None else None
+        standing = Standing(score=score, mean=mean, behind=shown, place=places.get(score.system))
+        standings.append(standing)
     return Leaderboard(
         judge=rows[0].judge,
         aspect=rows[0].aspect,
@@ -189,6 +216,7 @@ def _leaderboard(
         without_probabilities=without_probabilities(rows),
         n_by_default=sum(row.scored_by == "embedding" for row in rows),
         derived=is_derived(rows[0]),
+        ranking=ranking,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import FloatArray, IntArray, document_codes, same_length, vector
+from fairjudge.stats._arrays import FloatArray, IntArray, codes, document_codes, same_length, vector
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many, divide
 from fairjudge.stats.correlation import (
     CORRELATIONS,
@@ -19,6 +19,7 @@ from fairjudge.stats.correlation import (
     correlation,
     rowwise,
 )
+from fairjudge.stats.strengths import n_parts, strengths
 
 Level: TypeAlias = Literal["pooled", "per_document", "system"]
 LEVELS: tuple[Level, ...] = ("pooled", "per_document", "system")
@@ -27,6 +28,10 @@ _WIDE = 64
 """Documents with more items than this are correlated one by one, not as rows of a matrix."""
 _DECIMALS = 12
 """System means this close are ties: they differ by rounding alone."""
+_STRENGTH_DECIMALS = 6
+"""Strengths this close are ties: they differ by the fit's tolerance alone."""
+FEWEST_SYSTEMS = 3
+"""Of systems compared in pairs: two have opposite strengths, so that any two correlate fully."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +39,15 @@ class Scores:
     """Two scores of the same items.
 
     ``first`` and ``second`` have shape (n,); ``documents`` and ``systems`` name each item's
-    document and system. Rows are items; a missing score is a row left out beforehand.
+    document and system. Rows are items; a missing score is a row left out beforehand. Where rows
+    are pairs, ``opponents`` names the system that each system met, and a score above 0 is its win.
     """
 
     first: FloatArray
     second: FloatArray
     documents: tuple[Hashable, ...]
     systems: tuple[Hashable, ...]
+    opponents: tuple[Hashable, ...] | None = None
 
 
 def scores(
@@ -49,11 +56,19 @@ def scores(
     *,
     documents: Sequence[Hashable],
     systems: Sequence[Hashable],
+    opponents: Sequence[Hashable] | None = None,
 ) -> Scores:
     """Check lengths and finiteness, and make `Scores`."""
     one, two = vector(first, name="first"), vector(second, name="second")
-    same_length(first=one, second=two, documents=documents, systems=systems)
-    return Scores(first=one, second=two, documents=tuple(documents), systems=tuple(systems))
+    met = systems if opponents is None else opponents
+    same_length(first=one, second=two, documents=documents, systems=systems, opponents=met)
+    return Scores(
+        first=one,
+        second=two,
+        documents=tuple(documents),
+        systems=tuple(systems),
+        opponents=None if opponents is None else tuple(opponents),
+    )
 
 
 def correlations(
@@ -70,9 +85,10 @@ def correlations(
 
     ``"pooled"`` takes all items as one sample; ``"per_document"`` correlates over the systems
     of each document and averages (SummEval's and DiverseSumm's summary level); ``"system"``
-    correlates the systems' means. Documents are resampled at every level. ``n`` counts items,
-    documents with a defined correlation, and systems respectively; a document without one (one
-    item, or all its scores tied) is left out of the average and counted in ``n_excluded``.
+    correlates the systems' means, of pairs their strengths. Documents are resampled at every
+    level. ``n`` counts items, documents with a defined correlation, and systems respectively; a
+    document without one (one item, or all its scores tied) is left out of the average and counted
+    in ``n_excluded``.
 
     Undefined where the scores are constant or too few, with the reason.
     """
@@ -217,6 +233,8 @@ def document_correlations(part: Part, n_documents: int, name: CorrelationName) -
 
 def _system(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
     data = part.data
+    if data.opponents is not None:
+        return _strengths(data, data.opponents, part.documents, n_documents, name)
     systems, n_systems = document_codes(data.systems, data.first.size)
     if n_systems < 2:
         return Undefined(why=f"{n_systems} system: nothing to correlate")
@@ -238,6 +256,54 @@ def _system(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | 
     return _Prepared(
         statistic=lambda counts: rowwise(name, *means(counts)), n=n_systems, n_excluded=0
     )
+
+
+def _strengths(
+    data: Scores,
+    opponents: Sequence[Hashable],
+    documents: IntArray,
+    n_documents: int,
+    name: CorrelationName,
+) -> _Prepared | Undefined:
+    """Correlate the strengths of systems that were compared in pairs: a mean says whom each met."""
+    n = data.first.size
+    coded, names = codes([*data.systems, *opponents])
+    if len(names) < FEWEST_SYSTEMS:
+        return Undefined(why=f"{len(names)} systems in pairs: a correlation of strengths needs 3")
+    places, pairs = np.unique(np.column_stack([coded[:n], coded[n:]]), axis=0, return_inverse=True)
+    parts = n_parts(places, len(names))
+    if parts > 1:
+        return Undefined(why=f"systems fall into {parts} sets that are never compared")
+    sides = [
+        _outcomes(values, pairs.ravel(), len(places), documents, n_documents)
+        for values in (data.first, data.second)
+    ]
+
+    def found(counts: FloatArray) -> list[FloatArray]:
+        return [
+            np.round(
+                strengths((counts @ side).reshape(len(counts), -1, 3), places, len(names)),
+                _STRENGTH_DECIMALS,
+            )
+            for side in sides
+        ]
+
+    for side, values in zip(("first", "second"), found(np.ones((1, n_documents))), strict=True):
+        if np.unique(values).size < 2:
+            return Undefined(why=f"all system strengths of the {side} variable are equal")
+    return _Prepared(
+        statistic=lambda counts: rowwise(name, *found(counts)), n=len(names), n_excluded=0
+    )
+
+
+def _outcomes(
+    values: FloatArray, pairs: IntArray, n_pairs: int, documents: IntArray, n_documents: int
+) -> FloatArray:
+    """Count wins, losses and ties of each pair within each document: (n_documents, 3 n_pairs)."""
+    out = np.zeros((n_documents, n_pairs, 3))
+    for place, happened in enumerate((values > 0, values < 0, values == 0)):
+        np.add.at(out[:, :, place], (documents, pairs), happened)
+    return out.reshape(n_documents, -1)
 
 
 _BUILDERS: dict[Level, Callable[[Part, int, CorrelationName], _Prepared | Undefined]] = {

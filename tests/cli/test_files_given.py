@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 from pathlib import Path
 
 import pytest
 from cli_tools import building, cluster, finish, judging, start, write_jsonl
+from typer.main import get_command
 
 from fairjudge.cli._main import app
 from fairjudge.cli.application import FOLDERS, WRITTEN
@@ -105,28 +105,28 @@ def test_no_command_writes_over_its_input(cli, name, how):
     assert sorted(path.name for path in Path().iterdir()) == sorted({"in.jsonl", output.name})
 
 
-def commands(application=app, prefix: str = ""):
-    for one in application.registered_commands:
-        yield f"{prefix}{one.name or one.callback.__name__}", one.callback
-    for group in application.registered_groups:
-        yield from commands(group.typer_instance, f"{group.name} ")
+def commands(group=None, prefix: str = ""):
+    for name, command in (group or get_command(app)).commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{name} ")
+        else:
+            yield f"{prefix}{name}", command
 
 
 def test_every_command_that_writes_is_tried():
     """A new option for a file to write belongs among the `WRITTEN`."""
-    for name, function in commands():
-        signature = inspect.signature(function)
-        writing = WRITTEN & signature.parameters.keys()
+    for name, command in commands():
+        writing = WRITTEN & {param.name for param in command.params}
         paths = {
-            parameter.name
-            for parameter in signature.parameters.values()
-            if "Path" in str(parameter.annotation)
+            param.name: param.help or ""
+            for param in command.params
+            if "Path" in str(param.type_descriptor.annotation)
         }
-        for option in paths - WRITTEN - FOLDERS:
-            told = str(signature.parameters[option].annotation)
-            assert "rite " not in told, (name, option)
-            assert "Keep " not in told, (name, option)
-        if writing and paths - WRITTEN - FOLDERS:
+        read = paths.keys() - WRITTEN - FOLDERS
+        for option in read:
+            assert "rite " not in paths[option], (name, option)
+            assert "Keep " not in paths[option], (name, option)
+        if writing and read:
             assert name.split()[0] in {case.split()[0] for case in COMMANDS}, name
 
 

@@ -1,0 +1,149 @@
+"""Systems compared in pairs by an incomplete design are ranked by strengths, never by win rates."""
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from fairjudge.analysis.ranking import ranking_report
+from fairjudge.analysis.reporting import make_report
+from fairjudge.domain import Judgement, Undefined
+from fairjudge.reports.findings import board_findings, of_leaderboard
+from fairjudge.reports.leaderboard_section import leaderboard_parts
+from fairjudge.reports.tables import TextTable
+from fairjudge.scores.aggregate import system_scores
+from fairjudge.scores.leaderboards import leaderboards, not_ranked, rank_ranges
+from fairjudge.scores.strengths import strengths
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "summeval"
+
+
+def both(eid: str, a: str, b: str, value: str) -> list[Judgement]:
+    of = {"eid": eid, "system_a": a, "system_b": b, "aspect": "relevance", "judge": "j"}
+    return [
+        Judgement.model_validate(of | {"protocol": "pairwise", "order": order, "value": value})
+        for order in ("ab", "ba")
+    ]
+
+
+def weak_opponents() -> list[Judgement]:
+    """best beats good 3 to 2, good beats weak 4 to 1, weak beats worst 4 to 1.
+
+    Win rates: best .60, good .60, weak .50, worst .20. Strengths: best is log 1.5 above good,
+    good log 4 above weak, weak log 4 above worst.
+    """
+    rows = []
+    for pair, won in ((("best", "good"), 3), (("good", "weak"), 4), (("weak", "worst"), 4)):
+        for n in range(5):
+            rows += both(f"e{n}", *pair, "a" if n < won else "b")
+    return rows
+
+
+def test_strengths_rank_what_win_rates_mix_up():
+    scores = system_scores(weak_opponents())
+    assert [one.system for one in scores] == ["best", "good", "weak", "worst"]
+    assert all(one.ranked for one in scores)
+    values = [one.strength for one in scores]
+    # a tree of pairs: each difference is the log-odds of its own pair
+    gaps = [first - second for first, second in pairwise(values)]
+    assert gaps == pytest.approx([0.405, 1.386, 1.386], abs=2e-3)
+    assert scores[0].to_json()["strength"] == values[0]
+
+
+def test_a_complete_design_keeps_its_win_rates():
+    rows = [
+        row
+        for n in range(5)
+        for a, b in (("x", "y"), ("x", "z"), ("y", "z"))
+        for row in both(f"e{n}", a, b, "a" if n else "b")
+    ]
+    assert strengths(rows) is None
+    assert [one.strength for one in system_scores(rows)] == [None, None, None]
+    assert "strength" not in system_scores(rows)[0].to_json()
+    # a pair that was asked for but has no score makes no design incomplete
+    lost = rows[0].model_copy(update={"value": None, "unscored": "refused"})
+    assert strengths([lost, *rows[1:]]) is None
+
+
+def test_systems_that_are_never_compared_have_no_leader():
+    rows = [
+        row
+        for n in range(6)
+        for a, b in (("a", "b"), ("c", "d"))
+        for row in both(f"e{n}", a, b, "a" if n else "b")
+    ]
+    scores = system_scores(rows)
+    assert not any(one.ranked for one in scores)
+    assert "2 sets that are never compared" in str(not_ranked(scores))
+    assert rank_ranges(rows) == {}
+    (board,) = leaderboards(rows, n_resamples=50)
+    assert isinstance(board.ranking, Undefined)
+    said = board_findings(of_leaderboard(board))
+    assert said[0].startswith("No system leads: not every pair of systems is compared")
+    assert not any("highest" in sentence for sentence in said)
+
+
+def test_systems_that_share_no_cluster_have_no_leader():
+    """Means over different clusters are no ranking, also where there are equally many."""
+    of = {"aspect": "relevance", "judge": "j", "protocol": "likert"}
+    rows = [
+        Judgement.model_validate(of | {"eid": f"{system}{n}", "system": system, "value": value})
+        for system, value in (("a", 5), ("b", 2))
+        for n in range(6)
+    ]
+    scores = system_scores(rows)
+    assert not any(one.ranked for one in scores)
+    assert not_ranked(scores) == "No system is ranked: a and b share no cluster."
+    assert rank_ranges(rows) == {}
+    (board,) = leaderboards(rows, n_resamples=50)
+    assert all(one.behind is None for one in board.standings)
+    assert board_findings(of_leaderboard(board))[0] == (
+        "No system leads: a and b share no cluster."
+    )
+
+
+def test_the_sentence_stands_on_ranks_that_the_table_shows():
+    (board,) = leaderboards(weak_opponents(), n_resamples=50)
+    sentence = board_findings(of_leaderboard(board))[0]
+    assert sentence.startswith("best has the highest strength in relevance; good")
+    (table,) = [
+        part
+        for group in leaderboard_parts([board])
+        for part in getattr(group, "parts", ())
+        if isinstance(part, TextTable)
+    ]
+    heads = [column.heading for column in table.columns]
+    assert heads[:4] == ["system", "rank", "strength [95 %]", "win rate [95 %]"]
+    assert "difference to best" not in heads
+    may_be_first = {row[0] for row in table.rows if re.search(r"\((1-|1\))|^1$", row[1])}
+    assert {"best", "good"} <= may_be_first
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared SummEval data are not here")
+def test_report_and_rank_agree_on_real_pairs(tmp_path):
+    """Of real replies M8 wins most of its pairs, and is 7th by strength; people put it 8th."""
+    rows = []
+    with (DATA / "pairwise_gpt-3.5_relevance.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            reply = json.loads(line)
+            letter = re.match(r"\s*\(?([ABC])\b", reply["response"])
+            assert letter is not None
+            sides = ("b", "a", "tie") if reply["swapped"] else ("a", "b", "tie")
+            row = {name: reply[name] for name in ("eid", "system_a", "system_b", "aspect", "judge")}
+            row |= {"protocol": "pairwise", "order": "ba" if reply["swapped"] else "ab"}
+            rows.append(row | {"value": sides["ABC".index(letter[1])]})
+    judged = [Judgement.model_validate(row) for row in rows]
+    ranked = ranking_report(judged, level=0.95, seed=0)["groups"][0]["systems"]
+    names = [one["system"] for one in ranked]
+    assert names.index("M8") == 6
+    assert [one.system for one in system_scores(judged)] == names
+    assert rank_ranges(judged) == {
+        one["system"]: (one["best_rank"], one["worst_rank"]) for one in ranked
+    }
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    page = make_report(path).html
+    assert f"{names[0]} has the highest strength in relevance" in page
+    assert "M8 has the highest" not in page

@@ -1,0 +1,86 @@
+"""Strengths of many tables at once, against the model fitted row by row and against algebra."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fairjudge.calibration.ranking import Comparisons, rank_systems
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats.levels import correlations, scores
+from fairjudge.stats.strengths import n_parts, strengths
+
+
+def test_two_systems_have_the_log_odds_of_their_wins():
+    """Without ties the strengths of a pair differ by log(wins / losses), the plain model."""
+    found = strengths(np.array([[[30.0, 10.0, 0.0]]]), np.array([[0, 1]]), 2)
+    assert found[0, 0] - found[0, 1] == pytest.approx(math.log(3), abs=1e-3)
+    assert found.sum() == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_same_as_the_ranking_without_places(seed):
+    rng = np.random.default_rng(seed)
+    places = np.array([[0, 1], [1, 2], [2, 3], [0, 3]])
+    counts = rng.integers(1, 9, size=(4, 3))
+    rows = [
+        (a, b, win)
+        for (a, b), three in zip(places, counts, strict=True)
+        for win, n in zip((1.0, 0.0, 0.5), three, strict=True)
+        for _ in range(n)
+    ]
+    model = rank_systems(
+        Comparisons(
+            wins=np.array([win for _, _, win in rows]),
+            system_a=tuple(f"s{a}" for a, _, _ in rows),
+            system_b=tuple(f"s{b}" for _, b, _ in rows),
+            positions=np.zeros(len(rows)),
+            documents=tuple(range(len(rows))),
+        ),
+        rng=rng,
+    )
+    assert not isinstance(model, Undefined)
+    expected = {one.system: one.strength.value for one in model.systems}
+    found = strengths(np.stack([counts, 2 * counts]).astype(float), places, 4)
+    assert found[0] == pytest.approx([expected[f"s{n}"] for n in range(4)], abs=1e-6)
+    assert found[1] == pytest.approx(found[0], abs=1e-3)  # the penalty alone differs
+
+
+def test_sets_that_never_meet_are_counted():
+    assert n_parts(np.array([[0, 1], [1, 2]]), 3) == 1
+    assert n_parts(np.array([[0, 1], [2, 3]]), 4) == 2
+
+
+def _chain(judge: list[float], people: list[float], pairs: list[tuple[str, str]]) -> dict:
+    data = scores(
+        judge,
+        people,
+        documents=list(range(len(judge))),
+        systems=[a for a, _ in pairs],
+        opponents=[b for _, b in pairs],
+    )
+    return correlations(data, "system", rng=np.random.default_rng(0), n_resamples=50)
+
+
+def test_systems_agree_by_strengths_where_the_means_of_pairs_do_not():
+    """A chain a < b < c < d, each pair won equally often: pairs' means say nothing of order."""
+    pairs = [("a", "b"), ("b", "c"), ("c", "d")] * 8
+    judge = [-1.0] * 18 + [1.0] * 6
+    found = _chain(judge, judge, pairs)["spearman"]
+    assert isinstance(found, Estimate)
+    assert found.value == pytest.approx(1.0)
+    assert found.n == 4
+
+
+@pytest.mark.parametrize(
+    ("pairs", "why"),
+    [
+        ([("a", "b")] * 12, "needs 3"),
+        ([("a", "b"), ("c", "d")] * 6, "2 sets that are never compared"),
+    ],
+)
+def test_no_correlation_of_strengths_that_are_not_known(pairs, why):
+    values = [1.0, -1.0, 1.0] * 4
+    found = _chain(values, values, pairs)["spearman"]
+    assert isinstance(found, Undefined)
+    assert why in found.why
