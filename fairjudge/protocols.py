@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
@@ -38,7 +38,7 @@ class Protocol:
     shown: Literal[1, 2] | None = 1
     score_range: tuple[float, float] = (0.0, 1.0)
     score_meaning: str
-    meanings: Mapping[str, str] = MappingProxyType({})
+    meanings: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def meaning_of(self, aspect: str) -> str:
         """Return what a system's score is where `aspect` is judged."""
