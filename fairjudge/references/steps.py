@@ -310,22 +310,26 @@ def sorted_out(question: str, answers: Sequence[Answer], found: Grouping) -> Que
     """Return `question` with its groups, and with what is known of each.
 
     An answer in a group says what the group says: one that disputes X and stands under not-X
-    endorses not-X. So ``disputes`` is left to the sources that a group has against it.
+    endorses not-X. So ``disputes`` is left to the sources that a group has against it. Words that
+    name X only to dispute it are left out of not-X where their article says not-X in others.
     """
+    against = found.disputed or ((),) * len(found.groups)
+    naming = {n for some in against for n in some if answers[n].stance == "disputes"}
     kept = [
         one.model_copy(update={"stance": "endorses"}) if one.stance == "disputes" else one
         for one in answers
     ]
-    sources = []
-    for place, members in enumerate(found.groups):
-        support = tuple(dict.fromkeys(answers[n].aid for n in members))
-        against = found.disputed[place] if found.disputed else ()
-        dispute = dict.fromkeys(answers[n].aid for n in against if answers[n].aid not in support)
-        sources.append(GroupSources(support=support, dispute=tuple(dispute)))
+    groups, sources = [], []
+    for members, opposed in zip(found.groups, against, strict=True):
+        plain = {answers[n].aid for n in members if n not in naming}
+        groups.append([n for n in members if n not in naming or answers[n].aid not in plain])
+        support = dict.fromkeys(answers[n].aid for n in members)
+        dispute = dict.fromkeys(answers[n].aid for n in opposed if answers[n].aid not in support)
+        sources.append(GroupSources(support=tuple(support), dispute=tuple(dispute)))
     known: dict[str, Any] = {"group_sources": tuple(sources)}
     if found.rivals is not None:
         known |= {"kind": "rivals" if found.rivals else "facets", "rivals": found.rivals}
-    whole = grouped(question, kept, found.groups, found.labels)
+    whole = grouped(question, kept, groups, found.labels)
     return QuestionAnswers.model_validate(whole.to_json() | known)
 
 

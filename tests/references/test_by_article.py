@@ -355,6 +355,25 @@ def test_to_dispute_is_to_endorse_the_contrary_and_stands_with_it():
     assert (whole.kind, whole.rivals) == ("rivals", ((0, 1),))
 
 
+def test_words_that_name_a_claim_only_to_dispute_it_give_way_to_the_denial_itself():
+    of = [
+        Answer(aid="a1", answer="reports of X", stance="disputes"),
+        Answer(aid="a1", answer="X is false", stance="endorses"),
+        Answer(aid="a2", answer="the myth that X", stance="disputes"),
+        Answer(aid="a3", answer="X", stance="reports"),
+    ]
+    made, _ = sorting(partition([4], [1, 2, 3], disputed={1: [1, 3]}), of=of)
+    whole = sorted_out("Why?", of, made)
+    # a2 has no other words for not-X
+    assert [one.answer for one in whole.answer_groups[0]] == ["X is false", "the myth that X"]
+    not_x, x = whole.groups()
+    assert (not_x.supported_by, x.supported_by, x.disputed_by) == (
+        ("a1", "a2"),
+        ("a3",),
+        ("a1", "a2"),
+    )
+
+
 def test_kind_follows_from_the_pairs_that_exclude_each_other():
     made, _ = sorting(partition([1], [2], [3, 4], rivals=[(2, 1), (1, 2), (3, 3), (1, 9), (0, 1)]))
     assert made.groups == ((2, 3), (0,), (1,))
