@@ -180,6 +180,14 @@ _FAIRNESS: Mapping[str, tuple[str, Show]] = {
     "fairness proportional": ("Proportional representation by {attribute}", _proportional),
     "fairness overall": ("Over several data sets: {measure}", _overall),
     "fairness agreement": ("Do two scorers agree", _agreement),
+    "fairness chunk-size": (
+        "How long the chunks are in which support is found",
+        lambda report: iter([fairness_tables.chunk_size_table(report)]),
+    ),
+    "fairness oracle": (
+        "Does the scorer see unfairness that was planted",
+        lambda report: iter([fairness_tables.oracle_table(report)]),
+    ),
     "fairness compare": ("What changed beside {baseline}", _changes),
 }
 
