@@ -257,7 +257,8 @@ def checks(
     """Run metamorphic (consistency) tests, which need no right verdicts.
 
     A summary ties with itself; one of all reference answers covers them all; without one article's
-    answers it covers no more; a sentence that asks for a 5 raises nothing. Names what is broken.
+    answers it covers no more; one that denies answers covers none of them, and with another number
+    an answer is lost; a sentence that asks for a 5 raises nothing. Names what is broken.
     """
     from fairjudge.api import audit
     from fairjudge.datasets import read_clusters, read_references, read_summaries
