@@ -242,12 +242,20 @@ class Reference(Cluster):
     question_answers: tuple[QuestionAnswers, ...]
 
 
+class Citation(Record):
+    """The articles that a sentence of a summary cites; ``text`` is the sentence as it stands."""
+
+    text: Text
+    articles: tuple[Id, ...]
+
+
 class Summary(Record):
-    """One system's summary of one cluster."""
+    """One system's summary of one cluster; ``citations`` say which articles its sentences cite."""
 
     eid: Id
     system: Id
     text: Text
+    citations: tuple[Citation, ...] | None = None
 
 
 class _Target(Record):

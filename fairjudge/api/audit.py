@@ -223,6 +223,40 @@ def covered(judgements: object, references: object | None = None) -> Findings:
     return Findings("audit covered", covered_report(rows, sources))
 
 
+def statements(
+    judgements: object, references: object | None = None, *, summaries: object | None = None
+) -> Findings:
+    """Name the statements of each system that articles do not support, and the articles.
+
+    Parameters
+    ----------
+    references
+        The clusters, for outlets' names; not needed of a `JudgeResult`.
+    summaries : optional
+        The summaries, where their sentences have citations.
+
+    Raises
+    ------
+    InputError
+        If no judgement lists statements: judge faithfulness with ``protocol="checklist"``.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> judge = fj.Judge("local", aspect="faithfulness", protocol="checklist")
+    >>> result = judge("references.json", "summaries.jsonl")
+    >>> [group["system"] for group in fj.audit.statements(result)["groups"]]
+    ['thorough', 'one-sided', 'unfaithful']
+    """
+    from fairjudge.auditing.statements import statements_report
+
+    given = judgements.references if isinstance(judgements, JudgeResult) else ()
+    rows = read_judgements(judgements).records
+    clusters = given if references is None else read_clusters(references).records
+    written = () if summaries is None else read_summaries(summaries).records
+    return Findings("audit statements", statements_report(rows, clusters, written))
+
+
 @checks_arguments
 async def aorder(
     clusters: object,

@@ -155,6 +155,32 @@ def covered(
     display.found(audit.covered(rows, sources), json_file)
 
 
+@app.command("statements")
+def statements(
+    judgements: Annotated[Path, typer.Argument(help="Checklists of faithfulness.")],
+    *,
+    references: Annotated[
+        Path | None, typer.Option(help="The clusters that they stand on, for outlets' names.")
+    ] = None,
+    summaries: Annotated[
+        Path | None, typer.Option(help="The summaries, where sentences have citations.")
+    ] = None,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Name the statements of each system that articles contradict or do not have, and which do.
+
+    Where summaries cite articles, measures how far each sentence is borne out by what it cites.
+    """
+    from fairjudge.api import audit
+    from fairjudge.datasets import read_clusters, read_judgements, read_summaries
+
+    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
+    clusters = display.read(read_clusters, references, skip_bad=skip_bad) if references else None
+    written = display.read(read_summaries, summaries, skip_bad=skip_bad) if summaries else None
+    display.found(audit.statements(rows, clusters, summaries=written), json_file)
+
+
 @app.command("length")
 def length(
     judgements: Annotated[Path, typer.Argument(help="Pairwise judgements.")],
@@ -231,7 +257,8 @@ def checks(
     """Run metamorphic (consistency) tests, which need no right verdicts.
 
     A summary ties with itself; one of all reference answers covers them all; without one article's
-    answers it covers no more; a sentence that asks for a 5 raises nothing. Names what is broken.
+    answers it covers no more; one that denies answers covers none of them, and with another number
+    an answer is lost; a sentence that asks for a 5 raises nothing. Names what is broken.
     """
     from fairjudge.api import audit
     from fairjudge.datasets import read_clusters, read_references, read_summaries

@@ -19,6 +19,7 @@ from fairjudge.reports.figures import named
 from fairjudge.reports.leaderboard_section import DESIGN
 from fairjudge.reports.ranking_tables import RANKS_ALLOWED
 from fairjudge.reports.stability_tables import stability_tables
+from fairjudge.reports.statement_tables import statement_tables
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 from fairjudge.text.counting import pluralize
 
@@ -53,6 +54,8 @@ def _show(aspect: AspectReport) -> None:
     for protocol, scores in outcome.derived_scores.items():
         print_table(_derived(outcome, protocol, scores))
     for table in covered_tables({"groups": aspect.covered}, only=MATRICES):
+        print_table(table)
+    for table in statement_tables({"groups": aspect.statements}) if aspect.statements else ():
         print_table(table)
     for table in stability_tables(aspect.stability) if aspect.stability else ():
         print_table(table)

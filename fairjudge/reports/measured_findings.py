@@ -25,6 +25,7 @@ from fairjudge.reports.fairness_findings import (
 )
 from fairjudge.reports.figures import Json, interval, named, p_value, percent, tally
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
+from fairjudge.reports.statement_tables import wrong_in_words
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
@@ -163,6 +164,25 @@ def _covered(report: Json) -> Iterator[str]:
             )
             if len(ordered) == 1:
                 break
+        yield from filter(None, map(wrong_in_words, judge))
+
+
+def _statements(report: Json) -> Iterator[str]:
+    judges = by_judge(report["groups"])
+    for by_one in judges:
+        says = f", says {by_one[0]['judge']}" if len(judges) > 1 else ""
+        for group in sorted(by_one, key=lambda group: -(group["share"]["value"] or 0.0)):
+            wrong = {
+                "contradicted": group["contradicted"],
+                "in no article": group["absent"],
+                "grave": group["grave"],
+            }
+            counts = ", ".join(f"{n} {name}" for name, n in wrong.items() if n)
+            yield (
+                f"{group['system']}: {group['supported']} of "
+                f"{pluralize(group['n_statements'], 'statement')} supported"
+                f"{', ' + counts if counts else ''}{says}."
+            )
 
 
 def _balanced(judge: Sequence[Json], says: str) -> Iterator[str]:
@@ -457,6 +477,7 @@ _RULES: Mapping[str, _Rule] = {
     "audit length": _length,
     "audit parse": _parse,
     "audit covered": _covered,
+    "audit statements": _statements,
     "audit order": _order,
     "audit checks": _checks,
     "audit stability": _stability,
