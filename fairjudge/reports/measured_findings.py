@@ -14,7 +14,7 @@ from fairjudge.records.schema import with_schema
 from fairjudge.reports.align_tables import align_findings
 from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.check_tables import check_findings
-from fairjudge.reports.covered_tables import by_judge
+from fairjudge.reports.covered_tables import LEFT_OUT, by_judge, how_left_out, n_left_out
 from fairjudge.reports.fairness_findings import (
     agreement_findings,
     changes_findings,
@@ -140,10 +140,7 @@ def _covered(report: Json) -> Iterator[str]:
         judge = [group for group in by_one if group["n"]]
         if not judge:
             continue
-        left_out = {
-            group["system"]: (sum(one["value"] == 0 for one in group["uncovered"]), group)
-            for group in judge
-        }
+        left_out = {group["system"]: (n_left_out(group), group) for group in judge}
         ordered = sorted(left_out, key=lambda system: -left_out[system][0])
         if len(ordered) > 1 and left_out[ordered[0]][0] == left_out[ordered[-1]][0]:
             n, group = left_out[ordered[0]]
@@ -205,7 +202,7 @@ def _of_outlets(group: Json) -> str:
     counts = Counter(
         name
         for one in group["uncovered"]
-        if one["value"] == 0
+        if how_left_out(one) == LEFT_OUT
         for name in dict.fromkeys(str(voice["name"]) for voice in one["voices"])
     )
     named = ", ".join(name for name, _ in counts.most_common(_MAX_NAMED))
