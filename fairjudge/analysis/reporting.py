@@ -268,7 +268,8 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
 
 def names_its_voices(row: Judgement) -> bool:
     """Say whether a judgement tells whose answers or articles it is about."""
-    listed = bool(row.sources or (PROTOCOLS[row.protocol].itemized and not row.statements))
+    itemized = PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"
+    listed = itemized or bool(row.sources)
     return listed or row.unit.startswith(("answer:", "article:"))
 
 

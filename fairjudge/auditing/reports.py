@@ -194,7 +194,7 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
         for (judge, system), one in found.items()
         if one.n or one.n_sources
     ]
-    listed = [row for row in rows if PROTOCOLS[row.protocol].itemized and not row.statements]
+    listed = [row for row in rows if PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"]
     if not groups and listed:
         why = missing_of(listed).in_words()
         raise InputError(f"no checklist can be read: {len(listed)} judged, {why}")

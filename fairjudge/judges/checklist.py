@@ -56,7 +56,8 @@ _ENTRY = json_object(
 class Group:
     """One group of answers to a question; ``unit`` is ``"answer:<question>.<group>"``.
 
-    ``wordings`` holds for each different wording the places of its answers in the group.
+    ``wordings`` holds for each different wording the places of its answers in the group;
+    ``rivals`` says that some groups of its question exclude each other.
     """
 
     unit: str
@@ -64,6 +65,8 @@ class Group:
     answers: tuple[Answer, ...]
     label: str
     wordings: tuple[tuple[int, ...], ...]
+    rivals: bool = False
+    disputed_by: tuple[str, ...] = ()
 
 
 def groups_of(questions: Sequence[QuestionAnswers]) -> tuple[Group, ...]:
@@ -72,13 +75,15 @@ def groups_of(questions: Sequence[QuestionAnswers]) -> tuple[Group, ...]:
         Group(
             unit=f"answer:{q}.{g}",
             question=question.question,
-            answers=answers,
-            label=question.group_labels[g] if question.group_labels else "",
-            wordings=_wordings(answers),
+            answers=group.answers,
+            label=group.label,
+            wordings=_wordings(group.answers),
+            rivals=question.kind == "rivals",
+            disputed_by=group.disputed_by,
         )
         for q, question in enumerate(questions)
-        for g, answers in enumerate(question.answer_groups)
-        if answers
+        for g, group in enumerate(question.groups())
+        if group.answers
     )
 
 
@@ -174,13 +179,17 @@ def fence_groups(block: Sequence[Group], articles: Sequence[Article]) -> Fenced:
 
 
 def _question_text(groups: Sequence[tuple[int, Group]], outlets: Mapping[str, str]) -> str:
-    question = f"Question: {_line(groups[0][1].question)}"
+    first = groups[0][1]
+    question = f"Question{' (its groups are rivals)' * first.rivals}: {_line(first.question)}"
     return "\n".join([question, *_group_lines(groups, outlets)])
 
 
 def _group_lines(groups: Iterable[tuple[int, Group]], outlets: Mapping[str, str]) -> Iterator[str]:
     for number, group in groups:
-        yield f"Group {number}" + (f" ({_line(group.label)})" if group.label else "") + ":"
+        label = f" ({_line(group.label)})" if group.label else ""
+        against = [_outlet(aid, outlets) for aid in group.disputed_by]
+        disputed = f", disputed by {'; '.join(against)}" if against else ""
+        yield f"Group {number}{label}{disputed}:"
         for place, answers in enumerate(group.wordings, 1):
             first = group.answers[answers[0]]
             voices = dict.fromkeys(_voice(group.answers[at], outlets) for at in answers)
@@ -189,11 +198,15 @@ def _group_lines(groups: Iterable[tuple[int, Group]], outlets: Mapping[str, str]
 
 
 def _voice(answer: Answer, outlets: Mapping[str, str]) -> str:
-    outlet = _line(outlets.get(answer.aid, f"article {answer.aid}"))
+    outlet = _outlet(answer.aid, outlets)
     stance = f" ({answer.stance})" if answer.stance else ""
     if not answer.speaker:
         return f"{outlet}{stance}"
     return f"{_line(answer.speaker)} in {outlet}{stance}"
+
+
+def _outlet(aid: str, outlets: Mapping[str, str]) -> str:
+    return _line(outlets.get(aid, f"article {aid}"))
 
 
 def _line(text: str) -> str:

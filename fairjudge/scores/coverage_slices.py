@@ -216,7 +216,7 @@ def _rows(
 ) -> Iterator[_Row]:
     """Yield the single groups and articles; count what is unscored, and of unknown clusters."""
     for judgement in judgements:
-        listed = PROTOCOLS[judgement.protocol].itemized
+        listed = PROTOCOLS[judgement.protocol].itemized and judgement.aspect == "coverage"
         single = judgement.unit.startswith(("answer:", "article:"))
         if judgement.system is None or not (listed or single or judgement.aspect == BALANCE):
             continue

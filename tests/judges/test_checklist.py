@@ -136,6 +136,27 @@ def test_checklists_are_parted_between_questions(sizes, blocks):
     assert all(where[one.unit.split(".")[0]] == n for n, block in enumerate(found) for one in block)
 
 
+def test_rivals_and_who_disputes_a_group_are_told():
+    question = {
+        "question": "Was it rain?",
+        "kind": "rivals",
+        "group_labels": ["It was rain.", "It was not."],
+        "group_sources": [{"support": ["1"], "dispute": ["2"]}, {"support": ["2"]}],
+        "answer_groups": [
+            [{"aid": "1", "answer": "Rain.", "stance": "reports"}],
+            [{"aid": "2", "answer": "No rain.", "stance": "endorses"}],
+        ],
+    }
+    groups = groups_of((QuestionAnswers.model_validate(question),))
+    assert fence_groups(groups, ARTICLES).texts[0].splitlines() == [
+        "Question (its groups are rivals): Was it rain?",
+        "Group 1 (It was rain.), disputed by two.example:",
+        "  wording 1, one.example (reports): Rain.",
+        "Group 2 (It was not.):",
+        "  wording 1, two.example (endorses): No rain.",
+    ]
+
+
 def test_questions_of_the_same_words_are_shown_one_by_one():
     assert len(fence_groups(groups_of(questions_of(2, 1)), ARTICLES).texts) == 2
 
