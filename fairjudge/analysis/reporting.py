@@ -33,6 +33,7 @@ from fairjudge.reports.report import Report
 from fairjudge.reports.report_page import report_page
 from fairjudge.scores.leaderboards import Leaderboard, is_derived, leaderboards
 from fairjudge.scores.missing import NOT_APPLICABLE
+from fairjudge.scores.settings import told_apart
 
 _FROM_JUDGEMENTS = "judgements"
 NOT_JUDGED = "not judged"
@@ -92,6 +93,7 @@ def report_on(found: Inputs, *, title: str, seed: int) -> Report:
     InputError
         If that is nothing to show.
     """
+    found.judgements = told_apart(found.judgements)
     found.labels = list(with_ids_of(found.labels, found.judgements))
     written = with_ids_of(found.summaries.values(), found.judgements)
     found.summaries = {(one.eid, one.system): one for one in written}

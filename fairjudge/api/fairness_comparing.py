@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.api.findings import Findings
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Resamples, Seed
+from fairjudge.options.declaring import Opt, Resamples, Seed
 
 if TYPE_CHECKING:
     from fairjudge.analysis.fairness_compare import GivenReport
@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
 @checks_arguments
 def compare(
-    *reports: object, baseline: str, n_resamples: Resamples = 2000, seed: Seed = 0
+    *reports: Annotated[
+        object,
+        Opt(
+            "JSON of 'fairness coverage', of 'fairness proportional', or one of each.",
+            argument=True,
+        ),
+    ],
+    baseline: Annotated[str, Opt("The system that all others are compared with, by name.")],
+    n_resamples: Resamples = 2000,
+    seed: Seed = 0,
 ) -> Findings:
     """Tell what each variant of a summarizer did to every fairness measure, beside a baseline.
 
@@ -54,16 +63,22 @@ def compare(
     """
     from fairjudge.analysis.fairness_changes import changes_json, compare_reports
 
-    given = [_report(one, place) for place, one in enumerate(reports, start=1)]
+    given = [given_report(one, place) for place, one in enumerate(reports, start=1)]
     found = compare_reports(given, baseline=baseline, seed=seed, n_resamples=n_resamples)
     return Findings("fairness compare", changes_json(found, seed=seed, n_resamples=n_resamples))
 
 
 @checks_arguments
 def overall(
-    reports: object,
+    reports: Annotated[
+        Mapping[str, object] | Sequence[object],
+        Opt("JSON of 'fairness coverage', one file a data set.", argument=True),
+    ],
     *,
-    measure: Literal["r_ec", "r_ec_strict", "equal_coverage", "coverage_parity"] = "r_ec",
+    measure: Annotated[
+        Literal["r_ec", "r_ec_strict", "equal_coverage", "coverage_parity"],
+        Opt("What is normalised and averaged; r_ec_strict is R_EC as published (Table 3)."),
+    ] = "r_ec",
 ) -> Findings:
     """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
 
@@ -93,9 +108,9 @@ def overall(
     from fairjudge.analysis.fairness_compare import overall_json, overall_of
 
     if isinstance(reports, Mapping):
-        named = [_report(one, name) for name, one in reports.items()]
+        named = [given_report(one, name) for name, one in reports.items()]
     elif isinstance(reports, list | tuple):
-        named = [_report(one, place) for place, one in enumerate(reports, start=1)]
+        named = [given_report(one, place) for place, one in enumerate(reports, start=1)]
     else:
         raise ConfigurationError("reports: expected a list of files, or reports by data set")
     return Findings(
@@ -104,20 +119,40 @@ def overall(
 
 
 @checks_arguments
-def agreement(first: object, second: object, *, seed: Seed = 0) -> Findings:
-    """Compare two scorers by Spearman correlation: Equal Coverage by summary, Parity by system.
+def agreement(
+    first: Annotated[object, Opt("JSON of 'fairness coverage' or 'proportional'.", argument=True)],
+    second: Annotated[
+        object | None,
+        Opt(
+            "The same summaries by another scorer, or by the other command; without it the "
+            "measures of the first are compared among themselves.",
+            argument=True,
+        ),
+    ] = None,
+    *,
+    correlation: Annotated[
+        Literal["spearman", "pearson", "kendall"], Opt("What is estimated.")
+    ] = "spearman",
+    seed: Seed = 0,
+) -> Findings:
+    """Compare two scorers, or two measures, by their correlation over summaries and systems.
 
     Parameters
     ----------
     first, second
-        What `coverage` returned for the same summaries by two scorers, or JSON files of these.
+        What `coverage` or `proportionality` returned for the same summaries, or JSON files of
+        these. Two of one kind: each measure by both scorers. One of each: every two measures, by
+        summary; and so those of the first among themselves where there is no second.
+    correlation : {"spearman", "pearson", "kendall"}
+        What is estimated.
     seed : int
         Of the bootstrap.
 
     Returns
     -------
     Findings
-        ``["equal_coverage"]`` and ``["coverage_parity"]``, each with its interval.
+        Such as ``["equal_coverage"]`` and ``["coverage_parity"]``, or
+        ``["equal_coverage with uer"]``, each with its interval.
 
     Raises
     ------
@@ -131,11 +166,12 @@ def agreement(first: object, second: object, *, seed: Seed = 0) -> Findings:
     """
     from fairjudge.analysis.fairness_compare import agreement_json, agreement_of
 
-    found = agreement_of(_report(first, "first"), _report(second, "second"), seed=seed)
-    return Findings("fairness agreement", agreement_json(found))
+    other = None if second is None else given_report(second, "second")
+    found = agreement_of(given_report(first, "first"), other, seed=seed, correlation=correlation)
+    return Findings("fairness agreement", agreement_json(found, correlation=correlation))
 
 
-def _report(given: Any, name: object) -> GivenReport:
+def given_report(given: Any, name: object) -> GivenReport:
     """Return a report from a file, a result or its JSON."""
     from fairjudge.analysis.fairness_compare import GivenReport, read_report
     from fairjudge.records.schema import without_schema

@@ -41,10 +41,13 @@ ReportKind: TypeAlias = Literal[
     "fairness proportional",
     "fairness overall",
     "fairness agreement",
+    "fairness people",
+    "fairness temperature",
     "bias words",
     "bias entities",
     "bias distinguishability",
     "bias inputs",
+    "bias quality",
 ]
 """The commands whose ``--json`` is known."""
 
@@ -165,7 +168,12 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "fairness coverage": lambda report: _measured(report, "coverage"),
     "fairness proportional": lambda report: _measured(report, "proportional"),
     "fairness overall": lambda report: {"measure", "systems"} <= report.keys(),
-    "fairness agreement": lambda report: {"equal_coverage", "coverage_parity"} <= report.keys(),
+    "fairness agreement": lambda report: any(
+        isinstance(one, Mapping) and "n_unmatched" in one for one in report.values()
+    ),
+    "fairness people": lambda report: {"leanings", "groups"} <= _system(report),
+    "fairness temperature": lambda report: {"temperatures", "best"} <= report.keys(),
+    "bias quality": lambda report: "quality" in _group(report),
     "bias words": lambda report: {"inclusion", "against_source"} <= _system(report),
     "bias entities": lambda report: {"inclusion", "hallucination"} <= _system(report),
     "bias distinguishability": lambda report: {"counts", "dense"} <= _system(report),

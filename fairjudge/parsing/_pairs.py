@@ -73,7 +73,7 @@ _START = (
     r"|although|though|while|making|fazit"
     r"|(?:in|on)\s(?:my\s(?:view|opinion|judge?ment)|conclusion|summary|short|sum|the\send|balance|the\swhole|total)"
     r"|all\sin\sall|as\sa\sresult|consequently|(?:of|between)\sthe\stwo|after\s\w+ing|at\s(?:last|the\send)"
-    r"|(?:i|we)(?:'d|\swould)?\s(?:think|believe|find|feel|conclude|say|judge|consider|deem)(?:\sthat)?"
+    r"|(?:i|we)(?:'d|\swould)?\s(?:think|believe|find|feel|conclude|say|judge|consider|deem|evaluate|determine)(?:\sthat)?"
     r"|综上所述)[\s,:]{1,6}){0,4}(?:我(?:认为|觉得))?"
     rf"(?:{_OTHER}より)?"
 )

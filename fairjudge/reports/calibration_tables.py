@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.audit_tables import POSITION
 from fairjudge.reports.figures import Json, interval, percent, tally, why
 from fairjudge.reports.row_tables import side_by_side, table
@@ -159,7 +160,8 @@ def errors_table(group: Json) -> TextTable:
     calibration = group["calibration"]
     held_out, reason = f"{calibration['method']}, held-out", calibration["calibrator"].get("why")
     return side_by_side(
-        f"{group_title(group)}: distance from people, in units of the labels",
+        f"{group_title(group)}: distance from people, in units of "
+        f"{'differences of labels' if PROTOCOLS[group['protocol']].paired else 'the labels'}",
         "error",
         _ERRORS,
         {"as judged": calibration["before"], held_out: calibration["after"]},
@@ -192,13 +194,17 @@ def overview_table(groups: Sequence[Json]) -> TextTable:
         notes=(
             "The interval of the judge is held against the baseline's value and the lower end "
             "of the human-human agreement; it is no formal test.",
+            "Errors of pairs are distances between differences, and stand in their own tables."
+            if any(PROTOCOLS[group["protocol"]].paired for group in groups)
+            else "",
         ),
     )
 
 
 def _overview_row(group: Json) -> Json:
     name, best = best_baseline(group)
-    calibration = group["calibration"]
+    paired = PROTOCOLS[group["protocol"]].paired
+    calibration = {"before": {}, "after": {}} if paired else group["calibration"]
     return {
         "title": group_title(group),
         "verdict": verdict(group),

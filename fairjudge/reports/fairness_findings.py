@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairjudge.reports.fairness_tables import EXCLUDED, agreements, is_fairer, label_of
-from fairjudge.reports.figures import Json, interval, named, why
+from fairjudge.reports.figures import Json, interval, named, percent, why
 from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
@@ -41,8 +41,8 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
     elif max(system["n"] for system in systems.values()) < FEWEST_CLUSTERS:
         first = f"Fewer than {FEWEST_CLUSTERS} summaries a system are too few to test {attribute}."
     else:
-        first = f"No value of {attribute} is significantly over- or under-represented."
-    said = [first]
+        first = f"No value of {attribute} is significantly over- or under-represented on average."
+    said = [*_often(report), first]
     if n := len(report["excluded"]):
         reasons = dict.fromkeys(one["reason"] for one in report["excluded"])
         left_out = pluralize(n, "summary", "summaries")
@@ -54,6 +54,21 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
     elif min(system["n"] for system in systems.values()) < 30:
         said.append("Next: more clusters; small differences show with dozens.")
     return tuple(said)
+
+
+def _often(report: Json) -> Iterator[str]:
+    """Say how many summaries under-represent some value, which a mean near 0 does not show."""
+    shares = {
+        name: found["bur"]
+        for name, found in report["systems"].items()
+        if report["measure"] == "proportional" and found.get("bur", {}).get("value") is not None
+    }
+    if shares:
+        listed = [f"{name} {percent(share)} %" for name, share in shares.items()]
+        yield (
+            f"Summaries that under-represent some value of {report['attribute']} (BUR): "
+            f"{named(listed, _MAX_NAMED)}."
+        )
 
 
 def _unequal(by_value: Json) -> str:
@@ -142,6 +157,31 @@ def agreement_findings(report: Json) -> Iterator[str]:
         agree = one["p_value"] < _ALPHA and one["value"] > 0
         how = "agree significantly" if agree else "do not agree significantly"
         yield f"On {label_of(name)} the scorers {how} (rho {interval(one)}, n = {one['n']})."
+
+
+def people_findings(report: Json) -> Iterator[str]:
+    """Say which measure is nearer to people, for each system."""
+    for system, one in report["systems"].items():
+        difference = one["summaries"]["difference"]
+        p = difference.get("p_value")
+        if p is None:
+            n_summaries = pluralize(one["n"], "summary", "summaries")
+            yield f"{system}: {n_summaries}, too few to tell which measure is nearer."
+        elif p >= _ALPHA:
+            yield f"{system}: neither measure is significantly nearer to people (n = {one['n']})."
+        else:
+            nearer = "Equal Coverage" if difference["value"] > 0 else "Proportional Representation"
+            yield f"{system}: {nearer} is significantly nearer to people (n = {one['n']})."
+
+
+def temperature_findings(report: Json) -> Iterator[str]:
+    """Say at which temperature the shares go with people's, and how well."""
+    if report["best"] is not None:
+        best = next(one for one in report["temperatures"] if one["temperature"] == report["best"])
+        yield (
+            f"Shares go with people's best at a temperature of {report['best']:g} "
+            f"({interval(best)}). Chosen on these summaries: measure it on others."
+        )
 
 
 def chunk_size_findings(report: Json) -> Iterator[str]:

@@ -20,6 +20,7 @@ from fairjudge.reports.judge_sections import Show, panel_parts
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
 from fairjudge.reports.plots import Curve, ForestRow, Mark, Shape, curve_plot
 from fairjudge.reports.row_tables import rows_within
+from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.measures import Measure
 from fairjudge.text.counting import pluralize
 
@@ -36,15 +37,19 @@ def fairness_parts(content: Content) -> Iterator[Part]:
 
 
 def _coverage(report: Json) -> Iterator[Part]:
-    measures, values, *more = fairness_tables.coverage_tables(report)
+    measures, tested, values, *more = fairness_tables.coverage_tables(report)
     yield _measure_plots(report["systems"], COVERAGE)
     yield measures
+    yield tested
     plots = []
     for system, found in report["systems"].items():
-        ends = (found["over"], found["under"])
+        ends = _ends(found)
         rows = [
             row(
-                name, {**one, "value": one["mean"]}, mark=PLAIN if name in ends else OTHER, digits=3
+                name if one["n"] >= FEWEST_CLUSTERS else f"{name} (n = {one['n']})",
+                {**one, "value": one["mean"]},
+                mark=PLAIN if name in ends else OTHER,
+                digits=3,
             )
             for name, one in found["by_value"].items()
         ]
@@ -61,8 +66,18 @@ def _coverage(report: Json) -> Iterator[Part]:
     yield from more
 
 
+def _ends(found: Json) -> list[str]:
+    """Return the most and the least covered value, where these stand on summaries enough."""
+    ends = (found.get("over"), found.get("under"))
+    enough = [name for name, one in found["by_value"].items() if one["n"] >= FEWEST_CLUSTERS]
+    return [name for name in enough if name in ends]
+
+
 def _over_and_under(found: Json) -> str:
-    sentences = [f"{how}-represented: {found[how]}" for how in ("over", "under") if found.get(how)]
+    known = _ends(found)
+    sentences = [
+        f"{how}-represented: {found[how]}" for how in ("over", "under") if found.get(how) in known
+    ]
     named = f"{'; '.join(sentences).capitalize()} (filled squares). " if sentences else ""
     return f"{named}At 0 a value is covered as the mean is."
 
@@ -189,6 +204,14 @@ _FAIRNESS: Mapping[str, tuple[str, Show]] = {
         lambda report: iter([fairness_tables.oracle_table(report)]),
     ),
     "fairness compare": ("What changed beside {baseline}", _changes),
+    "fairness people": (
+        "Which measures are nearer to people",
+        lambda report: iter(fairness_tables.people_tables(report)),
+    ),
+    "fairness temperature": (
+        "At which temperature a scorer goes with people",
+        lambda report: iter([fairness_tables.temperature_table(report)]),
+    ),
 }
 
 
@@ -196,8 +219,9 @@ def bias_parts(content: Content) -> Iterator[Part]:
     """Yield every bias report that was given."""
     for panel in content.of_kind(*_BIAS):
         yield from panel_parts(panel, *_BIAS[panel.kind])
-        yield from notes(panel.report["notes"])
-        yield Paragraph("Settings (for reproducibility): ", "note", panel.report["signature"])
+        yield from notes(panel.report.get("notes", ()))
+        if signature := panel.report.get("signature"):
+            yield Paragraph("Settings (for reproducibility): ", "note", signature)
 
 
 def _word_lists(report: Json) -> Iterator[Part]:
@@ -252,7 +276,7 @@ def _distinguishability(report: Json) -> Iterator[Part]:
     tables = bias_tables.distinguishability_tables(report)
     marks = {"counts": OTHER, "dense": PLAIN}
     caption = "Circles: counts of words; squares: sentence embeddings."
-    for measure, scored in zip(measures, tables, strict=True):
+    for measure, scored in zip(measures, tables, strict=False):
         rows = [
             row(
                 f"{one['system']}, {one['vectors']}",
@@ -262,6 +286,7 @@ def _distinguishability(report: Json) -> Iterator[Part]:
             for one in bias_tables.representations(report)
         ]
         yield plotted(scored, rows, _axis(measure), caption=caption)
+    yield from tables
 
 
 def _inputs(report: Json) -> Iterator[Part]:
@@ -276,4 +301,8 @@ _BIAS: Mapping[str, tuple[str, Show]] = {
     "bias entities": ("People named", _entities),
     "bias distinguishability": ("Can the group be told from the summary", _distinguishability),
     "bias inputs": ("What the sources say already", _inputs),
+    "bias quality": (
+        "Quality by group of inputs",
+        lambda report: iter(bias_tables.quality_tables(report)),
+    ),
 }

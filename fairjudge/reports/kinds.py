@@ -45,6 +45,7 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "bias distinguishability": bias_tables.distinguishability_tables,
     "bias entities": bias_tables.entities_tables,
     "bias inputs": lambda report: bias_tables.inputs_tables(report, limit=10),
+    "bias quality": bias_tables.quality_tables,
     "bias words": bias_tables.words_tables,
     "calibrate": _calibrate,
     "cascade": calibration_tables.cascade_tables,
@@ -56,6 +57,8 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "fairness coverage": fairness_tables.coverage_tables,
     "fairness oracle": lambda report: [fairness_tables.oracle_table(report)],
     "fairness overall": lambda report: [fairness_tables.overall_table(report)],
+    "fairness people": fairness_tables.people_tables,
+    "fairness temperature": lambda report: [fairness_tables.temperature_table(report)],
     "fairness proportional": fairness_tables.proportional_tables,
     "rank": ranking_tables.ranking_tables,
 }

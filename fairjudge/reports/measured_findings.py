@@ -22,8 +22,10 @@ from fairjudge.reports.fairness_findings import (
     fairness_findings,
     oracle_findings,
     overall_findings,
+    people_findings,
+    temperature_findings,
 )
-from fairjudge.reports.figures import Json, interval, named, p_value, percent, tally
+from fairjudge.reports.figures import Json, interval, named, negated, p_value, percent, tally
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
 from fairjudge.reports.statement_tables import wrong_in_words
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
@@ -81,7 +83,8 @@ def _position(report: Json) -> Iterator[str]:
             continue
         does = "shows no significant preference for a place"
         if side := _side(difference):
-            place, by = "first" if side > 0 else "second", interval(difference, digits=1)
+            place = "first" if side > 0 else "second"
+            by = interval(difference if side > 0 else negated(difference), digits=1)
             does = f"prefers the summary shown {place}, by {by} points"
         yield (
             f"{_who(group)} {does}; the verdict is the same both ways for {percent(same)} % of "
@@ -391,6 +394,19 @@ def _distinguishability(report: Json) -> Iterator[str]:
         yield "From no system's summaries can the group be predicted significantly."
 
 
+def _bias_quality(report: Json) -> Iterator[str]:
+    sentences = [
+        f"{one['system']}: {pair['group']} less {pair['other']} {interval(pair['difference'])}"
+        for one in report["groups"]
+        for pair in one["quality"]["differences"]
+        if pair["p_holm"] is not None and pair["p_holm"] < 0.05
+    ]
+    if sentences:
+        yield f"Quality differs significantly by group of inputs: {'; '.join(sentences)}."
+    else:
+        yield "Quality does not differ significantly between groups of inputs."
+
+
 def _compare(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         judges = {1: "judges higher", -1: "judges lower"}.get(
@@ -465,6 +481,9 @@ _RULES: Mapping[str, _Rule] = {
     "cascade --guarantee": _promised,
     "fairness compare": changes_findings,
     "fairness overall": overall_findings,
+    "fairness people": people_findings,
+    "fairness temperature": temperature_findings,
+    "bias quality": _bias_quality,
     "fairness agreement": agreement_findings,
     "fairness chunk-size": chunk_size_findings,
     "fairness oracle": oracle_findings,

@@ -73,7 +73,7 @@ def test_what_was_paid_is_not_paid_again(asked: tuple[object, ...], server: Stub
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--expected",), "--expected does not go with --protocol checklist"),
+        (("--token-probabilities",), "--token-probabilities does not go with --protocol checklist"),
         (("--samples", 3), "--samples does not go with --protocol checklist"),
         (("--reference-unit", "qa_pair"), "for coverage against all QA pairs"),
     ],
