@@ -21,6 +21,7 @@ from fairjudge.auditing.reports import (
     position_report,
     verbosity_report,
 )
+from fairjudge.auditing.statements import statements_report
 from fairjudge.calibration.disagreements import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
@@ -256,6 +257,9 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
             yield "audit length", lambda: length_report(rows, found.summaries.values())
     if any(":" in name for row in rows for name in (row.system or "", row.system_b or "")):
         yield from _verbosity(rows)
+    if any(row.statements for row in rows):
+        clusters, summaries = list(found.clusters.values()), list(found.summaries.values())
+        yield "audit statements", lambda: statements_report(rows, clusters, summaries)
     balanced = any(row.sources for row in rows)
     references = [
         cluster for cluster in found.clusters.values() if balanced or isinstance(cluster, Reference)
@@ -266,7 +270,8 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
 
 def names_its_voices(row: Judgement) -> bool:
     """Say whether a judgement tells whose answers or articles it is about."""
-    listed = PROTOCOLS[row.protocol].itemized or bool(row.sources)
+    itemized = PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"
+    listed = itemized or bool(row.sources)
     return listed or row.unit.startswith(("answer:", "article:"))
 
 

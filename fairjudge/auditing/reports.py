@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairjudge.auditing.probes import PROBES
+from fairjudge.auditing.statements import told_of
 from fairjudge.calibration.audits import (
     EXTENDED,
     audit_parse,
@@ -190,12 +191,13 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
         if row.system is not None:
             items[row.judge, row.system].append(row)
     found = {item: coverage_slices(some, references) for item, some in items.items()}
+    told = told_of(rows)
     groups = [
-        _covered_group(judge, system, one)
+        {**_covered_group(judge, system, one), "statements": told.get(system)}
         for (judge, system), one in found.items()
         if one.n or one.n_sources
     ]
-    listed = [row for row in rows if PROTOCOLS[row.protocol].itemized]
+    listed = [row for row in rows if PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"]
     if not groups and listed:
         why = missing_of(listed).in_words()
         raise InputError(f"no checklist can be read: {len(listed)} judged, {why}")
@@ -224,6 +226,7 @@ def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, 
             {**to_json(one), "voices": [{**to_json(v), "name": v.name} for v in one.voices]}
             for one in found.uncovered
         ],
+        "contradicted": [to_json(one) for one in found.contradicted],
         "left_out": [
             {"eid": eid, "outlets": list(outlets)} for eid, outlets in found.left_out.items()
         ],

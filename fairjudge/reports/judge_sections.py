@@ -9,6 +9,7 @@ from fairjudge.reports import audit_tables
 from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.covered_tables import (
     by_judge,
+    contradicted_table,
     least_covered_table,
     outlets_table,
     slice_table,
@@ -18,6 +19,12 @@ from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, named, proto
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place, Plot
 from fairjudge.reports.plots import CURVE_MARKS, Curve, curve_plot
+from fairjudge.reports.statement_tables import (
+    citations_table,
+    errors_table,
+    shares_table,
+    wrong_in_words,
+)
 from fairjudge.scores.coverage_slices import ALONE, FREQUENCY, POSITION
 from fairjudge.scores.leaderboards import WEIGHTING
 from fairjudge.text.counting import pluralize
@@ -45,7 +52,12 @@ def covered_parts(content: Content) -> Iterator[Part]:
         for by in slices(judge):
             shown = [group for group in judge if by in group["slices"]]
             parts = (*_sliced_plot(by, shown), slice_table(by, shown))
-            yield Fold(by.capitalize(), parts, by.endswith((" by question", " by outlet")))
+            opened = by.endswith((" by question", " by outlet", " by weight of groups"))
+            yield Fold(by.capitalize(), parts, opened)
+        yield from (Paragraph(said, "strong") for group in judge if (said := wrong_in_words(group)))
+    if any(group.get("contradicted") for group in groups):
+        yield Heading("Answers that summaries contradict")
+        yield contradicted_table(groups)
     if any(group.get("least_covered", ()) for group in groups):
         yield Heading("Sources covered least")
         yield least_covered_table(groups)
@@ -89,6 +101,22 @@ def _sliced_plot(by: str, groups: Sequence[Json]) -> Iterator[Part]:
     more = len(groups) > len(curves)
     caption = f"The plot shows the first {pluralize(len(curves), 'system')}, the table all."
     yield Plot(plot, caption if more else "")
+
+
+def statement_parts(content: Content) -> Iterator[Part]:
+    """Yield faithfulness by statement: shares, what is wrong by which article, and citations."""
+    groups = [g for panel in content.of_kind("audit statements") for g in panel.report["groups"]]
+    for judge in by_judge(groups):
+        yield Heading(f"Statements, judged by {judge[0]['judge']}")
+        yield Paragraph(" ".join(findings_of("audit statements", {"groups": judge})))
+        yield shares_table(judge)
+        for group in judge:
+            if group["errors"]:
+                title = f"{group['system']}: {pluralize(len(group['errors']), 'statement')}"
+                yield Fold(f"{title} without support", (errors_table(group),), open=True)
+        cited = [group for group in judge if group["citations"]]
+        if cited:
+            yield citations_table(cited)
 
 
 def sway_parts(content: Content) -> Iterator[Part]:

@@ -18,6 +18,7 @@ from fairjudge.reports import (
     rates_tables,
     reference_tables,
     stability_tables,
+    statement_tables,
 )
 from fairjudge.reports.figures import Json
 from fairjudge.reports.tables import TextTable
@@ -40,6 +41,7 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "audit parse": audit_tables.parse_tables,
     "audit position": audit_tables.position_tables,
     "audit stability": stability_tables.stability_tables,
+    "audit statements": statement_tables.statement_tables,
     "audit verbosity": audit_tables.verbosity_tables,
     "bias distinguishability": bias_tables.distinguishability_tables,
     "bias entities": bias_tables.entities_tables,

@@ -69,7 +69,7 @@ def _plot(board: Leaderboard) -> Plot:
     return forest(
         [row(standing.score.system, figure(standing.mean)) for standing in board.standings],
         title=title,
-        across=PROTOCOLS[board.protocol].score_meaning,
+        across=PROTOCOLS[board.protocol].meaning_of(board.aspect),
         span=board.scale_range,
     )
 
@@ -96,7 +96,7 @@ def _cautions(board: Leaderboard) -> Iterator[str]:
 
 def _described(board: Leaderboard) -> str:
     unit = _UNITS.get(board.unit, board.unit)
-    meaning = PROTOCOLS[board.protocol].score_meaning
+    meaning = PROTOCOLS[board.protocol].meaning_of(board.aspect)
     scale = board.scale_range
     span = f" on {scale[0]:g} to {scale[1]:g}" if scale and PROTOCOLS[board.protocol].graded else ""
     return f"{board.shown_protocol.capitalize()}, {unit}: {meaning}{span}"

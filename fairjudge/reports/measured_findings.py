@@ -39,6 +39,7 @@ from fairjudge.reports.figures import (
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
 from fairjudge.reports.protocol_tables import protocol_findings
 from fairjudge.reports.reference_tables import validated_findings
+from fairjudge.reports.statement_tables import wrong_in_words
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
@@ -175,6 +176,25 @@ def _covered(report: Json) -> Iterator[str]:
             )
             if len(ordered) == 1:
                 break
+        yield from filter(None, map(wrong_in_words, judge))
+
+
+def _statements(report: Json) -> Iterator[str]:
+    judges = by_judge(report["groups"])
+    for by_one in judges:
+        says = f", says {by_one[0]['judge']}" if len(judges) > 1 else ""
+        for group in sorted(by_one, key=lambda group: -(group["share"]["value"] or 0.0)):
+            wrong = {
+                "contradicted": group["contradicted"],
+                "in no article": group["absent"],
+                "grave": group["grave"],
+            }
+            counts = ", ".join(f"{n} {name}" for name, n in wrong.items() if n)
+            yield (
+                f"{group['system']}: {group['supported']} of "
+                f"{pluralize(group['n_statements'], 'statement')} supported"
+                f"{', ' + counts if counts else ''}{says}."
+            )
 
 
 def _balanced(judge: Sequence[Json], says: str) -> Iterator[str]:
@@ -486,6 +506,7 @@ _RULES: Mapping[str, _Rule] = {
     "audit length": _length,
     "audit parse": _parse,
     "audit covered": _covered,
+    "audit statements": _statements,
     "audit order": _order,
     "audit checks": _checks,
     "audit stability": _stability,

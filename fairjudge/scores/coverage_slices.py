@@ -27,6 +27,7 @@ from fairjudge.domain import (
 )
 from fairjudge.judges.balance import BALANCE, balance_of, least_covered, mean_covered
 from fairjudge.protocols import PROTOCOLS
+from fairjudge.scores.importance import Weighed, weightings
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.clustered import clustered_mean, within
 from fairjudge.text.spellings import with_labels
@@ -81,6 +82,17 @@ class Uncovered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """An answer group that a summary contradicts, and the summary's words that do so."""
+
+    eid: str
+    question: str
+    answer: str
+    words: str
+    outlets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeastCovered:
     """The sources that a summary covers least, by outlet, the least first.
 
@@ -104,6 +116,7 @@ class CoverageSlices:
 
     slices: Mapping[str, Slices]
     uncovered: tuple[Uncovered, ...]
+    contradicted: tuple[Contradiction, ...]
     left_out: Mapping[str, tuple[str, ...]]
     least_covered: Mapping[str, LeastCovered]
     n: int
@@ -127,13 +140,15 @@ class _Point:
 class _Row:
     """One group or article that was judged; ``covered`` holds a group's places, None for all.
 
-    ``aspect`` is what an article was judged for.
+    ``contradicted_by`` has the summary's words that contradict it, ``aspect`` is what an article
+    was judged for.
     """
 
     eid: str
     unit: str
     value: float
     covered: tuple[int, ...] | None = None
+    contradicted_by: str | None = None
     aspect: str = "faithfulness"
 
 
@@ -153,6 +168,8 @@ def coverage_slices(
     counts: Counter[str] = Counter()
     points: list[_Point] = []
     uncovered: list[Uncovered] = []
+    contradicted: list[Contradiction] = []
+    weighed: list[Weighed] = []
     heard: dict[str, dict[str, float]] = defaultdict(dict)
     for row in _rows(judgements, by_eid, counts):
         reference = by_eid[row.eid]
@@ -170,11 +187,17 @@ def coverage_slices(
             ("question word", question_word(found.question)),
             (FREQUENCY, _frequency(len(values))),
             ("question", f"{row.eid}: {found.question}" if len(by_eid) > 1 else found.question),
+            *((("kind of question", found.kind),) if found.kind else ()),
+        )
+        weighed.append(
+            Weighed(eid=row.eid, value=row.value, weight=found.weight, importance=found.importance)
         )
         points += _points(row, "coverage", names, values, reference)
         for aid in values:
             outlet = _outlet(aid, reference)
             heard[row.eid][outlet] = max(heard[row.eid].get(outlet, 0.0), row.value)
+        if row.contradicted_by is not None:
+            contradicted.append(_contradiction(row.contradicted_by, row.eid, found, reference))
         missed = _uncovered(row, found, reference)
         if missed is not None:
             uncovered.append(missed)
@@ -182,8 +205,9 @@ def coverage_slices(
         eid: [name for name, best in some.items() if best <= 0] for eid, some in heard.items()
     }
     return CoverageSlices(
-        slices=dict(_slices(points, level)),
+        slices={**dict(_slices(points, level)), **_by_weight(weighed, level)},
         uncovered=tuple(uncovered),
+        contradicted=tuple(contradicted),
         left_out={eid: tuple(sorted(some)) for eid, some in silent.items() if some},
         least_covered={
             judgement.eid: _least_covered(judgement.sources, by_eid[judgement.eid])
@@ -203,7 +227,7 @@ def _rows(
 ) -> Iterator[_Row]:
     """Yield the single groups and articles; count what is unscored, and of unknown clusters."""
     for judgement in judgements:
-        listed = PROTOCOLS[judgement.protocol].itemized
+        listed = PROTOCOLS[judgement.protocol].itemized and judgement.aspect == "coverage"
         single = judgement.unit.startswith(("answer:", "article:"))
         if judgement.system is None or not (listed or single or judgement.aspect == BALANCE):
             continue
@@ -214,7 +238,11 @@ def _rows(
         elif listed:
             for each in judgement.checklist or ():
                 yield _Row(
-                    eid=judgement.eid, unit=each.unit, value=each.covered, covered=each.answers
+                    eid=judgement.eid,
+                    unit=each.unit,
+                    value=each.covered,
+                    covered=each.answers,
+                    contradicted_by=(each.quote or "") if each.contradicted else None,
                 )
         elif judgement.sources:
             for source in judgement.sources:
@@ -234,6 +262,9 @@ class _Group:
     question: str
     label: str
     answers: tuple[Answer, ...]
+    kind: str | None
+    weight: float
+    importance: str | None
 
 
 def _find(unit: str, reference: Cluster) -> _Group | str | None:
@@ -249,8 +280,15 @@ def _find(unit: str, reference: Cluster) -> _Group | str | None:
     if q >= len(questions) or g >= len(questions[q].answer_groups):
         return None
     asked = questions[q]
-    label = asked.group_labels[g] if asked.group_labels else ""
-    return _Group(question=asked.question, label=label, answers=asked.answer_groups[g])
+    group = asked.groups()[g]
+    return _Group(
+        question=asked.question,
+        label=group.label,
+        answers=group.answers,
+        kind=asked.kind,
+        weight=group.weight,
+        importance=group.importance,
+    )
 
 
 def _values(row: _Row, group: _Group) -> dict[str, float]:
@@ -340,6 +378,28 @@ def _uncovered(row: _Row, group: _Group, reference: Cluster) -> Uncovered | None
     )
 
 
+def _contradiction(words: str, eid: str, group: _Group, reference: Cluster) -> Contradiction:
+    outlets = dict.fromkeys(_outlet(answer.aid, reference) for answer in group.answers)
+    return Contradiction(
+        eid=eid,
+        question=group.question,
+        answer=group.label or (group.answers[0].answer if group.answers else ""),
+        words=words,
+        outlets=tuple(outlets),
+    )
+
+
+def _by_weight(weighed: Sequence[Weighed], level: float) -> dict[str, Slices]:
+    """Return coverage with groups weighed in each way; see `fairjudge.scores.importance`."""
+    if not weighed:
+        return {}
+    return {
+        "coverage by weight of groups": {
+            name: _over_clusters(by_eid, level) for name, by_eid in weightings(weighed).items()
+        }
+    }
+
+
 def _slices(points: Sequence[_Point], level: float) -> Iterator[tuple[str, Slices]]:
     cells: dict[str, dict[str, list[_Point]]] = defaultdict(lambda: defaultdict(list))
     for point in points:
@@ -376,7 +436,11 @@ def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
     by_eid: dict[str, list[float]] = defaultdict(list)
     for point in points:
         by_eid[point.eid].append(point.value)
-    estimate = clustered_mean([fmean(some) for some in by_eid.values()], list(by_eid), level=level)
+    return _over_clusters({eid: fmean(some) for eid, some in by_eid.items()}, level)
+
+
+def _over_clusters(by_eid: Mapping[str, float], level: float) -> Estimate | Undefined:
+    estimate = clustered_mean(list(by_eid.values()), list(by_eid), level=level)
     return _bounded(estimate, len(by_eid))
 
 
