@@ -54,10 +54,10 @@ class Price(BaseModel):
     def cost_usd(
         self,
         *,
-        input_tokens: int,
-        output_tokens: int,
-        cached_input_tokens: int = 0,
-        written_input_tokens: int = 0,
+        input_tokens: float,
+        output_tokens: float,
+        cached_input_tokens: float = 0,
+        written_input_tokens: float = 0,
     ) -> float:
         """Return the price of so many tokens in US dollars; the last two are among the first."""
         cached = self.input if self.cached_input is None else self.cached_input
@@ -93,10 +93,10 @@ class PublishedPrice:
     def cost_usd(
         self,
         *,
-        input_tokens: int,
-        output_tokens: int,
-        cached_input_tokens: int = 0,
-        written_input_tokens: int = 0,
+        input_tokens: float,
+        output_tokens: float,
+        cached_input_tokens: float = 0,
+        written_input_tokens: float = 0,
     ) -> float:
         """Return the price of so many tokens in US dollars; the last two are among the first."""
         from genai_prices import Usage as Counts
@@ -136,12 +136,16 @@ class PriceTable:
             return None
         return published_price(provider, model, target.base_url)
 
-    def cost_usd(self, target: ModelRef, usage: Usage) -> float | None:
-        """Return what a call cost, or None if price or token counts are not known."""
+    def cost_usd(self, target: ModelRef, usage: Usage, *, n_calls: int = 1) -> float | None:
+        """Return what calls of `usage` together cost, or None if price or counts are not known.
+
+        Some prices rise with the length of a prompt: that of each of `n_calls` is taken as equal.
+        """
         price = self.price(target)
         if price is None or usage.input_tokens is None or usage.output_tokens is None:
             return None
-        return price.cost_usd(**usage.model_dump(exclude_none=True))
+        tokens = usage.model_dump(exclude_none=True)
+        return n_calls * price.cost_usd(**{name: n / n_calls for name, n in tokens.items()})
 
 
 def _served(target: ModelRef) -> tuple[str, str]:

@@ -177,11 +177,5 @@ def read_completion(text: str, *, n_articles: int, n: int) -> dict[int, Row] | U
     return rows
 
 
-def _is_item(item: Any, n: int) -> bool:
-    if not isinstance(item, dict):
-        return False
-    return _offered(item.get("answer"), n) and isinstance(item.get("quote"), str)
-
-
 def _offered(number: Any, n: int) -> bool:
     return type(number) is int and 1 <= number <= n

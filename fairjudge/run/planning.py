@@ -257,7 +257,7 @@ def summed(
         input_tokens=planner.input_tokens,
         cached_input_tokens=usage.cached_input_tokens or 0,
         output_tokens=planner.output_tokens,
-        cost_usd=prices.cost_usd(target, usage),
+        cost_usd=prices.cost_usd(target, usage, n_calls=max(1, n_calls)),
         seconds=n_calls * seconds_per_call / model.concurrency,
         requests=planner.requests,
         assumes=(*assumes, _KEPT) if usage.cached_input_tokens else assumes,

@@ -124,7 +124,7 @@ def test_a_judge_is_calibrated_and_its_scores_replaced():
     assert len(fj.read_judgements("calibrated.jsonl")) == 30
     assert "spearman" in str(report.agreements())
     assert "calibr" in fj.report(report).html.casefold()
-    with pytest.raises(fj.FairJudgeError, match="method: expected one of 'isotonic'"):
+    with pytest.raises(fj.FairJudgeError, match="method: expected 'isotonic'"):
         fj.calibrate(judged(scores), labelled(people), method="isotone")
 
 

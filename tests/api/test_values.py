@@ -49,7 +49,7 @@ WRITTEN = [summary("s")]
         ),
         (lambda: fj.calibrate(3, LABELLED), "judgements: expected a path"),
         (lambda: fj.calibrate(JUDGED, 3), "labels: expected a path"),
-        (lambda: fj.calibrate(JUDGED, LABELLED, method=3), "method: expected one of"),
+        (lambda: fj.calibrate(JUDGED, LABELLED, method=3), "method: expected 'isotonic'"),
         (lambda: fj.cascade(3, JUDGED, LABELLED), "local: expected a path"),
         (lambda: fj.cascade(JUDGED, 3, LABELLED), "judged: expected a path"),
         (lambda: fj.cascade(JUDGED, JUDGED, 3), "labels: expected a path"),

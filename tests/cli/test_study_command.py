@@ -211,19 +211,21 @@ def test_an_interrupt_says_one_thing(cli, written, server):
 
 
 def test_one_budget_is_for_all_steps_and_starts(cli, written, server):
+    assert cli("study", written, "--plan", "--json", "plan.json").code == 0
+    n_built = json.loads(Path("plan.json").read_text())["steps"][0]["calls"]
     limited = written.read_text() + "\n[budget]\nmax_calls = {}\n"
-    written.write_text(limited.format(13))
+    written.write_text(limited.format(n_built))
     done = cli("study", written)
     assert done.code == 1
     assert "error: no summary by written: budget: " in done.err
-    assert "the limit of 13 calls is reached" in done.err
-    written.write_text(limited.format(20))
+    assert f"the limit of {n_built} calls is reached" in done.err
+    written.write_text(limited.format(n_built + 7))
     done = cli("study", written)
     assert done.code == 3
-    assert len(server.calls) == 20
+    assert len(server.calls) == n_built + 7
     assert "have no result (judge who, judge faithful)" in done.out
     assert cli("study", written).code == 3
-    assert len(server.calls) == 20
+    assert len(server.calls) == n_built + 7
     written.write_text(limited.format(1000))
     done = cli("study", written)
     assert done.code == 0, done.err

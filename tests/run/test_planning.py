@@ -125,6 +125,10 @@ TO_QUESTION = re.compile(
 )
 
 
+BY_ARTICLE = ("questions", "answers", "sorted", "articles")
+"""What the prompts of the pipeline by article ask for, as lists of objects."""
+
+
 def newsroom(share_answering: float):
     """Answer the prompts of a build; a question is answered from that share of the articles.
 
@@ -136,7 +140,9 @@ def newsroom(share_answering: float):
         text = call.body["messages"][-1]["content"]
         plain = re.sub(r"^(</?\w+) [0-9a-f]{12}\b", r"\1", text, flags=re.MULTILINE)
         number = int(hashlib.sha256(plain.encode()).hexdigest(), 16)
-        if '{"questions": [{' in text or '{"answers": [{' in text or '{"sorted": [{' in text:
+        if any(
+            f'{{"{name}": [{{' in text for name in ("questions", "answers", "sorted", "articles")
+        ):
             return json.dumps(at_once(text))
         if '{"questions"' in text:
             n = int(re.search(r"Write (\d+) questions", text)[1])
