@@ -35,8 +35,8 @@ def inputs():
     write_jsonl(Path("summaries.jsonl"), [summary(f"system{n}") for n in range(40)])
 
 
-# Three calls can be under way after these: of a build, those that group after five that ask.
-@pytest.mark.parametrize(("make", "passing"), [(judging, 6), (building, 5)])
+# Three calls can be under way after these: of a build, those of the articles after the first.
+@pytest.mark.parametrize(("make", "passing"), [(judging, 6), (building, 2)])
 def test_one_interrupt_waits_for_the_calls_that_are_under_way(server, inputs, make, passing):
     command = make(server, concurrency=3)
     gate = Gate(server, passing=passing)
