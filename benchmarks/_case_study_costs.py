@@ -28,7 +28,7 @@ def costs(found: Study) -> Iterator[str]:
                     name,
                     f"{one.input_tokens:.0f}",
                     f"{one.output_tokens:.1f}",
-                    "-" if price is None else f"{_usd(one, price.input, price.output):.2f}",
+                    "-" if price is None else f"{1000 * _usd(one):.2f}",
                 )
                 for name, one in found.replies.items()
             ),
@@ -37,19 +37,17 @@ def costs(found: Study) -> Iterator[str]:
     yield (
         f"Tokens are characters divided by {CHARACTERS_PER_TOKEN}, of article, summary and reply; "
         "the instructions around them were not recorded and come on top. "
-        + (
-            ""
-            if price is None
-            else f"Prices: {price.input:.2f} USD a million tokens in, {price.output:.2f} out "
-            f"({price.source}, {price.date:%Y-%m-%d}). "
-        )
+        + ("" if price is None else f"Prices of {MODEL} by {price.source.partition(' ')[0]}. ")
         + _cheapest(found)
         + "\n"
     )
 
 
-def _usd(one: Replies, price_in: float, price_out: float) -> float:
-    return 1000 * (one.input_tokens * price_in + one.output_tokens * price_out) / 1e6
+def _usd(one: Replies) -> float:
+    """Return the price of a mean reply."""
+    price = load_prices().price(MODEL)
+    assert price is not None
+    return price.cost_usd(input_tokens=one.input_tokens, output_tokens=one.output_tokens)
 
 
 def _cheapest(found: Study) -> str:
