@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 from pathlib import Path
@@ -11,6 +12,7 @@ from cli_tools import building, cluster, journalist, text_of, write_jsonl
 from stub_server import Fault
 
 N_CLUSTERS = 12
+EID = re.compile(r"event\d\d")
 
 
 @pytest.fixture
@@ -31,8 +33,8 @@ class Watch:
         self.most = 0
 
     def __call__(self, call):
-        asked = text_of(call)
-        eid = asked[asked.find("event") :][:7] if "event" in asked else ""
+        named = EID.search(text_of(call))
+        eid = named[0] if named else ""
         with self._lock:
             self._now.append(eid)
             self.most = max(self.most, len({one for one in self._now if one}))
