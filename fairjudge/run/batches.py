@@ -34,21 +34,23 @@ def write_batch(
     Returns
     -------
     tuple of Path
-        The files: `path`, or as many numbered ones as the provider's limits on one ask for.
+        The files: `path`, or as many numbered ones as the provider's limits on one ask for. Without
+        requests `path` is empty.
 
     Raises
     ------
     ConfigurationError
         If the requests' backend has no batches, or they are to several providers.
     """
+    if not requests:
+        write_output(path, "")
+        return (path,)
     form = _format(requests)
     parts = list(_parts(form, requests))
-    paths = (
-        [path]
-        if len(parts) < 2
-        else [path.with_stem(f"{path.stem}-{place}") for place in range(1, len(parts) + 1)]
-    )
-    for part, where in zip(parts or [[]], paths, strict=True):
+    paths = [path]
+    if len(parts) > 1:
+        paths = [path.with_stem(f"{path.stem}-{place}") for place in range(1, len(parts) + 1)]
+    for part, where in zip(parts, paths, strict=True):
         if form.list_name is None:
             write_output(where, "".join(line + "\n" for line in part))
         else:
@@ -70,7 +72,7 @@ def _format(requests: Mapping[str, CompletionRequest | DecisionRequest]) -> Batc
             )
     names = {form.name: form for form in formats.values() if form is not None}
     if len(names) != 1:
-        several = " and ".join(names) or "none"
+        several = " and ".join(names)
         raise ConfigurationError(f"a batch file is for one provider's models; here: {several}")
     return next(iter(names.values()))
 

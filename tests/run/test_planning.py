@@ -314,6 +314,8 @@ def test_a_batch_holds_the_calls_and_its_results_serve_the_run(tmp_path, server)
     assert f"{len(rows) - 1} replies stored, 1 line without one" in said
     run("judge", *same)
     assert len(server.calls) == 1, "only what the batch failed to answer is asked"
+    assert planned(tmp_path, same, "--batch", calls)["calls"] == 0
+    assert calls.read_text() == ""
     values = [
         json.loads(line)["value"] for line in (tmp_path / "out.jsonl").read_text().splitlines()
     ]
