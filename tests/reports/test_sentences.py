@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from recorded_pairs import recorded_pairs
 from report_study import run
 
 from fairjudge.analysis.reporting import make_report
@@ -169,16 +170,7 @@ def test_the_checker_finds_what_no_table_bears_out():
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared SummEval data are not here")
 def test_sentences_on_real_pairs_stand_in_tables(tmp_path):
-    rows = []
-    with (DATA / "pairwise_gpt-3.5_consistency.jsonl").open(encoding="utf-8") as lines:
-        for line in lines:
-            reply = json.loads(line)
-            letter = re.match(r"\s*\(?([ABC])\b", reply["response"])
-            assert letter is not None
-            sides = ("b", "a", "tie") if reply["swapped"] else ("a", "b", "tie")
-            row = {name: reply[name] for name in ("eid", "system_a", "system_b", "aspect", "judge")}
-            row |= {"protocol": "pairwise", "order": "ba" if reply["swapped"] else "ab"}
-            rows.append(row | {"value": sides["ABC".index(letter[1])]})
+    rows = recorded_pairs(DATA / "pairwise_gpt-3.5_consistency.jsonl")
     page = Page(make_report(write_jsonl(tmp_path / "pairs.jsonl", rows)).html)
     assert unbacked(page) == []
     assert wrong_leaders(page) == []

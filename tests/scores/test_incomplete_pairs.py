@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from recorded_pairs import recorded_pairs
 
 from fairjudge.analysis.ranking import ranking_report
 from fairjudge.analysis.reporting import make_report
@@ -124,16 +125,7 @@ def test_the_sentence_stands_on_ranks_that_the_table_shows():
 @pytest.mark.skipif(not DATA.exists(), reason="the shared SummEval data are not here")
 def test_report_and_rank_agree_on_real_pairs(tmp_path):
     """Of real replies M8 wins most of its pairs, and is 7th by strength; people put it 8th."""
-    rows = []
-    with (DATA / "pairwise_gpt-3.5_relevance.jsonl").open(encoding="utf-8") as lines:
-        for line in lines:
-            reply = json.loads(line)
-            letter = re.match(r"\s*\(?([ABC])\b", reply["response"])
-            assert letter is not None
-            sides = ("b", "a", "tie") if reply["swapped"] else ("a", "b", "tie")
-            row = {name: reply[name] for name in ("eid", "system_a", "system_b", "aspect", "judge")}
-            row |= {"protocol": "pairwise", "order": "ba" if reply["swapped"] else "ab"}
-            rows.append(row | {"value": sides["ABC".index(letter[1])]})
+    rows = recorded_pairs(DATA / "pairwise_gpt-3.5_relevance.jsonl")
     judged = [Judgement.model_validate(row) for row in rows]
     ranked = ranking_report(judged, level=0.95, seed=0)["groups"][0]["systems"]
     names = [one["system"] for one in ranked]
