@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
@@ -349,6 +349,10 @@ class StatementEntry(Record):
         if self.grave and self.verdict == "supported":
             raise ValueError("a statement that is supported cannot be 'grave'")
         return self
+
+    def is_supported_by(self, aids: Iterable[str]) -> bool:
+        """Say whether one of the articles `aids` supports the statement."""
+        return self.verdict == "supported" and not set(aids).isdisjoint(self.articles)
 
 
 class SourceCovered(Record):

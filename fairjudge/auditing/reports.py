@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairjudge.auditing.probes import PROBES
-from fairjudge.auditing.statements import told_of
+from fairjudge.auditing.statements import statement_counts
 from fairjudge.calibration.audits import (
     EXTENDED,
     audit_parse,
@@ -30,6 +30,7 @@ from fairjudge.records.results import figure, to_json
 from fairjudge.scores.coverage_slices import CoverageSlices, coverage_slices
 from fairjudge.scores.leaderboards import is_derived
 from fairjudge.scores.missing import missing_of
+from fairjudge.scores.strengths import comparisons
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.text.counting import pluralize
 from fairjudge.text.scripts import count_words
@@ -191,9 +192,9 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
         if row.system is not None:
             items[row.judge, row.system].append(row)
     found = {item: coverage_slices(some, references) for item, some in items.items()}
-    told = told_of(rows)
+    statements = statement_counts(rows)
     groups = [
-        {**_covered_group(judge, system, one), "statements": told.get(system)}
+        {**_covered_group(judge, system, one), "statements": statements.get(system)}
         for (judge, system), one in found.items()
         if one.n or one.n_sources
     ]
@@ -277,9 +278,6 @@ def _lengths(words: Mapping[tuple[str, str], int]) -> dict[str, Any]:
     }
 
 
-_WINS = {"a": 1.0, "b": 0.0, "tie": 0.5}
-
-
 def _length_group(
     rows: Sequence[Judgement], words: Mapping[tuple[str, str], int], matched_within: float
 ) -> dict[str, Any]:
@@ -295,22 +293,19 @@ def _length_group(
         n_pairs = pluralize(len(used), "judged pair")
         why = f"too little: {n_pairs} with both lengths; {FEWEST_PAIRS} are needed"
         return {**counts, "why": why, "win_rates": []}
-    documents = tuple(row.eid for row in used)
-    first, second = (
-        tuple(str(getattr(row, side)) for row in used) for side in ("system_a", "system_b")
-    )
+    met = comparisons(used)
     differences = [
-        float(words[eid, one] - words[eid, other])
-        for eid, one, other in zip(documents, first, second, strict=True)
+        float(words[row.eid, one] - words[row.eid, other])
+        for row, one, other in zip(used, met.system_a, met.system_b, strict=True)
     ]
     length_control = length_controlled(
         Verdicts(
-            wins=np.array([_WINS[str(row.value)] for row in used]),
-            system_a=first,
-            system_b=second,
+            wins=met.wins,
+            system_a=met.system_a,
+            system_b=met.system_b,
             length_differences=np.array(differences),
-            positions=np.array([{"ab": 1.0, "ba": -1.0, None: 0.0}[row.order] for row in used]),
-            documents=documents,
+            positions=met.positions,
+            documents=met.documents,
         ),
         matched_within=matched_within,
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from fairjudge.domain import Cluster, Judgement, StatementEntry, Summary
+from fairjudge.domain import Cluster, Judgement, Summary
 from fairjudge.errors import InputError
 from fairjudge.judges.statements import gravest_first, share_supported, worst_of
 from fairjudge.records.results import figure
@@ -86,23 +86,19 @@ def _supporting(
     rows: Sequence[Judgement], outlets: Mapping[tuple[str, str], str]
 ) -> dict[str, float]:
     """Return the share of statements that each outlet supports, of the summaries on its events."""
+    of_event: dict[str, dict[str, str]] = defaultdict(dict)
+    for (eid, aid), outlet in outlets.items():
+        of_event[eid][aid] = outlet
     supported: Counter[str] = Counter()
     n: Counter[str] = Counter()
     for row in rows:
         entries = row.statements or ()
-        named = {aid for entry in entries for aid in entry.articles}
-        for (eid, aid), outlet in outlets.items():
-            if eid == row.eid:
-                n[outlet] += len(entries)
-                supported[outlet] += sum(_supports(entry, aid) for entry in entries)
-        for aid in named - {aid for eid, aid in outlets if eid == row.eid}:
-            n[aid] += len(entries)
-            supported[aid] += sum(_supports(entry, aid) for entry in entries)
+        known = of_event.get(row.eid, {})
+        named = {aid: known.get(aid, aid) for entry in entries for aid in entry.articles}
+        for aid, outlet in {**known, **named}.items():
+            n[outlet] += len(entries)
+            supported[outlet] += sum(entry.is_supported_by([aid]) for entry in entries)
     return {outlet: supported[outlet] / n[outlet] for outlet in n}
-
-
-def _supports(entry: StatementEntry, aid: str) -> bool:
-    return entry.verdict == "supported" and aid in entry.articles
 
 
 def _errors(row: Judgement, outlets: Mapping[tuple[str, str], str]) -> Iterable[dict[str, Any]]:
@@ -141,7 +137,7 @@ def _cited(found: CitationScores, outlets: Mapping[tuple[str, str], str]) -> dic
     }
 
 
-def told_of(rows: Iterable[Judgement]) -> dict[str, dict[str, int]]:
+def statement_counts(rows: Iterable[Judgement]) -> dict[str, dict[str, int]]:
     """Return how many statements of each system there are, contradicted and in no article."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:

@@ -87,7 +87,7 @@ def citation_scores(
             aids = cited.get(sentence, ())
             found += _scores(row.eid, sentence, aids, entries)
             n_cited += bool(aids)
-            n_borne_out += all(_borne_out(entry, aids) for entry in entries)
+            n_borne_out += all(entry.is_supported_by(aids) for entry in entries)
         n_sentences += len(by_sentence)
     if not n_sentences:
         return None
@@ -123,13 +123,9 @@ def _scores(
     eid: str, sentence: int, aids: Sequence[str], entries: Sequence[StatementEntry]
 ) -> Iterator[CitationScore]:
     for aid in aids:
-        n_supported = sum(_borne_out(entry, (aid,)) for entry in entries)
+        n_supported = sum(entry.is_supported_by((aid,)) for entry in entries)
         named = any(aid in entry.articles for entry in entries)
         support: Support = "full" if n_supported == len(entries) else "part"
         if n_supported == 0:
             support = "contradicts" if named else "none"
         yield CitationScore(eid=eid, sentence=sentence, aid=aid, support=support, relevant=named)
-
-
-def _borne_out(entry: StatementEntry, aids: Sequence[str]) -> bool:
-    return entry.verdict == "supported" and not set(aids).isdisjoint(entry.articles)
