@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -155,17 +155,9 @@ def _cheaper(
 
 
 def _turned(found: Estimate) -> Estimate:
-    low, high = found.high, found.low
-    return Estimate(
-        value=-found.value,
-        n=found.n,
-        low=None if low is None else -low,
-        high=None if high is None else -high,
-        level=found.level,
-        method=found.method,
-        n_excluded=found.n_excluded,
-        p_value=found.p_value,
-    )
+    """Return the difference the other way round."""
+    low, high = (None if bound is None else -bound for bound in (found.high, found.low))
+    return replace(found, value=-found.value, low=low, high=high)
 
 
 def _differences(

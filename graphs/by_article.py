@@ -31,6 +31,7 @@ from fairjudge.references.overlap import (
 )
 from fairjudge.references.ports import ArticleBuilder, Asked, Missed, Question
 from fairjudge.references.steps import (
+    LEAST_SOURCES,
     Validity,
     down_select,
     drop_near_duplicates,
@@ -209,9 +210,7 @@ def _by_share(
 ) -> tuple[list[QuestionAnswers], list[Row]]:
     """Split questions by whether sources enough answer them; groups there are none yet."""
     by_share = Validity(min_source_share=deps.validity.min_source_share, min_groups=1)
-    kept, dropped = split_valid(
-        questions, n_sources, by_share, at_least=least_sources(by_share, n_sources)
-    )
+    kept, dropped = split_valid(questions, n_sources, by_share, at_least=LEAST_SOURCES)
     return kept, list(dropped)
 
 
@@ -261,9 +260,7 @@ def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
     rows = sorted(state.get("sorted", []), key=lambda row: int(row["index"]))
     questions = [QuestionAnswers.model_validate(row["grouped"]) for row in rows if "grouped" in row]
     n_sources = len(state["kept_aids"])
-    valid, dropped = split_valid(
-        questions, n_sources, deps.validity, at_least=least_sources(deps.validity, n_sources)
-    )
+    valid, dropped = split_valid(questions, n_sources, deps.validity, at_least=LEAST_SOURCES)
     dropped += [
         {"question": state["answered"][row["index"]]["question"], "why": row["why"]}
         for row in rows

@@ -63,10 +63,11 @@ def people_json(
     first, second = _covered(coverage.report), _shared(shares.report)
     systems: dict[str, Json] = {}
     for system in sorted({key[1] for key in said} & covered.keys() & shared.keys()):
+        in_shares = set(shared[system].eids)
         keys = [
             (eid, system)
             for eid in covered[system].eids
-            if (eid, system) in said and eid in set(shared[system].eids)
+            if (eid, system) in said and eid in in_shares
         ]
         if not keys:
             continue

@@ -55,10 +55,13 @@ def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInput
             loaded: Loaded[Judgement] = read_judgements(path, skip_bad=skip_bad)
             bad += [f"{loaded.path}:{one.line}: {one.problem}" for one in loaded.bad]
             found = list(loaded)
+        if len(paths) == 1:
+            rows += found
+            continue
         # A run and its output hold the same rows; of one file each row counts.
-        new = found if len(paths) == 1 else [row for row in found if _identity(row) not in known]
-        known |= {_identity(row) for row in new} if len(paths) > 1 else set()
-        rows += new
+        new = [(name, row) for row in found if (name := _identity(row)) not in known]
+        known.update(name for name, _ in new)
+        rows += (row for _, row in new)
     asked = {**requests_of(rows), **_told(reports, rows), **runs}
     return JudgedInputs(rows=tuple(rows), asked=asked, bad=tuple(bad))
 
