@@ -176,7 +176,7 @@ def shared_prefix(prompts: Sequence[str]) -> Share:
     """Return how many characters of calls stand in a prefix of an earlier one of the same block.
 
     The block is what a cluster's calls of one kind share: the questions, or the groups. The first
-    call with a block has nobody to share it with, and is not counted; nor is a call without one.
+    call with a block shares it with no other and is not counted; nor is a call without one.
     """
     by_block: dict[tuple[str, str], list[str]] = defaultdict(list)
     for prompt in prompts:

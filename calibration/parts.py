@@ -19,7 +19,7 @@ class HumanValues:
     """What people said of each item: the mean, and each annotator's value.
 
     ``averaged`` says that labels of parts were averaged: then an item's annotators are those who
-    labelled every part of it that anybody did, and its mean is over parts, whoever labelled them.
+    labelled all of its labelled parts, and its mean is over parts, by any annotator.
     """
 
     means: Mapping[ItemKey, float]
