@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from math import log1p
 
+from fairjudge.calibration.choices import CovariateName
 from fairjudge.domain import Cluster, Summary
 from fairjudge.text.spellings import with_labels
 from fairjudge.text.tokens import words
@@ -27,18 +29,51 @@ def baseline_scores(
         "longest": {key: float(len(some)) for key, some in found.items()},
         "shortest": {key: -float(len(some)) for key, some in found.items()},
     }
-    leads = {
+    overlap = _shared(found, _words_of(clusters, limit=LEAD_WORDS))
+    return out | {"lead_overlap": overlap} if overlap else out
+
+
+def source_overlap(
+    summaries: Iterable[Summary], clusters: Iterable[Cluster]
+) -> dict[tuple[str, str], float]:
+    """Return the share of each summary's words that occur in its cluster's articles."""
+    found = {(summary.eid, summary.system): words(summary.text) for summary in summaries}
+    return _shared(found, _words_of(clusters))
+
+
+def _words_of(clusters: Iterable[Cluster], limit: int | None = None) -> dict[str, frozenset[str]]:
+    return {
         cluster.eid: frozenset(
-            word for article in cluster.articles for word in words(article.content)[:LEAD_WORDS]
+            word for article in cluster.articles for word in words(article.content)[:limit]
         )
         for cluster in clusters
     }
-    overlap = {
-        key: sum(word in leads[key[0]] for word in some) / len(some) if some else 0.0
+
+
+def _shared(
+    found: Mapping[tuple[str, str], Sequence[str]], known: Mapping[str, frozenset[str]]
+) -> dict[tuple[str, str], float]:
+    return {
+        key: sum(word in known[key[0]] for word in some) / len(some) if some else 0.0
         for key, some in found.items()
-        if key[0] in leads
+        if key[0] in known
     }
-    return out | {"lead_overlap": overlap} if overlap else out
+
+
+def covariates(
+    names: Iterable[CovariateName], summaries: Iterable[Summary], clusters: Iterable[Cluster]
+) -> dict[CovariateName, dict[tuple[str, str], float]]:
+    """Return numbers of the text of each (eid, system), for a jury.
+
+    ``"length"``: the logarithm of 1 + words; ``"overlap"``: share of the words, in [0, 1], that
+    occur in the cluster's articles.
+    """
+    written = list(summaries)
+    known: dict[CovariateName, dict[tuple[str, str], float]] = {
+        "length": {key: log1p(n) for key, n in word_counts(written).items()},
+        "overlap": source_overlap(written, clusters),
+    }
+    return {name: known[name] for name in names}
 
 
 def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:

@@ -10,6 +10,7 @@ from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.estimates import Planning, Separation, SystemEstimate
 from fairjudge.calibration.groups import FEW_DOCUMENTS
 from fairjudge.calibration.items import Joined
+from fairjudge.calibration.jury_report import JuryReport
 from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.protocol_table import ProtocolTable
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
@@ -32,6 +33,7 @@ def analysis_json(analysis: Analysis, *, signature: Mapping[str, Any], list_all:
             for difference in comparison.differences
         ],
         "protocols": [_protocols(found) for found in analysis.protocols],
+        "juries": [_jury(found) for found in analysis.juries],
         "settings": to_json(analysis.settings),
         "signature": dict(signature),
     }
@@ -54,6 +56,34 @@ def _protocols(found: ProtocolTable) -> Json:
             }
             for row in found.rows
         ],
+    }
+
+
+def _jury(found: JuryReport) -> Json:
+    shown: Json = {
+        "aspect": found.aspect,
+        "unit": found.unit,
+        "judges": list(found.names),
+        "left_out": dict(found.left_out),
+        "covariates": list(found.covariates),
+        "fitted": found.fitted.to_dict()
+        if not isinstance(found.fitted, Undefined)
+        else figure(found.fitted),
+    }
+    figures = found.figures
+    if isinstance(figures, Undefined):
+        return shown | {"why": figures.why}
+    return shown | {
+        "why": None,
+        "n_items": figures.n_items,
+        "n_complete": figures.n_complete,
+        "n_documents": figures.n_documents,
+        "n_folds": figures.n_folds,
+        "rmse": figure(figures.rmse),
+        "compared": [{"name": name, **to_json(one)} for name, one in figures.compared.items()],
+        "members": [to_json(one) | {"adds": one.adds} for one in figures.members],
+        "error_correlation": figure(figures.effective.correlation),
+        "effective_number": figure(figures.effective.number),
     }
 
 

@@ -14,6 +14,7 @@ from fairjudge.reports import (
     covered_tables,
     disagreement_tables,
     fairness_tables,
+    jury_tables,
     ranking_tables,
     rates_tables,
     reference_tables,
@@ -27,6 +28,7 @@ from fairjudge.reports.tables import TextTable
 def _calibrate(report: Json) -> list[TextTable]:
     return [
         *calibration_tables.calibration_tables(report),
+        *jury_tables.jury_tables(report),
         *rates_tables.rates_tables(report),
         *disagreement_tables.disagreement_tables(report),
     ]

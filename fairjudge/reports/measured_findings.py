@@ -37,6 +37,7 @@ from fairjudge.reports.figures import (
     tally,
 )
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
+from fairjudge.reports.jury_tables import jury_findings
 from fairjudge.reports.protocol_tables import protocol_findings
 from fairjudge.reports.reference_tables import validated_findings
 from fairjudge.reports.statement_tables import wrong_in_words
@@ -433,6 +434,7 @@ def _compare(report: Json) -> Iterator[str]:
 
 def _calibrate(report: Json) -> Iterator[str]:
     yield from protocol_findings(report)
+    yield from jury_findings(report)
     for group in report["groups"]:
         yield f"{group_title(group)}: {verdict(group)}."
 
