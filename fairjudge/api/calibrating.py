@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from fairjudge.api.judging import JudgeResult
+from fairjudge.api.judging import JudgeResult, inputs_of
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
 from fairjudge.calibration.choices import CalibratorName, CovariateName
@@ -409,11 +409,9 @@ def _judged(given: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked
 
     if isinstance(given, JudgedInputs):
         return given.rows, given.asked
-    inputs = (str, Path, JudgeResult)
-    if not (isinstance(given, list | tuple) and given and isinstance(given[0], inputs)):
-        given = [given]
+    given = inputs_of(given)
     paths = [Path(one) for one in given if isinstance(one, str | Path)]
-    if paths == list(given) and len(paths) > 1:
+    if paths == given and len(paths) > 1:
         found = read_judged(paths)
         return found.rows, found.asked
     rows: list[Judgement] = []

@@ -34,6 +34,10 @@ def _calibrate(report: Json) -> list[TextTable]:
     ]
 
 
+def _rank(report: Json) -> list[TextTable]:
+    return [*ranking_tables.ranking_tables(report), *ranking_tables.together_tables(report)]
+
+
 _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "align": align_tables.align_tables,
     "audit checks": audit_tables.checks_tables,
@@ -65,7 +69,7 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "fairness proportional": fairness_tables.proportional_tables,
     "references apply": reference_tables.validated_tables,
     "references recall": reference_tables.recall_tables,
-    "rank": ranking_tables.ranking_tables,
+    "rank": _rank,
 }
 
 

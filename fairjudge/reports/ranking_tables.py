@@ -26,6 +26,44 @@ def ranking_tables(report: Json) -> tuple[TextTable, ...]:
     )
 
 
+def together_tables(report: Json) -> Iterator[TextTable]:
+    """Yield two tables an aspect that several judges compared: systems, and judges."""
+    for group in report.get("together", ()):
+        of = f"{group['aspect']}{by_unit(group)}"
+        yield table(
+            f"Ranking by {pluralize(len(group['judges']), 'judge')} together, {of}",
+            "rank> {rank} | system: {system} | strength> {strength:interval}",
+            [{**one, "rank": shown_rank(one)} for one in group["systems"]],
+            notes=_of_judges(group),
+        )
+        yield table(
+            f"How well each judge tells systems apart, {of}",
+            "judge: {judge} | comparisons> {n_comparisons}"
+            " | discrimination> {discrimination:interval} | standing first> "
+            "{position_effect:interval}",
+            group["judges"],
+            notes=(
+                "Discrimination: the slope of a judge's log-odds in the difference of strengths; "
+                "the geometric mean is 1, a judge that decides by chance has 0. Standing first: "
+                "what it adds to the log-odds.",
+            ),
+        )
+
+
+def _of_judges(group: Json) -> Iterator[str]:
+    if group["why"] is not None:
+        yield f"No ranking: {group['why']}."
+        return
+    yield (
+        f"{pluralize(group['n_comparisons'], 'comparison')} in "
+        f"{pluralize(group['n_documents'], 'document')}, by a Bradley-Terry model in which a judge "
+        "that tells systems apart better counts for more. Strengths are log-odds of a judge of "
+        f"mean discrimination, and add up to 0. In brackets after the rank: {RANKS_ALLOWED}."
+    )
+    if group["separated"]:
+        yield "Some systems never lose to the others: there are no intervals."
+
+
 def _row(one: Json) -> Json:
     wins = {"expected": _percent(one["expected_win_rate"]), "wins": _percent(one["win_rate"])}
     return {**one, **wins, "rank": shown_rank(one)}
