@@ -23,6 +23,7 @@ from fairjudge.calibration.assessment import (
     assess,
     reliability_diagram,
 )
+from fairjudge.calibration.baseline_gains import BaselineGain, baseline_gain
 from fairjudge.calibration.baselines import (
     baseline_scores,
     covariates,
@@ -106,16 +107,18 @@ class CalibrationReport:
 class GroupReport:
     """All figures of one judge, aspect, protocol and unit; ``joined`` holds the items and counts.
 
-    ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``, ``outlet``, an
-    attribute) to its groups, whose errors are those of cross-fitted calibrated scores where there
-    are such. ``rates`` is None but for yes-or-no judges; ``disagreements`` has the widest gap
-    first, ``causes`` what they have in common.
+    ``over_baselines`` is what the judge adds over the best of ``baselines``, and over the constant
+    answer. ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``,
+    ``outlet``, an attribute) to its groups, whose errors are those of cross-fitted calibrated
+    scores where there are such. ``rates`` is None but for yes-or-no judges; ``disagreements`` has
+    the widest gap first, ``causes`` what they have in common.
     """
 
     joined: Joined
     agreement: Agreement | Undefined
     human: Agreement | Undefined
     baselines: Mapping[str, Agreement | Undefined]
+    over_baselines: BaselineGain | Undefined
     calibration: CalibrationReport
     ppi: tuple[SystemEstimate, ...]
     planning: Planning
@@ -239,13 +242,22 @@ def _report(
     widest = largest_disagreements(
         joined, given.judgements, given.labels, causes=causes, limit=settings.n_disagreements
     )
+    agreement = judge_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few
+    human = human_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few
+    baselines = (
+        baseline_agreement(joined, given.baselines, resampling=resampling, rng=rng)
+        if n >= 2
+        else {}
+    )
+    (apart,) = rng.spawn(1)  # the other figures stay as they were
     return GroupReport(
         joined=joined,
-        agreement=judge_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few,
-        human=human_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few,
-        baselines=baseline_agreement(joined, given.baselines, resampling=resampling, rng=rng)
-        if n >= 2
-        else {},
+        agreement=agreement,
+        human=human,
+        baselines=baselines,
+        over_baselines=few
+        if n < FEWEST_ITEMS
+        else baseline_gain(joined, baselines, given.baselines, resampling=resampling, rng=apart),
         calibration=_calibration(joined, mapped, fitted, settings, rng),
         ppi=system_estimates(joined, level=level),
         planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),

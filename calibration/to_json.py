@@ -18,6 +18,7 @@ from fairjudge.calibration.temperature import DistributionReport, DistributionSc
 from fairjudge.domain import Undefined
 from fairjudge.records.results import Json, figure, to_json
 from fairjudge.text.counting import pluralize
+from fairjudge.text.model_families import own_family
 
 MAX_LISTED = 20
 """Unmatched items listed by name, unless all are asked for."""
@@ -122,6 +123,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "agreement": to_json(report.agreement),
         "human": to_json(report.human),
         "baselines": to_json(report.baselines),
+        "over_baselines": to_json(report.over_baselines),
         "calibration": _calibration(report.calibration),
         "ppi": [_estimate(one) for one in report.ppi],
         "planning": _planning(report.planning),
@@ -153,6 +155,9 @@ def _remarks(joined: Joined) -> list[str]:
         (len(joined.unjudged) - n_absent, "labelled item", "judged, but without a score"),
     ]
     remarks = [f"{pluralize(n, noun)} {what}" for n, noun, what in said if n]
+    written = (name for key in joined.keys for name in key[1:3] if name)
+    if kin := own_family(joined.judge, written):
+        remarks.append(kin)
     n_documents = len(set(joined.documents))
     if 0 < n_documents < FEW_DOCUMENTS:
         remarks.append(f"{pluralize(n_documents, 'document')}: intervals over so few are rough")

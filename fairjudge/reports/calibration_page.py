@@ -79,6 +79,7 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
     yield Heading("Agreement with people", level)
     yield Group(tuple(_agreement(group)), "row")
     yield from tables.agreement_tables(group)
+    yield from tables.gains_tables(group)
     yield Heading("Reliability before and after calibration", level)
     yield from _reliability(group)
     yield tables.errors_table(group)
