@@ -9,7 +9,7 @@ import numpy as np
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray
 
 _MAX_STEPS = 500
-_TOLERANCE = 1e-9
+_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -410,3 +410,26 @@ def test_few_labels_make_no_jury():
     (jury,) = analysed(judgements, labels).juries
     assert "needs" in next(iter(jury.left_out.values()))
     assert isinstance(jury.fitted, Undefined)
+
+
+def test_intervals_hold_the_truth_in_most_of_a_hundred_data_sets():
+    """Errors share a part: r of two judges is its variance over the root of theirs.
+
+    The benchmark draws 2,000; of 100 fair intervals 95 hold the truth, give or take 2.2.
+    """
+    noise, shared = np.array([0.5, 0.7, 0.9]), 0.4
+    spread = np.sqrt(shared**2 + noise**2)
+    r = np.mean([shared**2 / (spread[i] * spread[j]) for i, j in combinations(range(3), 2)])
+    held = []
+    for seed in range(100):
+        given = items(60, noise=tuple(noise), shared=shared, seed=seed)
+        found = effective_number(
+            given.scores - given.labels[:, None],
+            documents=np.arange(180) // 3,
+            n_documents=60,
+            resampling=FEW,
+            rng=np.random.default_rng(seed),
+        )
+        assert found.number.low < found.number.value < found.number.high
+        held.append(found.number.low <= 3 / (1 + 2 * r) <= found.number.high)
+    assert 0.88 <= np.mean(held) <= 0.99
