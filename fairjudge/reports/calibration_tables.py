@@ -406,14 +406,3 @@ def _unfair(group: Json) -> list[str]:
                 f"{', '.join(flagged)} (FDR 5 %)."
             )
     return sentences
-
-
-def cascade_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return how each way of judging agrees with the labels (``cascade``)."""
-    return (
-        table(
-            "Kendall's tau-b with the labels, on held-out documents",
-            "judged by: {name} | tau-b> {tau:number.3}",
-            [{"name": name, "tau": tau} for name, tau in report["kendall"].items()],
-        ),
-    )

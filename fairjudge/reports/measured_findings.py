@@ -39,6 +39,7 @@ from fairjudge.reports.figures import (
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
 from fairjudge.reports.jury_tables import jury_findings
 from fairjudge.reports.protocol_tables import protocol_findings
+from fairjudge.reports.ranking_tables import together_findings
 from fairjudge.reports.reference_tables import validated_findings
 from fairjudge.reports.statement_tables import wrong_in_words
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
@@ -290,31 +291,7 @@ def _rank(report: Json) -> Iterator[str]:
         stands = "ranks first" if len(level) == 1 else "stand level"
         yield f"{together(level)} {stands} for {_who(group)}; {beyond}."
         yield from _place_helps(group)
-    yield from _together(report)
-
-
-def _together(report: Json) -> Iterator[str]:
-    """Say who ranks first by all judges, and which of them surely tells systems apart less."""
-    for group in report.get("together", ()):
-        if group["why"] or not group["systems"]:
-            continue
-        first = [one["system"] for one in group["systems"] if one["rank"] == 1]
-        stands = "ranks first" if len(first) == 1 else "stand level"
-        judges = pluralize(len(group["judges"]), "judge")
-        as_good = [
-            one["system"]
-            for one in group["systems"]
-            if one["rank"] > 1 and one["best_rank"] in {None, 1}
-        ]
-        beyond = (
-            f"; {compared(as_good, by_rank=True)}" if len(first) < len(group["systems"]) else ""
-        )
-        yield f"By {judges} together {together(first)} {stands} in {group['aspect']}{beyond}."
-        weak = [
-            one["judge"] for one in group["judges"] if (one["discrimination"]["high"] or 1.0) < 1.0
-        ]
-        if weak:
-            yield f"Tell systems apart less than the mean judge does: {named(weak, _MAX_NAMED)}."
+    yield from together_findings(report)
 
 
 def _place_helps(group: Json) -> Iterator[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, by_unit, interval
+from fairjudge.reports.figures import Json, by_unit, interval, named
+from fairjudge.reports.findings import compared, together
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
 
+_MAX_NAMED = 3
 RANKS_ALLOWED = "ranks that the data allow, for all systems at once"
 
 
@@ -48,6 +50,30 @@ def together_tables(report: Json) -> Iterator[TextTable]:
                 "what it adds to the log-odds.",
             ),
         )
+
+
+def together_findings(report: Json) -> Iterator[str]:
+    """Say who ranks first by all judges, and which of them surely tells systems apart less."""
+    for group in report.get("together", ()):
+        if group["why"] or not group["systems"]:
+            continue
+        first = [one["system"] for one in group["systems"] if one["rank"] == 1]
+        stands = "ranks first" if len(first) == 1 else "stand level"
+        judges = pluralize(len(group["judges"]), "judge")
+        as_good = [
+            one["system"]
+            for one in group["systems"]
+            if one["rank"] > 1 and one["best_rank"] in {None, 1}
+        ]
+        beyond = (
+            f"; {compared(as_good, by_rank=True)}" if len(first) < len(group["systems"]) else ""
+        )
+        yield f"By {judges} together {together(first)} {stands} in {group['aspect']}{beyond}."
+        weak = [
+            one["judge"] for one in group["judges"] if (one["discrimination"]["high"] or 1.0) < 1.0
+        ]
+        if weak:
+            yield f"Tell systems apart less than the mean judge does: {named(weak, _MAX_NAMED)}."
 
 
 def _of_judges(group: Json) -> Iterator[str]:
