@@ -88,14 +88,28 @@ def read_records(
         another type: names file or argument, line and field.
     """
     if isinstance(source, str | Path):
-        rows = read_rows(Path(source), csv_allowed=kind.csv_allowed)
-        return _checked(str(source), rows, kind, skip_bad=skip_bad)
+        try:
+            rows = read_rows(Path(source), csv_allowed=kind.csv_allowed)
+            return _checked(str(source), rows, kind, skip_bad=skip_bad)
+        except InputError as error:
+            raise _naming_command(error, Path(source), kind) from None
     if isinstance(source, Loaded) and all(
         isinstance(record, kind.model) for record in source.records
     ):
         return source
     name = argument or kind.name
     return _checked(name, _rows(source, kind, name), kind, skip_bad=skip_bad)
+
+
+def _naming_command(error: InputError, path: Path, kind: Kind[Any]) -> InputError:
+    """Return `error`, with the command that reads the file where it is in another layout."""
+    from fairjudge.converting import command_for
+
+    command = command_for(path, kind.name)
+    if command is None:
+        return error
+    problem = f"{error.problem}. It is in another layout: {command}"
+    return InputError(problem, path=error.path, line=error.line, field=error.field)
 
 
 def _rows(given: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
