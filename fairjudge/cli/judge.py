@@ -100,6 +100,8 @@ def judge(
         Literal["mean", "median", "majority"],
         Opt("What several --backend say together; each member's verdict is kept."),
     ] = "mean",
+    limit: opt.Limit = None,
+    plan: opt.Plan = False,
     run: opt.Run = None,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
@@ -118,6 +120,9 @@ def judge(
 
         fairjudge judge --references refs.jsonl --summaries s.jsonl \
             --aspect coverage --protocol likert -o judgements.jsonl
+
+    --plan says what a run would cost; --limit 20 tries the first 20 items, and the same command
+    without it asks only for the rest.
     """
     from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files
@@ -125,6 +130,15 @@ def judge(
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
     opt.check_targets(output, json_file)
+    if plan:
+        from fairjudge.cli.plan import show_plan
+        from fairjudge.run.planning import plan_judging
+
+        plans = plan_judging(
+            references, summaries, options=judging, models=models, skip_bad=skip_bad, limit=limit
+        )
+        show_plan(plans, models[0], json_file)
+        return
     with display.bars(quiet=quiet) as shown:
         outcome = judge_files(
             references,
@@ -135,6 +149,7 @@ def judge(
             rule=jury,
             run=run,
             skip_bad=skip_bad,
+            limit=limit,
             progress=shown.counter("judging"),
         )
     report = judge_report(outcome, judging)

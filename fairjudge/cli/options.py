@@ -89,6 +89,17 @@ Json: TypeAlias = Annotated[
     str | None,
     Opt("Also write the table's numbers as JSON; - is standard output.", flag="--json"),
 ]
+Limit: TypeAlias = Annotated[
+    int | None,
+    Opt(
+        "Only judge the first N items: a try. The same command without it goes on, and asks "
+        "nothing twice.",
+        ge=1,
+    ),
+]
+Plan: TypeAlias = Annotated[
+    bool, Opt("Only estimate requests, tokens and cost, as 'fairjudge plan' does; ask nobody.")
+]
 Quiet: TypeAlias = Annotated[bool, Opt("Hide the progress bars.", short="-q")]
 EntailmentModel: TypeAlias = Annotated[
     str | None,
