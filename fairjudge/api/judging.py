@@ -286,7 +286,8 @@ class Judge:
     model : Model, str, or several
         Who judges; several are a jury, on the budget of the first, and each verdict is kept.
     aspect : str
-        ``"coverage"``, ``"faithfulness"``, ``"balance"`` (without an LLM), or one of your own with
+        ``"coverage"``, ``"faithfulness"`` or ``"balance"``; by an LLM also ``"relevance"``,
+        ``"coherence"``, ``"fluency"``, ``"consistency"``, ``"quality"``, or one of your own with
         ``prompt`` and ``scale``.
     protocol : {"likert", "binary", "pairwise", "checklist", "ranking"}, optional
         By default the preset's. A checklist says for each group of answers whether it is covered.

@@ -22,8 +22,9 @@ def judge_options(
     aspect: Annotated[
         list[str] | None,
         Opt(
-            "'coverage', 'faithfulness', 'balance' (without an LLM), or the name of your own "
-            "criterion; several with --together."
+            "What is judged: 'coverage', 'faithfulness' or 'balance', also by the local backend; "
+            "by an LLM also 'relevance', 'coherence', 'fluency', 'consistency' or 'quality', or "
+            "the name of your own criterion; several with --together."
         ),
     ] = None,
     together: Annotated[
@@ -111,8 +112,9 @@ def judge(
     r"""Judge summaries and rank the systems that wrote them.
 
     Coverage asks how much of the reference answers a summary conveys; faithfulness, how well the
-    articles support it; balance, how far it covers the sources that it covers least. Pairwise asks
-    both orders of every pair; a side wins when both name it.
+    articles support it; balance, how far it covers the sources that it covers least, or, of an LLM,
+    whether the sides have fair room. Relevance, coherence, fluency and consistency are SummEval's,
+    quality is all of it. Pairwise asks both orders of every pair; a side wins when both name it.
 
     The local backend measures support by small trained models. It is quick and free, says so in
     every record (scored_by: embedding), and is a weak judge: docs/local.md says how weak. Calibrate
