@@ -184,7 +184,7 @@ BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
     "quality": _scales(
         (
             "of no use: false, beside the point, or hardly readable",
-            "of little use: a grave fault in what it says, in what it leaves out, or in how it reads",
+            "of little use: a grave fault in what it says, leaves out, or how it reads",
             "of some use: the gist is there, with faults that mislead or hold up a reader",
             "good: true, to the point and readable, with small faults",
             "as a careful editor would write it",

@@ -11,7 +11,13 @@ from typing import Any
 
 from fairjudge.domain import Judgement, JudgeTask, ProtocolName, Unscored
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.criteria import ASPECTS, builtin_scale, fence_articles, fence_questions, support_rule
+from fairjudge.judges.criteria import (
+    ASPECTS,
+    builtin_scale,
+    fence_articles,
+    fence_questions,
+    support_rule,
+)
 from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
 from fairjudge.judges.ports import Reply
 from fairjudge.parsing import PARSER_VERSION, read_verdict, read_verdicts
