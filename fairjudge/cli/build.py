@@ -40,6 +40,7 @@ def build(
     from fairjudge.run.building import build_file
 
     opt.check_targets(output, json_file)
+    opt.check_local("build", model)
     if plan:
         from fairjudge.cli.plan import show_plan
         from fairjudge.run.planning import plan_building

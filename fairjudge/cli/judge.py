@@ -132,6 +132,7 @@ def judge(
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
     opt.check_targets(output, json_file)
+    opt.check_local("judge", *models)
     if plan:
         from fairjudge.cli.plan import show_plan
         from fairjudge.run.planning import plan_judging

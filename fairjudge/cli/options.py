@@ -156,6 +156,25 @@ def judges(
     return [replace(shared, target=name) for name in backend or ["local"]]
 
 
+def check_local(command: str, *models: Model) -> None:
+    """Refuse, before anything else, to work without an LLM where the extra for it is missing.
+
+    Raises
+    ------
+    MissingExtraError
+        One of `models` is the local backend, and what it stands on is not installed.
+    """
+    from importlib.util import find_spec
+
+    from fairjudge.errors import MissingExtraError
+
+    if any(model.llm is None for model in models) and None in map(find_spec, _LOCAL_PACKAGES):
+        raise MissingExtraError(f"'fairjudge {command}' without an LLM (--backend)", extra="local")
+
+
+_LOCAL_PACKAGES = ("torch", "transformers", "spacy")
+
+
 def check_targets(output: Path | None, json_file: str | None) -> None:
     """Refuse, before any work is done for it, a report that cannot be written.
 
