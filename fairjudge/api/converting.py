@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from fairjudge.converting import Converted, Settings, column_map, convert_files
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Opt
+from fairjudge.options.declaring import Opt, column_map
+
+if TYPE_CHECKING:
+    from fairjudge.converting import Converted
 
 
 @checks_arguments
@@ -85,13 +87,15 @@ def convert(
     --------
     >>> import fairjudge as fj
     >>> with open("reviews.csv", "w") as file:
-    ...     _ = file.write("hotel,stars,review\\nA,5,Lovely.\\nA,1,Cold soup.\\nB,3,Fine.\\n")
+    ...     _ = file.write("hotel,stars,review\nA,5,Lovely.\nA,1,Cold soup.\nB,3,Fine.\n")
     >>> found = fj.convert("reviews.csv")
     >>> found
     Converted(2 clusters of 3 articles)
     >>> found.clusters[0].articles[1].attributes
     {'stars': '1'}
     """
+    from fairjudge.converting import Settings, convert_files
+
     settings = Settings(
         columns=columns or {},
         group=group,

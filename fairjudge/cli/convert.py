@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fairjudge.api import converting
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
-from fairjudge.converting import Converted
 from fairjudge.errors import InputError
 from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
+
+if TYPE_CHECKING:
+    from fairjudge.converting import Converted
 
 
 @opt.with_options(conversion=opt.call_of(converting.convert))
 def convert(
     *,
-    conversion: opt.Call[Converted],
+    conversion: opt.Call[Any],
     folder: Annotated[
         Path,
         Opt("Folder for clusters.jsonl, summaries.jsonl, ...", flag="--output", short="-o"),
@@ -38,7 +40,7 @@ def convert(
             --map content=opinion --attribute stars
     """
     opt.check_targets(None, json_file)
-    found = conversion(skip_bad=skip_bad)
+    found: Converted = conversion(skip_bad=skip_bad)
     _check_inputs_stay([Path(one.path) for one in found.files], folder, found)
     written = found.write(folder)
     following = found.next_command(folder)

@@ -67,23 +67,6 @@ _MIN_WORDS = 12
 """A column named "source" or "input" holds documents where its texts are longer than a name is."""
 
 
-def column_map(text: str) -> dict[str, tuple[str, ...]]:
-    """Return field to columns of ``field=column,field=column``; a field may stand several times.
-
-    Raises
-    ------
-    ValueError
-        `text` is not such a list.
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for part in filter(str.strip, text.split(",")):
-        name, equals, column = (piece.strip() for piece in part.partition("="))
-        if not (name and equals and column):
-            raise ValueError(f"expected field=column, not {part.strip()!r}")
-        found[name] = (*found.get(name, ()), column)
-    return found
-
-
 def folded(name: str) -> str:
     """Return a column's name without case, spaces and signs."""
     return re.sub(r"[\W_]+", "", name.casefold())

@@ -35,6 +35,15 @@ class Converted:
 
     ``files`` says what each input was recognised as, ``left_out`` how many rows, texts or values
     were left out for each reason.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> found = fj.convert("clusters.json", "labels.jsonl")
+    >>> found.files[0].layout
+    "FairJudge's own clusters"
+    >>> [path.name for path in found.write("data")]
+    ['clusters.jsonl', 'labels.jsonl']
     """
 
     files: tuple[ReadFile, ...]
