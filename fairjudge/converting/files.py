@@ -125,7 +125,7 @@ def _own(source: Source, by_rows: Layout | None) -> Layout | None:
     kind = record_kind(source.first)
     if kind is None or kind == "judgements":
         return None
-    if kind == "summaries" and by_rows is not None and by_rows.gives != {"summaries"}:
+    if kind == "summaries" and not _is_plain(source, by_rows):
         return None
     read = _OURS[kind]
     try:
@@ -137,6 +137,13 @@ def _own(source: Source, by_rows: Layout | None) -> Layout | None:
         gives=frozenset({kind}),
         entries=lambda: read_records(source.path, read, skip_bad=source.skip_bad),
     )
+
+
+def _is_plain(source: Source, by_rows: Layout | None) -> bool:
+    """Say whether rows of summaries hold nothing else, such as ratings or parts of them."""
+    rows = [row.value for row in source.rows if isinstance(row.value, dict)]
+    items = {(str(row.get("eid")), str(row.get("system"))) for row in rows}
+    return len(items) == len(rows) and (by_rows is None or by_rows.gives == {"summaries"})
 
 
 def _of_tool(source: Source) -> Layout | None:
@@ -181,6 +188,12 @@ def _not_known(source: Source) -> InputError:
     if bad is not None:
         return InputError(bad.problem or "", path=source.path, line=bad.line, field=bad.field)
     names = ", ".join(map(repr, source.first)) or "there are none"
+    if source.first.keys() & {"response", "raw"}:
+        return InputError(
+            f"holds a judge's recorded replies ({names}): fairjudge import reads them, by "
+            "--protocol",
+            path=source.path,
+        )
     return InputError(
         f"not known what its columns hold ({names}). Where a row is a cluster, name its documents: "
         "--map documents=COLUMN; where it is an article: --group COLUMN; where it is a summary: "

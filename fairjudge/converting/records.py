@@ -66,6 +66,13 @@ class Converted:
         }
         return {kind: records for kind, records in found.items() if records}
 
+    def records_of(self, kind: str) -> tuple[Record, ...]:
+        """Return the records of a kind; references are clusters too."""
+        found = {str(name): records for name, records in self.records().items()}
+        if kind == "clusters":
+            return (*self.clusters, *self.references)
+        return found.get(kind, ())
+
     def counts(self) -> dict[Kind, str]:
         """Return what there is of each kind, in words."""
         said = {

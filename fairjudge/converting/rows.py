@@ -45,6 +45,7 @@ class Roles:
     texts: tuple[tuple[str, str | None], ...] = ()
     reference: str | None = None
     annotator: str | None = None
+    unit: str | None = None
     aspect: str | None = None
     value: str | None = None
     ratings: tuple[str, ...] = ()
@@ -53,7 +54,7 @@ class Roles:
         """Return the columns that something is made of."""
         return {
             self.eid, self.group, self.documents, self.content, self.aid, self.system,
-            self.reference, self.annotator, self.aspect, self.value,
+            self.reference, self.annotator, self.unit, self.aspect, self.value,
             *self.attributes, *self.ratings, *(column for column, _ in self.texts),
         }  # fmt: skip
 
@@ -146,6 +147,7 @@ def _by_row(
         texts=_texts(source, columns, documents, settings),
         reference=None if system else columns.one("reference"),
         annotator=columns.one("annotator"),
+        unit=columns.one("unit"),
         aspect=aspect if is_label else None,
         value=value if is_label else None,
         attributes=settings.attributes,
@@ -221,7 +223,7 @@ def _rating(value: object) -> float | None:
 
 def _records(source: Source, roles: Roles, split: str | None) -> Iterator[Entry]:
     """Yield what each row has: a cluster, summaries, labels."""
-    seen: Counter[tuple[str, str]] = Counter()
+    seen: Counter[tuple[str, str, str]] = Counter()
     for number, (line, row) in enumerate(source.records(), 1):
         with source.at(line):
             eid = _id(row, roles.eid) or str(number)
@@ -252,13 +254,14 @@ def _summaries(line: int, row: Row, eid: str, roles: Roles) -> Iterator[Entry]:
 
 
 def _labels(
-    line: int, row: Row, eid: str, roles: Roles, seen: Counter[tuple[str, str]]
+    line: int, row: Row, eid: str, roles: Roles, seen: Counter[tuple[str, str, str]]
 ) -> Iterator[Entry]:
     system = _id(row, roles.system) or next((name for _, name in roles.texts), None)
     if not roles.gives & {"labels"} or not system:
         return
-    seen[eid, system] += 1
-    annotator = _id(row, roles.annotator) or f"annotator{seen[eid, system]}"
+    unit = _id(row, roles.unit) or "summary"
+    seen[eid, system, unit] += 1
+    annotator = _id(row, roles.annotator) or f"annotator{seen[eid, system, unit]}"
     rated = {name: row.get(name) for name in roles.ratings}
     if roles.aspect and roles.value:
         rated = {str(row.get(roles.aspect)): row.get(roles.value)}
@@ -268,6 +271,7 @@ def _labels(
             yield Skipped(line=line, why=f"a rating of {aspect!r} that is no number")
         else:
             item = {"eid": eid, "system": system, "aspect": aspect, "annotator": annotator}
+            item |= {"unit": unit} if roles.unit else {}
             yield make_label(**item, value=int(value) if value.is_integer() else value)
 
 

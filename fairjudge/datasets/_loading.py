@@ -72,8 +72,9 @@ def read_records(
     Parameters
     ----------
     source
-        A path, what a reader returned, one record, an iterable of records or dicts (a list, a
-        Hugging Face data set, ...), or a pandas data frame with one row a record.
+        A path, what a reader or `fairjudge.convert` returned, one record, an iterable of records
+        or dicts (a list, a Hugging Face data set, ...), or a pandas data frame with one row a
+        record.
     kind
         What the records are.
     skip_bad
@@ -125,6 +126,9 @@ def _rows(given: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
 
 
 def _items(given: object, kind: Kind[Any], argument: str) -> Iterable[object]:
+    if hasattr(given, "records_of"):  # what `fairjudge.convert` returned
+        found: Iterable[object] = given.records_of(kind.name)
+        return found
     if isinstance(given, Record | Mapping):
         return (given,)
     if hasattr(given, "to_dict") and hasattr(given, "columns"):  # a pandas data frame

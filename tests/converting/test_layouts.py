@@ -226,3 +226,29 @@ def test_bad_rows_are_errors_or_are_counted():
     found = fj.convert("a.jsonl", skip_bad=True)
     assert len(found.clusters) == 1
     assert sum(found.left_out.values()) == 2
+
+
+def test_what_is_converted_goes_in_wherever_a_file_does():
+    rows = [{"id": 1, "document": ONE, "model": m, "summary": "s", "tone": 3} for m in ("x", "y")]
+    found = fj.convert(lines("a.jsonl", rows), columns={"value": "tone"})
+    assert fj.read_clusters(found).records == found.clusters
+    assert fj.read_summaries(found).records == found.summaries
+    assert fj.read_labels(found).records == found.labels
+    with pytest.raises(InputError, match="references: holds no references"):
+        fj.read_references(found)
+
+
+def test_parts_of_summaries_are_one_summary_with_ratings():
+    rows = [{"eid": "e", "system": "s", "text": "t", "unit": u, "covered": n}
+            for n, u in enumerate("ab")]  # fmt: skip
+    found = fj.convert(lines("units.jsonl", rows), columns={"value": "covered"})
+    assert len(found.summaries) == 1
+    assert [(one.unit, one.annotator, one.value) for one in found.labels] == [
+        ("a", "annotator1", 0), ("b", "annotator1", 1),
+    ]  # fmt: skip
+
+
+def test_recorded_replies_are_the_importer_s():
+    row = {"eid": "e", "system": "s", "aspect": "tone", "response": "4/5"}
+    with pytest.raises(InputError, match=r"recorded replies .*fairjudge import reads them"):
+        fj.convert(lines("r.jsonl", [row]))
