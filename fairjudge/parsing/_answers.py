@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from fairjudge.parsing import _languages
+from fairjudge.parsing import _words as words
 from fairjudge.scales import NUMBER_WORDS, Position, Scale
 
 Problem: TypeAlias = Literal["off_scale", "several"]
@@ -31,12 +31,12 @@ _NUMBER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _GLYPHS = re.compile(r"(?P<full>★(?:\s?★){0,99})(?P<half>\s?½)?(?P<empty>(?:\s?☆){0,99})")
-_SUMMARY = rf"(?:(?:the|le|la|el|il|o|die)\s{{1,3}})?{_languages.NOUN}"
+_SUMMARY = rf"(?:(?:the|le|la|el|il|o|die)\s{{1,3}})?{words.NOUN}"
 _TIE = (
     r"(?:it'?s\s{1,3}|it\s{1,3}is\s{1,3})?(?:a\s{1,3})?(?:tied?|draw|toss-up|neither|no\s{1,3}preference|equal(?:ly\s{1,3}\w+)?"
     r"|(?:they\s{1,3}are\s{1,3}|both\s{1,3}(?:are\s{1,3})?(?:summaries\s{1,3}are\s{1,3})?)(?:equal(?:ly\s{1,3}\w+)?|the\s{1,3}same|tied|comparable|similar)"
     r"|both|(?:the\s{1,3})?same|no\s{1,3}(?:clear\s{1,3}|significant\s{1,3})?(?:difference|winner))\b"
-    rf"|(?:{_languages.TIE})"
+    rf"|(?:{words.TIE})"
 )
 
 
@@ -77,7 +77,7 @@ def answer_at(text: str, place: int, scale: Scale) -> Answer | None:
     """Return the answer that begins at `place` of a cleaned text, or None."""
     if scale.kind == "number":
         return _number_at(text, place, scale)
-    match = _words(scale).match(text, place)
+    match = _pattern(scale).match(text, place)
     if match is None:
         return None
     value = _value_of(match, scale)
@@ -129,15 +129,15 @@ def _on_scale(number: float, scale: Scale) -> float | None:
 
 
 @lru_cache(maxsize=64)
-def _words(scale: Scale) -> re.Pattern[str]:
+def _pattern(scale: Scale) -> re.Pattern[str]:
     """One named group a level; longer words first, so that "not supported" beats "supported"."""
-    words = [
+    spelled = [
         (word, index)
         for index, level in enumerate(scale.levels)
         for word in (level.answer, *level.aliases, *_elsewhere(level.answer, scale))
     ]
-    words.sort(key=lambda pair: -len(pair[0]))
-    parts = [f"(?P<w{n}_{index}>{_spelled(word)})" for n, (word, index) in enumerate(words)]
+    spelled.sort(key=lambda pair: -len(pair[0]))
+    parts = [f"(?P<w{n}_{index}>{_spelled(word)})" for n, (word, index) in enumerate(spelled)]
     pattern = "|".join(parts)
     if scale.kind == "pair":
         pattern = rf"(?:{_SUMMARY}[\s_]{{0,3}}[#(]?\s?)?(?:{pattern})\)?" + _pair_words(scale)
@@ -148,14 +148,14 @@ def _elsewhere(answer: str, scale: Scale) -> tuple[str, ...]:
     """Return the words of other languages for `answer`, on the scale of yes and no."""
     if set(scale.answers) != {"yes", "no"}:
         return ()
-    return _languages.YES if answer == "yes" else _languages.NO
+    return words.YES if answer == "yes" else words.NO
 
 
 def _pair_words(scale: Scale) -> str:
     one = rf"(?:the\s{{1,3}})?(?:%s)(?:\s{{1,3}}(?:one|{_SUMMARY}))?"
     parts = [
-        f"|(?P<first>{one % _languages.FIRST}|{_SUMMARY}\\s{{1,3}}one)",
-        f"|(?P<second>{one % _languages.SECOND}|{_SUMMARY}\\s{{1,3}}two)",
+        f"|(?P<first>{one % words.FIRST}|{_SUMMARY}\\s{{1,3}}one)",
+        f"|(?P<second>{one % words.SECOND}|{_SUMMARY}\\s{{1,3}}two)",
     ]
     if any(level.value == "tie" for level in scale.levels):
         parts.append(f"|(?P<tie>{_TIE})")
@@ -179,7 +179,16 @@ def _is_an_article(match: re.Match[str]) -> bool:
     """Whether a lone "a" or "I" goes on as a sentence ("A summary that ..."), so is no letter."""
     if match[0].lower() not in {"a", "i"}:
         return False
+    if match[0] == "A" and _GOES_ON.match(match.string, match.end()):
+        return False
     rest = match.string[match.end() : match.end() + 3]
     return bool(re.match(r"\s[a-z]|'", rest)) or (
         match[0].islower() and match.string.strip().lower() != match[0]
     )
+
+
+_GOES_ON = re.compile(
+    r"\s(?:is|was|has|wins?|won|beats|over|loses|does|performs|seems|appears|outperforms|because|since|for|by|and|with|as"
+    r"|but|due|gets|covers|contains|provides|or|vs|would|narrowly|then|it)\b"
+)
+"""After the letter A where it names a side, and is no article."""

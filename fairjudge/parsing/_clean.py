@@ -136,7 +136,10 @@ def without_quotations(text: str) -> str:
     return text
 
 
+_TELLS = re.compile(r":|\b(?:rate|answer|say|give|score|reply|respond|output)\b", re.IGNORECASE)
+
+
 def _blank_if_long(match: re.Match[str]) -> str:
-    if len(match[1].split()) <= _QUOTED_ANSWER_WORDS and ":" not in match[1]:
+    if len(match[1].split()) <= _QUOTED_ANSWER_WORDS and not _TELLS.search(match[1]):
         return f" {match[1]} "
     return " " * len(match[0])

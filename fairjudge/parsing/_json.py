@@ -8,16 +8,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fairjudge.parsing._wording import FAULTS, QUALITY
-
-_KEYS = (
-    "final_verdict", "final_score", "final_answer", "verdict", "score", "overall_score", "rating",
-    "overall_rating", "answer", "label", "winner", "preference", "preferred",
-    "preferred_summary", "better_summary", "choice", "decision",
-    "grade", "stars", "points", "judgment", "judgement", "result", "overall", "better", "value",
-)  # fmt: skip
+_VERDICT = frozenset(
+    "verdict answer label winner preference preferred choice decision judgment judgement result better"
+    " vencedor ganador gagnant gewinner vincitore respuesta resposta réponse antwort risposta urteil"
+    " ответ 答案 结论 判定 結論 best".split()
+)
+"""Words of keys that name the verdict."""
+_SCORE = frozenset("score rating grade stars points value overall puntuación nota 评分 得分".split())
+_WHOLE = frozenset("final overall total summary better preferred".split())
+_PLAIN = _VERDICT | _SCORE | _WHOLE
+_WORSE = frozenset("worse worst loser rejected weaker inferior".split())
+_TOP = re.compile(r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|total|(?:rating_)?scale|(?:score_)?range")
+"""Keys of the highest score that there is."""
+_ASIDE = re.compile(
+    r"reason|explan|confiden|certain|comment|feedback|note|error|hallucinat|missing|wrong|unsupported|contradict"
+    r"|omi(?:t|ss)|incorrect|inconsist|unfaithful|fabricat|fault|weak|max|min|count|num|absent|^n_|^(?:not|no)_|invent"
+    r"|false|lack|justif|example|input|previous|issues|strength|index|^id$|code|length|year|evidence|quote|forced|thought"
+)
+"""Names of what is no verdict, or of what is bad."""
+_LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
 _BROKEN = re.compile(
-    rf"""["'](?:{"|".join(_KEYS[:-5])})["']\s{{0,5}}:\s{{0,5}}(?:["']([^"'\n]{{1,60}})["']|(-?[\d.]{{1,9}}|true|false)\b)""",
+    rf"""["'](?:final_|overall_)?(?:{"|".join(sorted(_PLAIN - _WHOLE))})["']\s{{0,5}}:\s{{0,5}}(?:["']([^"'\n]{{1,60}})["']|(-?[\d.]{{1,9}}|true|false)\b)""",
     re.IGNORECASE,
 )
 _OBJECT = re.compile(r"\{")
@@ -26,18 +37,18 @@ _MAX_FAILURES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonValue:
-    """An object or array, or the value under a verdict's key; and the stretch of text it takes.
+    """An object or array, or what stands under its keys of verdicts; and the text that it takes.
 
-    ``several`` says that other verdicts stand beside this one, ``top`` what it is out of, and
-    ``others`` what stands under other keys of verdicts.
+    ``verdicts`` are pairs of a value and whether its key names the worse; ``top`` is what a score
+    is out of, ``prose`` the texts under other keys.
     """
 
     start: int
     end: int
     value: Any
-    several: bool = False
+    verdicts: tuple[tuple[Any, bool], ...] = ()
     top: str = ""
-    others: tuple[Any, ...] = ()
+    prose: str = ""
 
 
 def json_values(
@@ -72,75 +83,74 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def json_verdicts(text: str, *, aspect: str, kind: str) -> Iterator[JsonValue]:
-    """Yield the verdicts of every JSON object in `text`, in order: texts, numbers, true and false.
-
-    Each with the stretch of text that its object takes; None for an object without one.
-    """
+    """Yield every JSON object in `text`, in order, with its verdicts."""
     found = failed = False
-    for json_value in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
-        if json_value is None:
+    for one in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
+        if one is None:
             failed = True
-        elif not (values := list(_verdicts_in(json_value.value, aspect.lower(), kind))):
-            yield replace(json_value, value=None)
-        else:
-            found = True
-            several = len({str(value) for value, _ in values}) > 1
-            value, top = values[-1]
-            others = _rivals(json_value.value)
-            yield replace(json_value, value=value, several=several, top=top, others=others)
+            continue
+        verdicts, top = _verdicts_in(one.value, aspect.lower().replace(" ", "_"), kind)
+        found = found or bool(verdicts)
+        yield replace(one, verdicts=tuple(verdicts), top=top, prose=_prose(one.value))
     if failed and not found:
         yield from _broken(text)
 
 
-def _verdicts_in(value: Any, aspect: str, kind: str) -> Iterator[tuple[str | float | bool, str]]:
-    """Yield what stands under the first key of `_KEYS` that `value` has, and what it is out of.
+def _verdicts_in(value: Any, aspect: str, kind: str) -> tuple[list[tuple[Any, bool]], str]:
+    """Return what stands under the keys of the plainest kind that `value` has, and its maximum.
 
-    Without one, what stands under the aspect's name or under its only rating ("fluency_score");
-    else what the objects in it hold.
+    Keys that name a verdict, then those that name a score on the whole, then those of the worse;
+    then the one key that names what is judged; else what the objects in it hold.
     """
     if not isinstance(value, dict):
-        return
-    lowered = {str(key).strip().lower().replace(" ", "_"): item for key, item in value.items()}
-    rated = [k for k in lowered if k.endswith(("_score", "_rating")) and not k.startswith(_ASIDE)]
-    key = next((key for key in (*_KEYS, aspect) if key in lowered), None)
-    if key is None and (len(rated) == 1 or len(lowered) == 1):
-        key = rated[0] if rated else next(iter(lowered))
-        key = key if rated or _may_rate(key, lowered[key], kind) else None
-    if key is None:
-        for item in lowered.values():
-            yield from _verdicts_in(item, aspect, kind)
-        return
-    item = lowered[key]
-    if isinstance(item, dict):
-        yield from _verdicts_in(item, aspect, kind)
-        return
-    tops = (_LAST_NUMBER.search(str(v)) for k, v in lowered.items() if _TOP.fullmatch(k))
-    top = next(tops, None)
-    for each in item if isinstance(item, list) else [item]:
-        if isinstance(each, str | int | float):
-            yield each, top[1] if top else ""
+        return [], ""
+    items = {str(key).strip().lower().replace(" ", "_").replace("-", "_"): v for key, v in value.items()}
+    top = next((m[1] for k, v in items.items() if _TOP.fullmatch(k) and (m := _LAST_NUMBER.search(str(v)))), "")
+    words = {key: set(key.split("_")) for key in items if not _ASIDE.search(key)}
+    plain = [key for key in words if key == aspect or words[key] <= _PLAIN and words[key] & (_VERDICT | _SCORE | {"overall"})]
+    tiers = (
+        [k for k in plain if words[k] & {"final", "verdict"}], [k for k in plain if words[k] & _VERDICT],
+        [k for k in plain if words[k] & _WHOLE and words[k] & _SCORE], plain,
+        [k for k in words if words[k] & _WORSE],
+        [k for k in words if k == aspect or k.endswith(("_score", "_rating")) and kind != "pair"],
+        [k for k in words if _is_judged(k, items[k], kind)] if len(words) == 1 else [],
+    )  # fmt: skip
+    for n, keys in enumerate(tiers):
+        if not keys or (n > 3 and len({str(items[key]) for key in keys}) > 1 and n != 4):
+            continue
+        found: list[tuple[Any, bool]] = []
+        for key in keys:
+            item = items[key]
+            if isinstance(item, dict):
+                inner, inner_top = _verdicts_in(item, aspect, kind)
+                top = top or inner_top
+                found += inner
+            else:
+                found += [(one, n == 4) for one in (item if isinstance(item, list) else [item])]
+        return found, top
+    found = []
+    for key, item in items.items():
+        if isinstance(item, dict) and (key in words) and not found:
+            inner, inner_top = _verdicts_in(item, aspect, kind)
+            found, top = found + inner, top or inner_top
+        elif isinstance(item, dict) and key in words:
+            found += _verdicts_in(item, aspect, kind)[0]
+    return found, top
 
 
-def _rivals(value: Any) -> tuple[Any, ...]:
-    items = value.items() if isinstance(value, dict) else ()
-    return tuple(v for k, v in items if str(k).lower() in _WHOLE and isinstance(v, str | int))
-
-
-_WHOLE = frozenset({"verdict", "answer", "winner", "preference", "preferred", "choice", "decision"})
-"""Keys of which each names the verdict: two that contradict each other are none."""
-_ASIDE = ("max", "min", "confidence", "sub", "previous", "summary")
-_TOP = re.compile(
-    r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|(?:rating_)?scale|(?:score_)?range"
-)
-"""Keys of the highest score that there is."""
-_LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
-
-
-def _may_rate(key: str, value: Any, kind: str) -> bool:
-    """Whether an object's only key, which is no verdict's, names what is judged."""
-    if FAULTS.search(key) or kind == "pair" or (isinstance(value, str) and len(value) > 12):
+def _is_judged(key: str, value: Any, kind: str) -> bool:
+    """Whether a key that is no verdict's names what is judged: {"consistent": false}."""
+    if kind == "pair" or (isinstance(value, str) and len(value) > 12) or isinstance(value, dict | list):
         return False
-    return kind != "number" or bool(QUALITY.search(key))
+    if kind == "number":
+        return bool(re.search(r"(?:ness|ity|ency|ence|ance|acy|coverage|fluency|style)$", key))
+    return key not in {"yes", "no"}
+
+
+def _prose(value: Any) -> str:
+    if not isinstance(value, dict):
+        return ""
+    return "\n".join(str(v) for v in value.values() if isinstance(v, str) and len(v) > 20)
 
 
 def _broken(text: str) -> Iterator[JsonValue]:
@@ -149,4 +159,4 @@ def _broken(text: str) -> Iterator[JsonValue]:
         start = text.rfind("{", 0, match.start())
         end = text.find("}", match.end()) + 1 or match.end()
         value = match[1] if match[1] is not None else match[2]
-        yield JsonValue(start=max(start, 0), end=end, value=value)
+        yield JsonValue(start=max(start, 0), end=end, value=None, verdicts=((value, False),))

@@ -1,20 +1,20 @@
 """Chooses the verdict among what a reply states, and checks it against the scale.
 
 The plainest statement counts: the form that was asked for (JSON, tags) or a label that says
-verdict, final or overall; then other labels, and answers that stand alone; then what a line says
-of a named quality; then what the prose says of a score. Two that contradict each other, neither
-taken back, are no verdict.
+verdict, final or overall; then other labels, and answers that stand alone; then what the prose
+says of a score. Two that contradict each other, neither taken back, are no verdict; nor is one
+that the conclusion of the prose contradicts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from fairjudge.domain import Unscored, UnscoredReason
-from fairjudge.parsing._answers import Answer, Rank
+from fairjudge.parsing._answers import Answer, Rank, answer_at
 from fairjudge.parsing._boxes import BOXED, in_box, ticked
 from fairjudge.parsing._clean import (
     blank,
@@ -25,15 +25,15 @@ from fairjudge.parsing._clean import (
     without_quotations,
     without_told_quotations,
 )
-from fairjudge.parsing._context import amid_a_sentence, told
+from fairjudge.parsing._grammar import is_denied, statements
 from fairjudge.parsing._json import JsonValue, json_verdicts
-from fairjudge.parsing._statements import statements
+from fairjudge.parsing._sides import ranked
 from fairjudge.parsing._thoughts import without_reasoning
-from fairjudge.parsing._wording import REVERSED, REVISED, TURNED
+from fairjudge.parsing._tokens import words_of
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "7"
+PARSER_VERSION = "8"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
 """What stands after a verdict that more text would not have changed."""
@@ -101,6 +101,10 @@ def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> R
     return Reading(value=answer.value, start=answer.start, end=answer.end)
 
 
+_ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
+_FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
+
+
 def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
     """Return every statement of a reply; places are those of the reply."""
     thought = without_told_quotations(thought)
@@ -109,89 +113,140 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
         found += [in_box(boxes, scale)]
         thought = blank_all(BOXED, thought)
     text = normalised(thought)
-    for verdict in json_verdicts(thought, aspect=aspect, kind=scale.kind):
-        is_told = _is_template(verdict.value, scale) or told(text, verdict.start)
-        if not is_told and not amid_a_sentence(text, verdict.end):
-            found.append(_from_json(verdict, thought, scale))
-        text = blank(text, verdict.start, verdict.end)
+    for one in json_verdicts(thought, aspect=aspect, kind=scale.kind):
+        if one.verdicts and not _is_about(text, one.start, one.end):
+            found += _from_json(one, thought, scale)
+        text = blank(text, one.start, one.end)
     text = without_quotations(text)
+    if scale.kind == "pair" and (first := ranked(text)):
+        return [*found, first]
     if scale.kind == "number":
+        text = blank_all(_RECKONED, text)
         text = blank_all(_scale_words(scale.answers[0], scale.answers[-1]), text)
-    items = tuple(match.span() for match in _ITEM.finditer(thought))
-    fences = tuple(match.span() for match in _FENCED.finditer(thought))
+    found += _forms(text, scale)
+    items = [match.span() for match in _ITEM.finditer(thought)]
+    fences = [match.span() for match in _FENCED.finditer(thought)]
     outside = any(thought[end:].strip() for _, end in fences[-1:])
-    for statement in statements(text, scale, items=items if len(items) > 1 else (), aspect=aspect):
-        fenced = outside and any(a <= statement.start < b for a, b in fences)
-        found.append(replace(statement, rank=Rank.MENTIONED) if fenced else statement)
+    for said in statements(text, words_of(text, scale), scale, items if len(items) > 1 else [], aspect):
+        fenced = outside and any(a <= said.start < b for a, b in fences)
+        found.append(replace(said, rank=Rank.MENTIONED) if fenced else said)
     return found
 
 
-def _is_template(value: object, scale: Scale) -> bool:
-    """Whether what stands under a verdict's key is nothing, or but names what may stand there."""
-    low, high = scale.answers[0], scale.answers[-1]
-    offered = (f"{low}-{high}", f"{low}–{high}", "...", "|".join(scale.answers))
-    return value is None or (isinstance(value, str) and value.strip() in offered)
+_SENTENCE = re.compile(r"(?<!e\.g)[.!?;](?=\s|$)|(?<!:)(?<!: )\n|。|\]\]|</\w+>")
+_GOES_ON = re.compile(r"[\"'`]?\s{1,3}(?!because|since|as|due|for|out|with|and|but)[a-z]")
 
 
-_ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
-_FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
+_RECKONED = re.compile(r"(?<![^\s:])\d[^\n=:]{0,70}[-+*]\s?[^\n=:]{0,70}=\s{0,3}(?=\d)(?!\d[\d.]*\s?%)")
+"""A score that is reckoned out: 5, less 1 for an omission, makes 4."""
 
 
-def _from_json(verdict: JsonValue, text: str, scale: Scale) -> Answer:
-    """Read the value under a verdict's key as a reply of its own."""
-    value = verdict.value
-    said = f"{value:g}" if isinstance(value, float) else str(value)
-    place = max(text.rfind(said, verdict.start, verdict.end), verdict.start)
-    if verdict.top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
-        said += f"/{verdict.top}"
-    answer = Answer(
-        start=place, end=place + len(said), value=None, problem="several", rank=Rank.FINAL
-    )
-    if not verdict.several and not (isinstance(value, bool) and scale.kind == "number"):
+def _is_about(text: str, start: int, end: int) -> bool:
+    """Whether the sentence around a form only speaks of it: 'the summary says {"verdict": 5}'."""
+    before = _SENTENCE.split(text[max(0, start - 160) : start])[-1]
+    return is_denied(before) or bool(_GOES_ON.match(text, end))
+
+
+_FORM = re.compile(
+    r"\[\[|\[result\]\s{0,4}|#{4}\s|\\boxed\{(?:\\text(?:bf)?\{)?"
+    r"|<(?:final_)?(?:verdict|score|rating|answer|grade|judge?ment|decision|choice|winner|result|label|preference|final)"
+    r"(?:\s[^<>\n\d]{0,30}(?P<top>\d{1,4})?[\x22\x27 ]?)?>\s{0,8}",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(r"[^<\n\]}]{0,40}?\s{0,3}(?:</\w{1,20}>|\]{2}|\}{1,2}\$?)|")
+_COMPARED = re.compile(r"(?P<left>[AB12])\s?(?P<sign>>{1,3}|<{1,3}|={1,2})\s?(?P<right>[AB12])")
+
+
+def _forms(text: str, scale: Scale) -> Iterator[Answer]:
+    """Read what was asked for in so many forms: "[[B]]", "<score>4</score>"."""
+    for match in _FORM.finditer(text):
+        top, place = match["top"], match.end()
+        if top and float(top) != scale.levels[-1].value:
+            continue
+        closing = _CLOSING.match(text, place)
+        end = closing.end() if closing else place
+        if _is_about(text, match.start(), end):
+            continue
+        signs = _COMPARED.match(text, place) if scale.kind == "pair" else None
+        if signs:
+            left, wins = signs["left"] in "A1", signs["sign"][0] == ">"
+            value: Position = "tie" if signs["sign"][0] == "=" else "first" if left == wins else "second"
+            yield Answer(start=place, end=signs.end(), value=value, rank=Rank.FINAL)
+            continue
+        skipped = re.compile(r"[(\[\"'\s]{0,3}").match(text, place)
+        answer = answer_at(text, skipped.end() if skipped else place, scale)
+        if answer and re.match(r"[\s\])}\"'$.,:;!|]|</|$|\s", text[answer.end : answer.end + 2]):
+            rest = text[answer.end : end]
+            if not re.search(r"\w", re.sub(r"</?\w+>", "", rest)):
+                yield replace(answer, rank=Rank.FINAL)
+
+
+def _from_json(one: JsonValue, text: str, scale: Scale) -> Iterator[Answer]:
+    """Read each value under a verdict's key as a reply of its own."""
+    values = {}
+    for value, is_worse in one.verdicts:
+        said = f"{value:g}" if isinstance(value, float) else str(value)
+        place = max(text.rfind(said, one.start, one.end), one.start)
+        answer = Answer(start=place, end=place + len(said), value=None, problem="several", rank=Rank.FINAL)
+        if value is None or _is_template(said, scale):
+            continue
+        if one.top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
+            said += f"/{one.top}"
+        if isinstance(value, bool) and scale.kind == "number":
+            values[None] = answer
+            continue
         inner = _chosen(_found(said, scale, ""), said)
-        others = (_chosen(_found(str(one), scale, ""), str(one)) for one in verdict.others)
-        if inner and any(one and one.value not in {None, inner.value} for one in others):
-            return answer
         if inner is not None:
-            answer = replace(answer, value=inner.value, problem=inner.problem)
+            worth = inner.value if not is_worse else _FLIPPED.get(inner.value)
+            answer = replace(answer, value=worth, problem=inner.problem)
         elif re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", said):
             answer = replace(answer, problem="off_scale")
-    return answer
+        values[answer.value] = answer
+    if len(values) > 1 and None in values and values[None].problem == "several":
+        del values[None]
+    if len(values) == 1:
+        answer = next(iter(values.values()))
+        if one.prose and answer.value is not None:
+            prose = _found(one.prose, scale, "")
+            if any(p.rank is Rank.SAID and p.value not in {None, answer.value} for p in prose):
+                answer = replace(answer, value=None, problem="several")
+        yield answer
+    elif values:
+        yield Answer(start=one.start, end=one.end, value=None, problem="several", rank=Rank.FINAL)
+
+
+_FLIPPED: dict[object, Position] = {"first": "second", "second": "first", "tie": "tie"}
+
+
+def _is_template(value: str, scale: Scale) -> bool:
+    """Whether what stands under a verdict's key but names what may stand there."""
+    low, high = scale.answers[0], scale.answers[-1]
+    return value.strip() in {f"{low}-{high}", f"{low}–{high}", "...", "|".join(scale.answers), ""}
 
 
 def _chosen(found: Sequence[Answer], text: str) -> Answer | None:
     """Return the answer stated most plainly; of those, the last one that takes back the others."""
-    ranges = [s for s in found if s.problem == "several"]
-    alone = [s for s in found if s.revises or not any(_holds(one, s) for one in ranges)]
-    best = max((s.rank for s in alone), default=None)
-    top = [s for s in alone if s.rank == best or s.revises]
-    top.sort(key=lambda s: (s.end, s.start))
-    usable = [answer for answer in top if answer.problem != "off_scale"]
-    if best == Rank.MENTIONED and usable:
-        top = usable
-    if len({(answer.value, answer.problem) for answer in top}) < 2:
-        return _unless_reversed(top[-1], found, text) if top else None
-    if best in {Rank.NAMED, Rank.RATED} and _is_broken_down(text, top):
-        return top[0]
-    if top[-1].revises or _is_taken_back(text, top, best):
-        return top[-1]
-    return replace(top[-1], start=top[0].start, value=None, problem="several")
-
-
-def _unless_reversed(answer: Answer, found: Sequence[Answer], text: str) -> Answer:
-    """Return `answer`, or that it is one of several: what is said after "actually" is another."""
-    for other in found:
-        differs = other.value not in {None, answer.value}
-        if differs and other.start > answer.end and REVERSED.search(text, answer.end, other.start):
-            return replace(answer, value=None, problem="several")
-    return answer
-
-
-def _holds(several: Answer, one: Answer) -> bool:
-    """Whether `one` is but one of `several` that are stated as plainly or more."""
-    if one.problem == "several" or several.rank < one.rank:
-        return False
-    return several.start <= one.start and one.end <= several.end
+    best = max((s.rank for s in found), default=None)
+    top = sorted((s for s in found if s.rank == best), key=lambda s: (s.end, s.start))
+    if not top or best is None:
+        return None
+    last = top[-1]
+    others = [s for s in top if (s.value, s.problem) != (last.value, last.problem)]
+    if others:
+        off = [s for s in top if s.problem != "off_scale"]
+        if best == Rank.MENTIONED and off and len({s.value for s in off}) == 1:
+            return off[-1]
+        if best in {Rank.NAMED, Rank.RATED} and _is_broken_down(text, top):
+            return top[0]
+        taken = last.revises and not any(s.revises for s in others) or _is_taken_back(text, others[-1], last)
+        return last if taken else replace(last, start=top[0].start, value=None, problem="several")
+    later = [s for s in found if s.revises and s.start > last.end and s.rank >= Rank.SAID]
+    if later and later[-1].value != last.value:
+        return later[-1]
+    against = (s for s in found if s.rank is Rank.SAID and s.value not in {None, last.value})
+    if best > Rank.SAID and last.value is not None and any(not _is_taken_back(text, s, last) for s in against):
+        return replace(last, value=None, problem="several")
+    return last
 
 
 _PARTS = re.compile(r"\b(?:breakdown|break\sit\sdown|sub-?scores|components)\b")
@@ -205,21 +260,18 @@ def _is_broken_down(text: str, named: list[Answer]) -> bool:
     return bool(_PARTS.search(between) or (opens and _REASONS.search(between)))
 
 
-def _is_taken_back(text: str, top: list[Answer], rank: Rank | None) -> bool:
-    """Whether the words before the last answer take back those that contradict it."""
-    last = top[-1]
-    other = [
-        answer for answer in top if (answer.value, answer.problem) != (last.value, last.problem)
-    ]
-    between = lowered(text[min(other[-1].end, last.start) : last.end])[-2_000:]
-    if rank == Rank.FINAL and "final" in between and "final" not in lowered(text[: other[-1].end]):
-        return True
-    if rank == Rank.MENTIONED and (TURNED.search(between) or _CONCLUDES.match(text, last.end)):
-        return True
-    return bool(REVISED.search(between))
+def _is_taken_back(text: str, former: Answer, last: Answer) -> bool:
+    """Whether the words between two answers take back the former one."""
+    return bool(_REVISED.search(lowered(text[former.end : last.end])[-2_000:]))
 
 
-_CONCLUDES = re.compile(r"(?:\s(?:for|on|in)\s(?:\w{1,20}\s){0,3}\w{1,20})?[\s.!*)\"']{0,20}$")
+_REVISED = re.compile(
+    r"\b(?:actually|(?:on|upon)\s(?:\w+\s)?(?:reflection|reconsideration|thoughts?)|wait|hmm+"
+    r"|correct(?:ion|ed|ing)|scratch\sthat|rather|no,|no\s(?=\w)|sorry|edit|update[ds]?|revis\w+|make\s(?:that|it)"
+    r"|clos(?:er|e)\s(?:look|reading|inspection)|reconsider\w*|re-?(?:read|check|evaluat|think)\w*"
+    r"|chang\w+|adjust\w*|lower(?:ed|ing)?|rais(?:e|ed|ing)|downgrad\w+|mistaken|overlooked"
+    r"|settl(?:e|ed)|after\schecking|however,?\ssince)\b"
+)
 
 
 def _is_settled(answer: Answer, found: list[Answer], text: str, scale: Scale) -> bool:
@@ -231,7 +283,7 @@ def _is_settled(answer: Answer, found: list[Answer], text: str, scale: Scale) ->
     if scale.token_readable and text.strip() == text[answer.start : answer.end].strip():
         return True
     return any(
-        one.rank >= Rank.NAMED and one.value == answer.value and _AFTER_SETTLED.match(text, one.end)
+        one.rank >= Rank.SAID and one.value == answer.value and _AFTER_SETTLED.match(text, one.end)
         for one in found
     )
 
