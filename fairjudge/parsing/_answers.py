@@ -36,6 +36,7 @@ _TIE = (
     r"(?:it'?s\s{1,3}|it\s{1,3}is\s{1,3})?(?:a\s{1,3})?(?:tied?|draw|toss-up|neither|no\s{1,3}preference|equal(?:ly\s{1,3}\w+)?"
     r"|(?:they\s{1,3}are\s{1,3}|both\s{1,3}(?:are\s{1,3})?(?:summaries\s{1,3}are\s{1,3})?)(?:equal(?:ly\s{1,3}\w+)?|the\s{1,3}same|tied|comparable|similar)"
     r"|both|(?:the\s{1,3})?same|no\s{1,3}(?:clear\s{1,3}|significant\s{1,3})?(?:difference|winner))\b"
+    r"|on\spar\b|(?:of\s)?(?:similar|comparable|the\ssame|equal)\s(?:overall\s)?quality\b"
     rf"|(?:{words.TIE})"
 )
 
@@ -141,7 +142,7 @@ def _pattern(scale: Scale) -> re.Pattern[str]:
     pattern = "|".join(parts)
     if scale.kind == "pair":
         pattern = rf"(?:{_SUMMARY}[\s_]{{0,3}}[#(]?\s?)?(?:{pattern})\)?" + _pair_words(scale)
-    return re.compile(rf"[(\[\"'<{{#]?(?:{pattern})(?![\w+])", re.IGNORECASE)
+    return re.compile(rf"[(\[\"'<{{#]?(?:{pattern})(?![+]|(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\w)", re.IGNORECASE)
 
 
 def _elsewhere(answer: str, scale: Scale) -> tuple[str, ...]:

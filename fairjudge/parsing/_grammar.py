@@ -18,21 +18,22 @@ from fairjudge.scales import Position, Scale, options
 
 _SENTENCE_END = re.compile(r"[.n?]")
 _REACH, _AHEAD = 48, 16
-_ENDS = re.compile(r"$|[.n,:()|wTCIVWa?>-]")
+_ENDS = re.compile(r"$|[.n,:()|wTYCIVWNDa?>-]|<[/|]|f=(?=[.n]|$)")
 _TOLD_AFTER = re.compile(r"\)?(?:\?|M|f?H|\(W|f?[^.n?A]{0,8}U|[=P]f?[NF])")
 _SECOND = re.compile(r"\)?(?:[/oat|-]|,[oa]?N?|:)f?A")
-_CLAUSE = re.compile(r"[TC]|,(?=[aCwf]*R)|,(?=f?I)")
-_FILL = "f(~"
+_CLAUSE = re.compile(r"[TYC]|,(?=[aCwf]*R)|,(?=f?I)")
+_FILL = "f(~/"
 _ASIDE = re.compile(r"\([^()]{0,16}\)$")
-_GIVES = re.compile(r"(?:^|[,aCTfwW(=-])R[fwtaQSGI]*$|I[fwC]*R[fwtaQSGIx]{0,9}$")
+_GIVES = re.compile(r"(?:^|[,aCTfwWS(=-])R[fwtaQSGI]*$|I[fwCM]*R[fwtaQSGIx]{0,9}$")
+_IS = re.compile(r"(?:^|[,CTYIa])[fZ]{0,3}=f?$")
 _NOUN = re.compile(r"[SQ][fw]?[=:]?f?$")
 _BETTER = re.compile(
-    r"\)?(?:,[^,.n?A]{1,10}(?:A[^,.n?A]{0,9})?,)?(?:[fwva=PQCR]|cA){0,8}?"
-    r"(?:(?P<good>G)|(?P<bad>B)|(?P<more>g[fa]?F|b(?=[fQxKG])|F[bB]?$|F(?=g))|(?P<less>g(?=[fQxKG])|bf?F|F(?=b))"
+    r"\)?(?:,[^,.n?A]{1,10}(?:A[^,.n?A]{0,9})?,)?(?:[fwvat=PQCR]|cA){0,8}?"
+    r"(?:(?P<good>G|(?<=[=f])V)|(?P<bad>B)|(?P<more>g[fa]?F|b(?=[fQxKGS])|F[bB]?$|F(?=g))|(?P<less>g(?=[fQxKGS])|bf?F|F(?=b))"
     r"|(?P<wins>D)f?A|(?P<loses>d)f?A)(?P<rest>[^.n?]*)"
 )
-_WHOLE = re.compile(r"(?:f|A|wA|cf?A|G|S|V|w(?=[fV]))*(?:$|[.n,:()TUCaHIA-]|w)")
-_SUBJECT = re.compile(r"(?:^|[,:(TCa=HI-])[fwCIRTaW,=]*$")
+_WHOLE = re.compile(r"(?:f|A|wA|[ctD]f?A|G|S|V|w(?=[fV]))*(?:$|[.n,:()TYUCaHIA=-]|w)")
+_SUBJECT = re.compile(r"(?:^|[,:(TCa=HIM-])[fwCIRTaWM,=]*$")
 _ABOUT = re.compile(r"w[fx]{0,2}Q,?f?$|Q:f?$")
 _OTHER: dict[object, Position] = {"first": "second", "second": "first"}
 
@@ -65,10 +66,12 @@ class _Reader:
             if self.scale.kind == "pair":
                 yield from self._preference(place, answer, before, after)
                 yield from self._tie(place, answer, before)
+                if re.match(r"[><~](?![/|])|:+A", after):
+                    continue
             if place in self.words.answers and self._is_told(place, start, answer):
                 continue
             other = self._second(place, answer, after)
-            ends = _ENDS.match(after) or (answer.explicit and after[:1] in set("wtfQ")) or other
+            ends = _ENDS.match(after) or (answer.explicit and after[:1] in set("wtfQ")) or other or (self.scale.kind == "number" and after[:1] == "=")
             ends = ends or _NEW_SENTENCE.match(text := self.text, answer.end) or (before.endswith("wAt") and "from" in text[answer.start - 14 : answer.start].lower())
             if not ends or (self.scale.kind != "number" and after[:1] in set("=PG")):
                 continue
@@ -132,8 +135,10 @@ class _Reader:
         between = self.small[answer.end : other.start]
         if "N" in found[0] and not re.search("maybe|perhaps|possibly", between):
             return None
+        if ":" in found[0]:
+            return other if re.search("[>→≻]", between) else None
         sure = after.lstrip(")")[:1] not in {",", "-"} or "N" in found[0]
-        return other if _ENDS.match(beyond) and (sure or beyond in {",", "", ".", "n", "o", "a", ")"}) else None
+        return other if (sure and _ENDS.match(beyond)) or (beyond in {",", "", ".", "n", "o", "a", ")"}) else None
 
     def _marks(self) -> set[int]:
         """Return the answers that but mark the items of a list: "1.", "2."; "A:", "B:"."""
@@ -157,7 +162,9 @@ class _Reader:
     def _ranks(self, place: int, start: int, before: str, after: str, answer: Answer) -> Iterator[tuple[Rank, bool, bool]]:
         """Yield how plainly an answer is stated: its rank, if the label is of the worse, if it is the last word."""
         yield from self._under_label(place, start, before, after, answer)
-        if re.search(r"[A-Za-z]\(?[^().n]{0,14}\)?[:|=][f(]*$", before) and not re.search(r"(?:^|[CTWR,])f*=f$", before):
+        if re.search(r"[A-Za-z]\(?[^().n]{0,14}\)?[:|=][f(]*$", before) and not (
+            _IS.search(before) or re.search(r"(?:^|[.n,])[CfRIWT]*:f?$", before)
+        ):
             return
         bare = not before.strip("fC(-WT,:")
         rest = self.kinds[place + 1 :]
@@ -165,24 +172,28 @@ class _Reader:
         opens = not self.kinds[:start].strip("n.:")
         if re.search("W[ft,:]*$", before) or (before.endswith("wAt") and ("W" in before or "S" in before)):
             yield Rank.SAID, False, True
+        if re.search("o[f(]*$", before):
+            return
         if bare and self._is_opposed(place, before, answer):
             return
         if self.scale.kind == "choice" and _IN.match(self.text, answer.end):
             return
-        if bare and opens and (after[:1] in ".n,:(w-)CTW|" or not after) and not re.match(r":(?:f|$|n)", after):
+        if bare and opens and (after[:1] in ".n,:(w-)CTW|" or not after) and not (self.scale.kind == "pair" and re.match(r"\s?[:=]\s?(?:\d|\W*$|\n)", self.text[answer.end : answer.end + 9])):
             yield Rank.STATED, False, False
         elif bare and not rest.strip(".)n|-") and self.kinds[start - 1 : start] == "n":
             yield Rank.STATED, False, False
         gives = _GIVES.search(before)
-        if gives and (self.scale.kind != "pair" or "I" in gives[0]):
+        if gives and ("I" in gives[0] or (self.scale.kind == "number" and "M" not in before) or (self.scale.kind == "choice" and gives.start())):
             yield (Rank.SAID if "I" in gives[0][:4] else Rank.MENTIONED), False, "W" in before
         if self.scale.kind == "number":
             if _NOUN.search(before) or (before.endswith("(") and (answer.explicit or before[-2:-1] in "QFK")):
                 yield Rank.MENTIONED, False, "W" in before
             if answer.explicit and (not before.rstrip("f") or before.rstrip("f")[-1] in ",C(:-TRSQw") and (ends or after[:1] in ".n)"):
                 yield Rank.MENTIONED, False, "W" in before
-            if re.fullmatch(r".*[,TC]?f=f", before) and self.text[: answer.start].rstrip(" *\"").lower().endswith((" a", " an")):
+            if _IS.search(before) and self.text[: answer.start].rstrip(" *\"").lower().endswith((" a", " an")):
                 yield Rank.MENTIONED, False, "W" in before
+        elif _IS.search(before) and ends and not before.endswith("f"):
+            yield Rank.MENTIONED, False, "W" in before
         if (bare or before[-1:] in set(",C(") or before[-2:] == ",C") and ends and after[:1] in ".)n":
             short = len(before.strip("fC")) > 3 or bare or "C" in before[-2:]
             if bare or short:
@@ -191,7 +202,7 @@ class _Reader:
             yield Rank.MENTIONED, False, False
 
     def _under_label(self, place: int, start: int, before: str, after: str, answer: Answer) -> Iterator[tuple[Rank, bool, bool]]:
-        kept = before.rstrip(_FILL)
+        kept = re.sub("(?<=[=:])w$", "", before.rstrip(_FILL))
         sign = kept[-1:]
         end = len(kept)
         if sign and sign in ":|-":
@@ -199,16 +210,17 @@ class _Reader:
             kept = _ASIDE.sub("", kept)
         elif sign == "=":
             kept = kept[:-1]
-        elif not (sign in {"S", "V"} and kept == before) and not re.search(r"V[fw]*R[fwt]*$", kept):
+        elif kept and not (sign in {"S", "V"} and after[:1] != ":" and kept == before) and not re.search(r"V[fw]*R[fwt]*$", kept):
             return
         end = len(kept)
         begin = max(kept.rfind(mark) for mark in ",(|:?T-") + 1
         if sign == "|":
             begin, end = 0, (kept.strip("|") + "|").index("|") + len(kept) - len(kept.lstrip("|"))
+        begin = max(begin, kept.rfind("I", 0, end) + 1)
         label = kept[begin:end]
         said = self._said(start + begin, start + end)
         if not label.strip("f"):
-            if sign == "=" or self.kinds[start - 1 : start] != "n":
+            if sign == "=" or self.kinds[start - 1 : start] != "n" or before.strip("f(:-"):
                 return
             begin = max(self.kinds.rfind(mark, 0, start - 1) for mark in ".n?") + 1
             label = self.kinds[begin : start - 1].strip(":")
@@ -220,7 +232,7 @@ class _Reader:
             return
         if rank is Rank.NAMED and not (answer.explicit or after[:1] in {"", ".", "n", ")", "|", "-"}):
             return
-        flipped = self.scale.kind == "pair" and bool(re.search("B|gF|bx|bQ|bf|F", label))
+        flipped = self.scale.kind == "pair" and bool(("B" in label or ("F" in label) != ("b" in label)))
         yield rank, flipped, bool(LAST.search(said)) or "W" in label
 
     def _rank(self, label: str, said: str, sign: str) -> Rank | None:
@@ -228,9 +240,13 @@ class _Reader:
         if re.search("[NHU?]", label):
             return None
         if self.scale.kind == "pair":
-            if "Z" in label or label.count("A") == 1 or not re.search("[VSGBgb]", label):
+            if label.count("A") == 2:
+                return Rank.FINAL
+            if "Z" in label or "A" in label or not re.search("[VSGBgb]", label):
                 return None
             return Rank.FINAL if re.search("V|S|[GB]f*$", label) else Rank.RATED
+        if label.count("A") == 2 and self.scale.kind == "choice":
+            return Rank.FINAL
         if self.aspect and self.aspect in said:
             return Rank.FINAL
         if "Z" in label or "A" in label or "F" in label:
@@ -259,7 +275,7 @@ class _Reader:
         """Read "Summary 2 is better", "A beats B", "A > B": what is said of the side at `place`."""
         if answer.value not in _OTHER:
             return
-        if after[:1] and after[0] in "><~" or after[:2] == ":A":
+        if re.match(r"[><~](?![/|])|:+A", after):
             other = self.words.answers.get(place + 1 + len(after[:8]) - len(after[:8].lstrip("><~:")))
             sign = self.text[answer.end : answer.end + 3].strip()[:1]
             told = other and _TOLD_AFTER.match(self.kinds[place + 3 :]) or self.kinds[place + 3 : place + 4] == ">" or self.kinds[max(0, place - 1) : place] == ">"
@@ -267,15 +283,24 @@ class _Reader:
                 value = answer.value if sign in ">≻" else _OTHER[answer.value] if sign == "<" else "tie"
                 yield replace(answer, end=other.end, value=value, rank=Rank.STATED)  # type: ignore[arg-type]
             return
+        ranks = re.match("[vR=]f?A", after)
+        if ranks and _SUBJECT.search(before):
+            other = self.words.answers[place + ranks.end()]
+            word = self.small[other.start : other.end].removeprefix("the ")
+            if word in {"first", "second"} and _ENDS.match(after[ranks.end() :].removeprefix("x")):
+                value = answer.value if word == "first" else _OTHER[answer.value]
+                yield replace(answer, end=other.end, value=value, rank=Rank.NAMED)  # type: ignore[arg-type]
+            return
         said = _BETTER.match(self.kinds[place + 1 : place + 30])
         if said is None or not _SUBJECT.search(before):
             return
         gap = said[0][: len(said[0]) - len(said["rest"])]
-        if "N" in gap or "H" in gap or "N" in before[-3:]:
+        if "N" in gap or "H" in gap or "N" in before[-3:] or re.search("^[CT,]*Yf?$", before):
             return
         good = bool(said["good"] or said["less"] or said["wins"])
         rest = said["rest"]
-        narrow = said["more"] or said["less"] or _ABOUT.search(before) or re.match(r"(?:cf?A)?w[fxw]{0,2}Q", rest)
+        respect = _ABOUT.search(before) or re.match(r"(?:cf?A)?w[fxw]{0,2}Q", rest)
+        narrow = said["more"] or said["less"]
         if said["more"] or said["less"]:
             rest = rest.lstrip("fQxFK")
         after = self.kinds[place + 1 + len(gap) : place + 1 + len(gap) + _AHEAD]
@@ -290,6 +315,9 @@ class _Reader:
         rank = Rank.MENTIONED if narrow else Rank.NAMED
         if rank is Rank.NAMED and re.search(r"[CVI]", before + said[0][-3:]):
             rank = Rank.SAID
+        if respect and not narrow:
+            yield replace(answer, value=None, problem="several")
+            return
         end = self.words.ends[min(place + len(gap), len(self.words.ends) - 1)]
         yield replace(answer, end=end, value=value, rank=rank)  # type: ignore[arg-type]
 
@@ -297,7 +325,7 @@ class _Reader:
 def _denies(before: str) -> bool:
     """Whether what stands before an answer denies it, supposes it, or tells of others."""
     part = _CLAUSE.split(before.rstrip("(f"))[-1]
-    return before[-1:] in {"<", ">"} or "H" in part or "U" in part or "N" in re.split(r"[,:(]", part)[-1]
+    return before[-1:] in {"<", ">", "o"} or "H" in part or "U" in part or "N" in re.split(r"[,:(]", part)[-1]
 
 
 _TOP = re.compile(

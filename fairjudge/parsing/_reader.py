@@ -306,7 +306,7 @@ def _scale_words(low: str, high: str) -> re.Pattern[str]:
     line = r"[ ]{0,4}\d{1,2}\s?[=:][^\n]{2,80}"
     return re.compile(
         rf"(?<![\w.,/-])(?:on\s(?:a|the)\sscale\s(?:of|from)\s)?(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
-        rf"|\b(?:{high}|four|five|six|seven|ten)-?\s?point\b|{high}(?:段階|点)中|(?:满分|总分)[为是]?\s?\d{{1,3}}\s?分"
+        rf"|\bout\sof\s{high}(?=\s?[:)])|\b(?:{high}|four|five|six|seven|ten)-?\s?point\b|{high}(?:段階|点)中|(?:满分|总分)[为是]?\s?\d{{1,3}}\s?分"
         rf"|\([^()\n]{{0,80}}\d\s?=[^()\n]{{0,80}}\)|^{line}\n(?:{line}(?:\n|$)){{1,10}}",
         re.IGNORECASE | re.MULTILINE,
     )

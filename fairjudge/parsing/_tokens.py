@@ -12,8 +12,9 @@ from fairjudge.scales import Scale
 
 _PIECE = re.compile(
     r"(?P<n>\s*\n\s*)|(?P<script>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
-    r"|(?P<word>[-+]?\d+(?:[.,]\d+)*(?:[^\W\d_]+)?|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:['.-][^\W\d_]+)*)"
-    r"|(?P<unlike>!=|≠)|(?P<arrow>[-=]{1,3}>|[→≻])|(?P<dash>-{1,2})|(?P<dots>\.{2,40})|(?P<glyph>[★½☆\[\"(#{])"
+    r"|(?P<word>[-+]?\d+(?:[.,]\d+)*(?:[^\W\d_]+)?"
+    r"|(?:[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f])+(?:['.-][^\W\d_]+)*)"
+    r"|(?P<unlike>!=|≠)|(?P<arrow>[-=]{1,3}>|[→≻])|(?P<dash>-{1,2})|(?P<dots>\.{2,40})|(?P<glyph>[★½☆#])"
     r"|(?P<sign>[^\w\s])"
 )
 _SIGNS = {
@@ -21,7 +22,7 @@ _SIGNS = {
     "(": "(", "[": "(", "{": "(", ")": ")", "]": ")", "}": ")", ">": ">", "<": "<", "~": "/", "&": "a",
     "≈": "~", "%": "x", "+": "x", "$": "",
 }  # fmt: skip
-_STARTS = re.compile(r"(?<![\w.,/:$€£-])|(?<=\w[:/])|(?<=[\u3040-\u9fff\uac00-\ud7af])")
+_STARTS = re.compile(r"(?<![\w.,/:$€£-])|(?<=[^\W\d][:/])|(?<=[\u3040-\u9fff\uac00-\ud7af])")
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,8 @@ _KINDS: dict[str, str] = {
         conclusie conclusión conclusão conclusione globale finale 最终 综合 总体 总评 总分 最終 総合 结论 裁决
         胜者 获胜者 赢家 勝者 結論 결론 최종 종합 승자 الفائز الخلاصة विजेता निष्कर्ष""",
     # a label of a score or an answer
-    "S": """score scores rating ratings rated grade stars marks mark answer answers result label
-        evaluation assessment vote selection classification output level awarded points option
+    "S": """total score scores rating ratings rated grade stars marks mark answer answers result label
+        选项 evaluation assessment vote selection classification output level awarded points option
         bewertung note punktzahl punkte wertung antwort nota pontuação resposta réponse voto punteggio
         valutazione risposta puntuación puntaje calificación respuesta оценка балл ответ score_of
         beoordeling antwoord cijfer 评分 分数 得分 打分 评价 答案 回答 判断 評価 スコア 点数 答え 점수 평가 평점 정답
@@ -59,8 +59,7 @@ _KINDS: dict[str, str] = {
     # a label of something else
     "Z": """confidence word_choice after max maximum minimum min minimum preliminary draft initial margin certainty
         scale passing pass previous baseline threshold target expected difficulty average mean prior
-        original last other another human median reference user highest lowest possible old before weight article without earlier count number words errors error mistakes mistake
-        omissions omission hallucinations facts claims questions sources steps sentences sentence
+        original last other another human median reference user highest lowest possible old before weight article without earlier count number words facts claims questions sources steps sentences sentence
         issues time reviewer length deduction deductions penalty section chapter page year pages round
         step reader criterion aspect alternative weaker_of first_impression sentence claim
         date place reason reasons explanation""",
@@ -69,7 +68,7 @@ _KINDS: dict[str, str] = {
     # gives, is given, chooses
     "R": """give gives giving gave given rate rates assign assigns assigned assigning award awarding
         put mark_it call say answer_with think believe go going go_with going_with goes_to go_for
-        choose chose pick select settle settled settle_on settling_on vote_for lean opt_for prefer
+        choose chose pick select settle settled settle_on settling_on find place placing placed putting warranting vote_for lean opt_for prefer
         favor favour conclude stick_with deem rank earn earns earned earning receive receives received
         receiving deserve deserves deserving merit merits get gets getting scored scoring warrant
         warrants achieve achieves achieving resulting result_in results_in drops falls making makes
@@ -79,20 +78,19 @@ _KINDS: dict[str, str] = {
     "P": "was were war waren foi fue era était",
     "=": """is are be would_be will_be should_be becomes stands_at it's this_is est es ist è é
         sind sono sont son são essere является 是 为 は 는 은 है""",
-    "v": "does has have contains covers provides performs shows seems appears remains makes_for",
+    "v": "comes takes ranks finishes places ranked does has have contains covers provides performs shows seems appears remains makes_for",
     # denies, or leaves open
     "N": """not cannot can't never hardly scarcely barely neither nor nothing nobody none few no without
         doubt~ fail fails failed false wrong_to short_of instead_of rather_than than_a below above under
-        beyond at_least at_most might may could should_have would_have would_take would_require
-        would_need tempted consider~ thought_of thought_about thinking initially at_first first_thought
+        beyond at_least at_most might may could should_have would_have tempted consider~ thought_of thought_about thinking initially at_first first_thought
         inclined wanted hesitat~ debat~ torn argue~ prevent~ keeps keep stops maybe perhaps possibly
         probably between going_to try trying tries refuse~ unclear almost nearly anything reluctan~
         previously unfair said_to isn't wasn't doesn't don't didn't won't wouldn't aren't hasn't
         haven't couldn't shouldn't untrue less_than more_than fewer_than supposedly allegedly reportedly
         nicht kein~ weder pas ni não non nessun~ не niet geen 不 没 ない なく ません 않 아니 못하 ليس नहीं
-        potentially a_stretch stretch fehlen~ only_if nowhere can_not far_from deny rules_out rule_out""",
+        potentially a_stretch stretch fehlen~ nowhere can_not far_from deny rules_out rule_out""",
     # supposes, or tells of others
-    "H": """example sample film match if unless whether assuming provided_that suppos~ were_it wenn falls depend~ had_it had_the
+    "H": """example sample film match if unless whether assuming were_the provided_that suppos~ were_it wenn falls depend~ had_it had_the
         had_this had_i for_example for_instance e.g according_to to_get to_reach to_earn to_achieve
         to_be_a to_merit to_deserve says said saying claims_that claimed states stated contains_the
         asks asking tells told demands instructs insists orders requests writes written ends_with ends
@@ -102,11 +100,12 @@ _KINDS: dict[str, str] = {
         annotators another_judge other_judge a_lenient lenient reads should_output summary_says
         strictly_following follow respond reply output_your please would_call would_want chance""",
     # after an answer: says what it would take
-    "M": """would requires require needs is_reserved is_only means indicates represents being is_what
+    "M": """would would_require would_take would_need would_only_be requires require needs is_reserved is_only means indicates represents being is_what
         is_too is_for is_given""",
-    "U": "if_the if_it if_it's unless_it or_so were_it_not but_for had_it_not",
-    "T": "but however although though while whereas yet still nevertheless mais pero aber mas ma но maar 但",
-    "C": """so thus therefore hence overall_i ultimately finally consequently in_conclusion
+    "U": "if_the if_it if_it's unless_it or_so only_if were_it_not but_for had_it_not",
+    "Y": "although though while whereas",
+    "T": "but however yet still nevertheless mais pero aber mas ma но maar 但",
+    "C": """no_doubt no_question in_my_view in_my_opinion in_my_judgment in_my_judgement so thus therefore hence overall_i ultimately finally consequently in_conclusion
         all_in_all on_balance on_the_whole as_a_result in_the_end to_sum_up making_it insgesamt
         综上 综上所述 therefore_i daher somit donc finalmente portanto quindi dus поэтому""",
     "W": """actually wait hmm hmmm correction scratch_that make_that make_it sorry edit edited on_reflection
@@ -123,21 +122,21 @@ _KINDS: dict[str, str] = {
         pior perde peggiore slechter хуже уступает проигрывает 更差 较差 不如 劣る 劣って~ 더_나쁘~ 더_나쁜 أسوأ
         बदतर""",
     "g": "more most plus más mais_ più meer более",
-    "b": "less least fewer fewest moins menos meno minder менее",
-    "F": """error errors mistake hallucinat~ inaccura~ unsupported omits omit omission irrelevan~
+    "b": "not_as not_so less least fewer fewest moins menos meno minder менее",
+    "F": """error~ mistake~ hallucinat~ inaccura~ unsupported omits omit omission~ irrelevan~
         misleading vague~ fabricat~ invent~ incorrect inconsisten~ contradict~ unfaithful speculative
         redundan~ repetiti~ biased flaw~ wrong incomplete missing absent omitted lacking uncovered left_out bad""",
     "K": "covered mentioned supported present conveyed included correct consistent_with faithful_to",
     "D": "beats outperforms surpasses outdoes bests edges_out over",
     "d": "beaten_by outperformed_by surpassed_by loses_to lost_to bested_by inferior_to worse_than",
-    "c": "than compared unlike als que de_la 比 보다 より से",
+    "c": "than compared من unlike als que de_la 比 보다 より से",
     "o": "or oder ou 或 или",
     "a": "and & both_and und et y e и 和",
     "t": "to through",
     "w": """for on because since as due based with in by here rather from too which depending given
-        weil da à pour para parce porque perché überall out again instead now then at at_best per voor
+        weil geben لأنه لأن would_be_fair would_be_appropriate would_be_right would_be_suitable would_be_more です 입니다 です_ da à pour para parce porque perché überall out again instead now then at at_best per voor
         omdat потому denn car""",
-    "f": """if_forced if_pressed if_i_must if_i_had_to if_i_have_to if_only_just the a an this that these it its itself of my our your their his one two-thirds only just
+    "f": """this_one that_one the_one of_the_two of_the_pair between_the_two resounding if_forced if_pressed if_i_must if_i_had_to if_i_have_to if_only_just the a an this that these it its itself of my our your their his one two-thirds only just
         about approximately roughly around solid firm clear perfect full weak mere respectable
         der die das dem den ein eine einem einer le la les un une el los il lo uno o os um uma de du
         la_ del het een i'd_say definitely overall_ straight summary summaries therefore_ quality
@@ -169,7 +168,7 @@ def _tables() -> tuple[dict[str, str], dict[str, str], dict[str, dict[tuple[str,
 
 
 _SINGLE, _STEMS, _PHRASES = _tables()
-_WORD = re.compile(r"\s{0,3}([^\W_]+(?:['.-][^\W\d_]+)*)")
+_WORD = re.compile(r"\s{1,3}([^\W_]+(?:['.-][^\W\d_]+)*)")
 _LONGEST, _SHORTEST = max(map(len, _STEMS)), 3
 _REST = re.compile(r"\w{0,14}")
 
@@ -187,7 +186,7 @@ def kind_of(text: str, start: int, end: int) -> tuple[str, int]:
             if said in _STEMS and (rest := _REST.match(text, place)):
                 return _STEMS[said], rest.end()
         return "x", start + 1
-    word = text[start:end]
+    word = text[start:end].removesuffix("'s") if end - start > 4 else text[start:end]
     best = ("", end)
     for rest, kind in _PHRASES.get(word, {}).items():
         place = end
