@@ -18,22 +18,23 @@ from fairjudge.scales import Position, Scale, options
 
 _SENTENCE_END = re.compile(r"[.n?]")
 _REACH, _AHEAD = 48, 16
-_ENDS = re.compile(r"$|[.n,:()|wTYCIVWNDa?>-]|<[/|]|f=(?=[.n]|$)")
-_TOLD_AFTER = re.compile(r"\)?(?:\?|M|f?H|\(W|f?[^.n?A]{0,8}U|[=P]f?[NF])")
-_SECOND = re.compile(r"\)?(?:[/oat|-]|,[oa]?N?|:)f?A")
+_ENDS = re.compile(r"$|[.n,:()|wTYCIVWDa?>-]|<[/|]|f=(?=[.n]|$)|t(?!f?A)")
+_TOLD_AFTER = re.compile(r"\)?(?:\?|M|\(W|f?[^.n?A]{0,8}U|[=P]f?[NF])")
+_SECOND = re.compile(r"\)*(?:[/oat|-]|,[oa]?N?|:)\(*f?A")
 _CLAUSE = re.compile(r"[TYC]|,(?=[aCwf]*R)|,(?=f?I)")
 _FILL = "f(~/"
 _ASIDE = re.compile(r"\([^()]{0,16}\)$")
-_GIVES = re.compile(r"(?:^|[,aCTfwWS(=-])R[fwtaQSGI]*$|I[fwCM]*R[fwtaQSGIx]{0,9}$")
+_GIVES = re.compile(r"(?:^|[,aCTfwWS(=-])R[fwtaQSGI]*$|I[fwCMvt]*R[fwtaQSGIx]{0,9}$")
 _IS = re.compile(r"(?:^|[,CTYIa])[fZ]{0,3}=f?$")
-_NOUN = re.compile(r"[SQ][fw]?[=:]?f?$")
+_NOUN = re.compile(r"(?:S[fw]?[=:]?|Q[fw=:])f?$")
 _BETTER = re.compile(
-    r"\)?(?:,[^,.n?A]{1,10}(?:A[^,.n?A]{0,9})?,)?(?:[fwvat=PQCR]|cA){0,8}?"
-    r"(?:(?P<good>G|(?<=[=f])V)|(?P<bad>B)|(?P<more>g[fa]?F|b(?=[fQxKGS])|F[bB]?$|F(?=g))|(?P<less>g(?=[fQxKGS])|bf?F|F(?=b))"
+    r"\)?(?:,[^,.n?A]{1,10}(?:A[^,.n?A]{0,9})?,)?(?:[fwvat=PQCR]|cA|f?Ap){0,8}?"
+    r"(?:(?P<good>G|(?<=[=f])V)|(?P<bad>B)|(?P<more>g[fa]?F|b(?=[fQxKGS])|F(?=g))|(?P<less>g(?=[fQxKGS])|bf?F|F(?=b))"
     r"|(?P<wins>D)f?A|(?P<loses>d)f?A)(?P<rest>[^.n?]*)"
 )
 _WHOLE = re.compile(r"(?:f|A|wA|[ctD]f?A|G|S|V|w(?=[fV]))*(?:$|[.n,:()TYUCaHIA=-]|w)")
-_SUBJECT = re.compile(r"(?:^|[,:(TCa=HIM-])[fwCIRTaWM,=]*$")
+_UNSPACED = re.compile(rf"x{{0,8}}[.n]?$|x{{0,8}},|{_WHOLE.pattern}")
+_SUBJECT = re.compile(r"(?:^|[,:(TYCa=HIM-])[fwCIRTaWM,=]*$")
 _ABOUT = re.compile(r"w[fx]{0,2}Q,?f?$|Q:f?$")
 _OTHER: dict[object, Position] = {"first": "second", "second": "first"}
 
@@ -71,7 +72,7 @@ class _Reader:
             if place in self.words.answers and self._is_told(place, start, answer):
                 continue
             other = self._second(place, answer, after)
-            ends = _ENDS.match(after) or (answer.explicit and after[:1] in set("wtfQ")) or other or (self.scale.kind == "number" and after[:1] == "=")
+            ends = _ENDS.match(after) or (answer.explicit and after[:1] in set("wtfQ")) or other or (self.scale.kind == "number" and (after[:1] in {"=", "v"} or _RATHER.match(self.text, answer.end)))
             ends = ends or _NEW_SENTENCE.match(text := self.text, answer.end) or (before.endswith("wAt") and "from" in text[answer.start - 14 : answer.start].lower())
             if not ends or (self.scale.kind != "number" and after[:1] in set("=PG")):
                 continue
@@ -119,7 +120,7 @@ class _Reader:
     def _is_told(self, place: int, start: int, answer: Answer) -> bool:
         """Whether a line quotes the material, a score is others', or what a later one starts from."""
         before = self.text[self.words.starts[start] : answer.start]
-        if _SOURCE.search(before) or (self.scale.kind == "number" and _BY.match(self.text, answer.end)):
+        if _SOURCE.search(before) or (self.scale.kind == "number" and _BY.match(self.text, answer.end)) or _IF.match(self.text, answer.end):
             return True
         return self.kinds[place + 1 : place + 2] == "t" and before.lower().rstrip().endswith("from")
 
@@ -176,13 +177,13 @@ class _Reader:
             return
         if bare and self._is_opposed(place, before, answer):
             return
-        if self.scale.kind == "choice" and _IN.match(self.text, answer.end):
+        if self.choice and _IN.match(self.text, answer.end):
             return
-        if bare and opens and (after[:1] in ".n,:(w-)CTW|" or not after) and not (self.scale.kind == "pair" and re.match(r"\s?[:=]\s?(?:\d|\W*$|\n)", self.text[answer.end : answer.end + 9])):
+        if bare and opens and (after[:1] in ".n,:(w-)CTWN|" or not after) and not (self.scale.kind == "pair" and re.match(r"\s?[:=]\s?(?:\d|\W*$|\n)", self.text[answer.end : answer.end + 9])):
             yield Rank.STATED, False, False
         elif bare and not rest.strip(".)n|-") and self.kinds[start - 1 : start] == "n":
             yield Rank.STATED, False, False
-        gives = _GIVES.search(before)
+        gives = _GIVES.search(before.rstrip(":"))
         if gives and ("I" in gives[0] or (self.scale.kind == "number" and "M" not in before) or (self.scale.kind == "choice" and gives.start())):
             yield (Rank.SAID if "I" in gives[0][:4] else Rank.MENTIONED), False, "W" in before
         if self.scale.kind == "number":
@@ -194,7 +195,7 @@ class _Reader:
                 yield Rank.MENTIONED, False, "W" in before
         elif _IS.search(before) and ends and not before.endswith("f"):
             yield Rank.MENTIONED, False, "W" in before
-        if (bare or before[-1:] in set(",C(") or before[-2:] == ",C") and ends and after[:1] in ".)n":
+        if (bare or before.rstrip("f:")[-1:] in set(",C(T")) and ends and after[:1] in ".)n":
             short = len(before.strip("fC")) > 3 or bare or "C" in before[-2:]
             if bare or short:
                 yield Rank.MENTIONED, False, "W" in before
@@ -202,7 +203,7 @@ class _Reader:
             yield Rank.MENTIONED, False, False
 
     def _under_label(self, place: int, start: int, before: str, after: str, answer: Answer) -> Iterator[tuple[Rank, bool, bool]]:
-        kept = re.sub("(?<=[=:])w$", "", before.rstrip(_FILL))
+        kept = re.sub("(?<=[=:])[wC]$", "", before.rstrip(_FILL))
         sign = kept[-1:]
         end = len(kept)
         if sign and sign in ":|-":
@@ -210,13 +211,14 @@ class _Reader:
             kept = _ASIDE.sub("", kept)
         elif sign == "=":
             kept = kept[:-1]
-        elif kept and not (sign in {"S", "V"} and after[:1] != ":" and kept == before) and not re.search(r"V[fw]*R[fwt]*$", kept):
+        elif kept and not (sign in {"S", "V"} and after[:1] != ":" and kept == before) and not re.search(r"V[fw]*R[fwt]*$|Vw[fw]*$", kept):
             return
         end = len(kept)
         begin = max(kept.rfind(mark) for mark in ",(|:?T-") + 1
         if sign == "|":
             begin, end = 0, (kept.strip("|") + "|").index("|") + len(kept) - len(kept.lstrip("|"))
-        begin = max(begin, kept.rfind("I", 0, end) + 1)
+        if re.search("[SV]", kept[(mine := kept.rfind("I", 0, end)) + 1 : end]):
+            begin = max(begin, mine + 1)
         label = kept[begin:end]
         said = self._said(start + begin, start + end)
         if not label.strip("f"):
@@ -230,7 +232,7 @@ class _Reader:
         rank = self._rank(label, said, sign)
         if rank is None:
             return
-        if rank is Rank.NAMED and not (answer.explicit or after[:1] in {"", ".", "n", ")", "|", "-"}):
+        if rank is Rank.NAMED and not (answer.explicit or after[:1] in {"", ".", "n", ")", "|", "-", ","}):
             return
         flipped = self.scale.kind == "pair" and bool(("B" in label or ("F" in label) != ("b" in label)))
         yield rank, flipped, bool(LAST.search(said)) or "W" in label
@@ -264,11 +266,11 @@ class _Reader:
     def _tie(self, place: int, answer: Answer, before: str) -> Iterator[Answer]:
         """Read what says that both are level: "equally good", "neither is better"."""
         said = self.small[answer.start : answer.end]
-        if answer.value != "tie" or len(said) < 3:
+        if answer.value != "tie" or len(said) < 3 or before.endswith("o"):
             return
         if said.startswith(("both", "same", "the same")) or (said.startswith("neither") and not re.match("[^.nT]{0,9}G", self.kinds[place + 1 :])):
             return
-        narrow = "equal" in said and self.kinds[place + 1 : place + 2] in {"x", "Q"}
+        narrow = bool(re.search(r"equally\s(?!good|bad|strong)\w", said))
         yield replace(answer, rank=Rank.MENTIONED if narrow else Rank.NAMED)
 
     def _preference(self, place: int, answer: Answer, before: str, after: str) -> Iterator[Answer]:
@@ -278,7 +280,7 @@ class _Reader:
         if re.match(r"[><~](?![/|])|:+A", after):
             other = self.words.answers.get(place + 1 + len(after[:8]) - len(after[:8].lstrip("><~:")))
             sign = self.text[answer.end : answer.end + 3].strip()[:1]
-            told = other and _TOLD_AFTER.match(self.kinds[place + 3 :]) or self.kinds[place + 3 : place + 4] == ">" or self.kinds[max(0, place - 1) : place] == ">"
+            told = other and _TOLD_AFTER.match(self.kinds[place + 3 :]) or self.kinds[place + 3 : place + 4] in {">", ":"} or self.kinds[max(0, place - 1) : place] == ">"
             if other and not told and other.value in _OTHER and other.value != answer.value and sign in "><=≈~≻":
                 value = answer.value if sign in ">≻" else _OTHER[answer.value] if sign == "<" else "tie"
                 yield replace(answer, end=other.end, value=value, rank=Rank.STATED)  # type: ignore[arg-type]
@@ -299,6 +301,7 @@ class _Reader:
             return
         good = bool(said["good"] or said["less"] or said["wins"])
         rest = said["rest"]
+        spaced = self.text[self.words.ends[place + said.end() - len(said["rest"])] - 1].isascii()
         respect = _ABOUT.search(before) or re.match(r"(?:cf?A)?w[fxw]{0,2}Q", rest)
         narrow = said["more"] or said["less"]
         if said["more"] or said["less"]:
@@ -306,9 +309,9 @@ class _Reader:
         after = self.kinds[place + 1 + len(gap) : place + 1 + len(gap) + _AHEAD]
         if self.kinds[place + 1 + said.end() : place + 2 + said.end()] == "?":
             return
-        if re.match(r"x{0,4}N", rest) or _TOLD_AFTER.match(after[len(after) - len(after.lstrip("fQxFK")) :]):
+        if re.match(r"x{0,8}N" if not spaced else "xN|N", rest) or _TOLD_AFTER.match(after[len(after) - len(after.lstrip("fQxFK")) :]):
             return
-        whole = said["wins"] or said["loses"] or _WHOLE.match(rest)
+        whole = said["wins"] or said["loses"] or (_WHOLE if spaced else _UNSPACED).match(rest)
         if not whole:
             return
         value = answer.value if good else _OTHER[answer.value]
@@ -325,7 +328,7 @@ class _Reader:
 def _denies(before: str) -> bool:
     """Whether what stands before an answer denies it, supposes it, or tells of others."""
     part = _CLAUSE.split(before.rstrip("(f"))[-1]
-    return before[-1:] in {"<", ">", "o"} or "H" in part or "U" in part or "N" in re.split(r"[,:(]", part)[-1]
+    return bool(re.search("[<>]$|^[^I]*M", part)) or "H" in part or "U" in part or "N" in re.split(r"[,:(]", part)[-1]
 
 
 _TOP = re.compile(
@@ -335,6 +338,8 @@ _TOP = re.compile(
 _BARE = re.compile(r"(?:^|(?<=[.n?,(TCa-]))[f\"]*A(?=[.n,:)?-]|$)")
 _CLAIM = re.compile(r"[,:(-]?[^.n?T,A]{0,10}?(?:F|K|Q(?=[.n,]|$))")
 _SOURCE = re.compile(r"(?:^|\b(?:in|from)\s)\W{0,9}(?:the\s)?(?:summary|text|article|source)\s?:", re.IGNORECASE)
+_IF = re.compile(r"\s?[(,]?\s?(?:only\s)?(?:if(?!\s(?:only\sjust|forced|pressed|i\s(?:must|had|have)))|unless|assuming|provided)\b|\s?=\s?[a-z]", re.IGNORECASE)
+_RATHER = re.compile(r",?\s(?:rather\sthan|instead\sof|not)\b", re.IGNORECASE)
 _BY = re.compile(r"\s{1,3}(?:by|from)\s(?!the\s(?:scale|given|range)|me\b)\w", re.IGNORECASE)
 _NEW_SENTENCE = re.compile(r"\s{1,4}[A-Z][a-z']*(?:\s[a-z]|:)")
 _IN = re.compile(r"\s(?:in|on|for|with|by|from|at)\b")
@@ -342,7 +347,8 @@ _IN = re.compile(r"\s(?:in|on|for|with|by|from|at)\b")
 
 def is_denied(before: str) -> bool:
     """Whether the words before a form deny it, suppose it, or tell of others."""
-    return _denies(words_of(before, _NO_SCALE).kinds)
+    kinds = words_of(before, _NO_SCALE).kinds
+    return kinds.endswith("o") or _denies(kinds)
 
 
 _NO_SCALE = options(["\0", "\1"])

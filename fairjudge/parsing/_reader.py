@@ -134,6 +134,7 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
 
 
 _SENTENCE = re.compile(r"(?<!e\.g)[.!?;](?=\s|$)|(?<!:)(?<!: )\n|。|\]\]|</\w+>")
+_TAG = re.compile(r"</?\w+[^<>\n]{0,40}>")
 _GOES_ON = re.compile(r"[\"'`]?\s{1,3}(?!because|since|as|due|for|out|with|and|but)[a-z]")
 
 
@@ -144,7 +145,7 @@ _RECKONED = re.compile(r"(?<![^\s:])\d[^\n=:]{0,70}[-+*]\s?[^\n=:]{0,70}=\s{0,3}
 def _is_about(text: str, start: int, end: int) -> bool:
     """Whether the sentence around a form only speaks of it: 'the summary says {"verdict": 5}'."""
     before = _SENTENCE.split(text[max(0, start - 160) : start])[-1]
-    return is_denied(before) or bool(_GOES_ON.match(text, end))
+    return is_denied(_TAG.sub(" ", before)) or bool(_GOES_ON.match(text, end))
 
 
 _FORM = re.compile(

@@ -47,22 +47,22 @@ _KINDS: dict[str, str] = {
         conclusie conclusión conclusão conclusione globale finale 最终 综合 总体 总评 总分 最終 総合 结论 裁决
         胜者 获胜者 赢家 勝者 結論 결론 최종 종합 승자 الفائز الخلاصة विजेता निष्कर्ष""",
     # a label of a score or an answer
-    "S": """total score scores rating ratings rated grade stars marks mark answer answers result label
+    "S": """assistant score scores rating ratings rated grade stars marks mark answer answers result label
         选项 evaluation assessment vote selection classification output level awarded points option
         bewertung note punktzahl punkte wertung antwort nota pontuação resposta réponse voto punteggio
         valutazione risposta puntuación puntaje calificación respuesta оценка балл ответ score_of
         beoordeling antwoord cijfer 评分 分数 得分 打分 评价 答案 回答 判断 評価 スコア 点数 答え 점수 평가 평점 정답
         답변 التقييم الدرجة النتيجة الإجابة स्कोर अंक उत्तर puan cevap ocena""",
     # a quality that is rated
-    "Q": """coverage style grammar spelling structure clarity précision grammatik consistent relevant
+    "Q": """total coverage style grammar spelling structure clarity précision grammatik consistent relevant
         coherent fluent accurate faithful tone terms""",
     # a label of something else
     "Z": """confidence word_choice after max maximum minimum min minimum preliminary draft initial margin certainty
         scale passing pass previous baseline threshold target expected difficulty average mean prior
         original last other another human median reference user highest lowest possible old before weight article without earlier count number words facts claims questions sources steps sentences sentence
         issues time reviewer length deduction deductions penalty section chapter page year pages round
-        step reader criterion aspect alternative weaker_of first_impression sentence claim
-        date place reason reasons explanation""",
+        step reader criterion aspect alternative first_impression sentence claim
+        date reason reasons explanation""",
     # who gives
     "I": "i we my mine i'd i'll i'm i've we'd ich je j'attribue je_lui yo eu io ik я 我 私",
     # gives, is given, chooses
@@ -84,7 +84,7 @@ _KINDS: dict[str, str] = {
         doubt~ fail fails failed false wrong_to short_of instead_of rather_than than_a below above under
         beyond at_least at_most might may could should_have would_have tempted consider~ thought_of thought_about thinking initially at_first first_thought
         inclined wanted hesitat~ debat~ torn argue~ prevent~ keeps keep stops maybe perhaps possibly
-        probably between going_to try trying tries refuse~ unclear almost nearly anything reluctan~
+        probably between going_to try trying tries refuse~ unclear almost nearly anything anything_but nothing_but reluctan~
         previously unfair said_to isn't wasn't doesn't don't didn't won't wouldn't aren't hasn't
         haven't couldn't shouldn't untrue less_than more_than fewer_than supposedly allegedly reportedly
         nicht kein~ weder pas ni não non nessun~ не niet geen 不 没 ない なく ません 않 아니 못하 ليس नहीं
@@ -101,11 +101,11 @@ _KINDS: dict[str, str] = {
         strictly_following follow respond reply output_your please would_call would_want chance""",
     # after an answer: says what it would take
     "M": """would would_require would_take would_need would_only_be requires require needs is_reserved is_only means indicates represents being is_what
-        is_too is_for is_given""",
+        is_too is_given""",
     "U": "if_the if_it if_it's unless_it or_so only_if were_it_not but_for had_it_not",
     "Y": "although though while whereas",
     "T": "but however yet still nevertheless mais pero aber mas ma но maar 但",
-    "C": """no_doubt no_question in_my_view in_my_opinion in_my_judgment in_my_judgement so thus therefore hence overall_i ultimately finally consequently in_conclusion
+    "C": """no_doubt no_question in_my_view in_my_opinion in_my_judgment in_my_judgement so thereby thus therefore hence overall_i ultimately finally consequently in_conclusion
         all_in_all on_balance on_the_whole as_a_result in_the_end to_sum_up making_it insgesamt
         综上 综上所述 therefore_i daher somit donc finalmente portanto quindi dus поэтому""",
     "W": """actually wait hmm hmmm correction scratch_that make_that make_it sorry edit edited on_reflection
@@ -129,7 +129,8 @@ _KINDS: dict[str, str] = {
     "K": "covered mentioned supported present conveyed included correct consistent_with faithful_to",
     "D": "beats outperforms surpasses outdoes bests edges_out over",
     "d": "beaten_by outperformed_by surpassed_by loses_to lost_to bested_by inferior_to worse_than",
-    "c": "than compared من unlike als que de_la 比 보다 より से",
+    "c": "than compared من unlike als que de_la 比",
+    "p": "보다 より से",
     "o": "or oder ou 或 или",
     "a": "and & both_and und et y e и 和",
     "t": "to through",
@@ -170,7 +171,6 @@ def _tables() -> tuple[dict[str, str], dict[str, str], dict[str, dict[tuple[str,
 _SINGLE, _STEMS, _PHRASES = _tables()
 _WORD = re.compile(r"\s{1,3}([^\W_]+(?:['.-][^\W\d_]+)*)")
 _LONGEST, _SHORTEST = max(map(len, _STEMS)), 3
-_REST = re.compile(r"\w{0,14}")
 
 
 def kind_of(text: str, start: int, end: int) -> tuple[str, int]:
@@ -183,8 +183,8 @@ def kind_of(text: str, start: int, end: int) -> tuple[str, int]:
             said = text[start:place]
             if said in _SINGLE:
                 return _SINGLE[said], place
-            if said in _STEMS and (rest := _REST.match(text, place)):
-                return _STEMS[said], rest.end()
+            if said in _STEMS:
+                return _STEMS[said], place
         return "x", start + 1
     word = text[start:end].removesuffix("'s") if end - start > 4 else text[start:end]
     best = ("", end)
