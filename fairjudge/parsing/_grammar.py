@@ -168,6 +168,8 @@ class _Reader:
         ):
             return
         bare = not before.strip("fC(-WT,:")
+        if self.choice and self.text[answer.start : answer.end].isdigit() and self.kinds != "A":
+            return
         rest = self.kinds[place + 1 :]
         ends = not rest.strip(".)n|-:") or not rest.split("n")[0].strip(".)|-:(")
         opens = not self.kinds[:start].strip("n.:")
@@ -184,6 +186,8 @@ class _Reader:
         elif bare and not rest.strip(".)n|-") and self.kinds[start - 1 : start] == "n":
             yield Rank.STATED, False, False
         gives = _GIVES.search(before.rstrip(":"))
+        if self.scale.kind == "pair" and re.search("G[fw]*t$", before):
+            yield Rank.SAID, False, False
         if gives and ("I" in gives[0] or (self.scale.kind == "number" and "M" not in before) or (self.scale.kind == "choice" and gives.start())):
             yield (Rank.SAID if "I" in gives[0][:4] else Rank.MENTIONED), False, "W" in before
         if self.scale.kind == "number":
@@ -203,7 +207,7 @@ class _Reader:
             yield Rank.MENTIONED, False, False
 
     def _under_label(self, place: int, start: int, before: str, after: str, answer: Answer) -> Iterator[tuple[Rank, bool, bool]]:
-        kept = re.sub("(?<=[=:])[wC]$", "", before.rstrip(_FILL))
+        kept = re.sub("(?<=[=:])[wC]$", "", re.sub(r"\([fx]\)$", "", before).rstrip(_FILL))
         sign = kept[-1:]
         end = len(kept)
         if sign and sign in ":|-":
@@ -211,7 +215,7 @@ class _Reader:
             kept = _ASIDE.sub("", kept)
         elif sign == "=":
             kept = kept[:-1]
-        elif kept and not (sign in {"S", "V"} and after[:1] != ":" and kept == before) and not re.search(r"V[fw]*R[fwt]*$|Vw[fw]*$", kept):
+        elif kept and not (self.scale.kind != "choice" and sign in {"S", "V"} and after[:1] != ":" and kept == before) and not re.search(r"V[fw]*R[fwt]*$|Vw[fw]*$", kept):
             return
         end = len(kept)
         begin = max(kept.rfind(mark) for mark in ",(|:?T-") + 1
@@ -266,7 +270,7 @@ class _Reader:
     def _tie(self, place: int, answer: Answer, before: str) -> Iterator[Answer]:
         """Read what says that both are level: "equally good", "neither is better"."""
         said = self.small[answer.start : answer.end]
-        if answer.value != "tie" or len(said) < 3 or before.endswith("o"):
+        if answer.value != "tie" or len(said) < 3 or before.endswith("o") or ":" in before:
             return
         if said.startswith(("both", "same", "the same")) or (said.startswith("neither") and not re.match("[^.nT]{0,9}G", self.kinds[place + 1 :])):
             return
@@ -311,6 +315,8 @@ class _Reader:
             return
         if re.match(r"x{0,8}N" if not spaced else "xN|N", rest) or _TOLD_AFTER.match(after[len(after) - len(after.lstrip("fQxFK")) :]):
             return
+        if narrow and "v" in gap and "F" not in gap + rest[:2] and not re.match(r"[fx]?[ctD]f?A", rest):
+            return
         whole = said["wins"] or said["loses"] or (_WHOLE if spaced else _UNSPACED).match(rest)
         if not whole:
             return
@@ -328,14 +334,15 @@ class _Reader:
 def _denies(before: str) -> bool:
     """Whether what stands before an answer denies it, supposes it, or tells of others."""
     part = _CLAUSE.split(before.rstrip("(f"))[-1]
-    return bool(re.search("[<>]$|^[^I]*M", part)) or "H" in part or "U" in part or "N" in re.split(r"[,:(]", part)[-1]
+    near = re.split(r"[,:(]", part)[-1]
+    return "H" in part or "U" in part or "N" in near or bool(re.search("[<>]$|^[^I]*M", near))
 
 
 _TOP = re.compile(
-    r"(?:out\sof|\bmax\w*|\b[01]\s?(?:-|to|through))\s?(\d{1,3})\b|\b(\d{1,3})-?\s?(?:point\b|点中|段階)", re.IGNORECASE
+    r"(?:out\sof|\bmax\w*|(?:\(|\bon\sa\s|\bscale\s|\bof\s|\bfrom\s)[01]\s?(?:-|to|through))\s?(\d{1,3})\b|\b(\d{1,3})-?\s?(?:point\b|点中|段階)", re.IGNORECASE
 )
 """The highest score that there is."""
-_BARE = re.compile(r"(?:^|(?<=[.n?,(TCa-]))[f\"]*A(?=[.n,:)?-]|$)")
+_BARE = re.compile(r"(?:^|(?<=[.n?,TCa-]))f*A(?=[.n,:)?-]|$)")
 _CLAIM = re.compile(r"[,:(-]?[^.n?T,A]{0,10}?(?:F|K|Q(?=[.n,]|$))")
 _SOURCE = re.compile(r"(?:^|\b(?:in|from)\s)\W{0,9}(?:the\s)?(?:summary|text|article|source)\s?:", re.IGNORECASE)
 _IF = re.compile(r"\s?[(,]?\s?(?:only\s)?(?:if(?!\s(?:only\sjust|forced|pressed|i\s(?:must|had|have)))|unless|assuming|provided)\b|\s?=\s?[a-z]", re.IGNORECASE)

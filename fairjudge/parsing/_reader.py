@@ -123,7 +123,7 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
     if scale.kind == "number":
         text = blank_all(_RECKONED, text)
         text = blank_all(_scale_words(scale.answers[0], scale.answers[-1]), text)
-    found += _forms(text, scale)
+    found += [*_forms(text, scale), *_foreign(text, scale)]
     items = [match.span() for match in _ITEM.finditer(thought)]
     fences = [match.span() for match in _FENCED.finditer(thought)]
     outside = any(thought[end:].strip() for _, end in fences[-1:])
@@ -182,6 +182,21 @@ def _forms(text: str, scale: Scale) -> Iterator[Answer]:
                 yield replace(answer, rank=Rank.FINAL)
 
 
+_FOREIGN = re.compile(
+    r"(?:^|\n|[.;]\s|\b(?:final|overall|with)\s)\W*(?:verdict|score|rating|grade|answer|winner|preference)\s?[:=]\s?\W{0,3}"
+    r"(?P<said>[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?)[\s.*\"')\]]*(?:\n|$)",
+    re.IGNORECASE,
+)
+
+
+def _foreign(text: str, scale: Scale) -> Iterator[Answer]:
+    """Read what closes a reply under a label and is no answer of this scale: "Grade: C"."""
+    for match in _FOREIGN.finditer(text):
+        start, end = match.span("said")
+        if answer_at(text, start, scale) is None and (match["said"].isupper() or scale.kind != "number"):
+            yield Answer(start=start, end=end, value=None, problem="off_scale", rank=Rank.FINAL)
+
+
 def _from_json(one: JsonValue, text: str, scale: Scale) -> Iterator[Answer]:
     """Read each value under a verdict's key as a reply of its own."""
     values = {}
@@ -208,8 +223,7 @@ def _from_json(one: JsonValue, text: str, scale: Scale) -> Iterator[Answer]:
     if len(values) == 1:
         answer = next(iter(values.values()))
         if one.prose and answer.value is not None:
-            prose = _found(one.prose, scale, "")
-            if any(p.rank is Rank.SAID and p.value not in {None, answer.value} for p in prose):
+            if _contradicts(_found(one.prose, scale, ""), answer, ""):
                 answer = replace(answer, value=None, problem="several")
         yield answer
     elif values:
@@ -244,10 +258,19 @@ def _chosen(found: Sequence[Answer], text: str) -> Answer | None:
     later = [s for s in found if s.revises and s.start > last.end and s.rank >= Rank.SAID]
     if later and later[-1].value != last.value:
         return later[-1]
-    against = (s for s in found if s.rank is Rank.SAID and s.value not in {None, last.value})
-    if best > Rank.SAID and last.value is not None and any(not _is_taken_back(text, s, last) for s in against):
+    if best > Rank.SAID and last.value is not None and _contradicts(found, last, text):
         return replace(last, value=None, problem="several")
     return last
+
+
+def _contradicts(found: Sequence[Answer], last: Answer, text: str) -> bool:
+    """Whether what the prose concludes, or all that it says in sum, is another verdict."""
+    said = [s for s in found if s.rank is Rank.SAID and s.value is not None]
+    if not said and isinstance(last.value, str):
+        said = [s for s in found if s.rank is Rank.NAMED and s.value is not None]
+    if not said or said[0].rank is Rank.NAMED and any(s.value == last.value for s in said):
+        return False
+    return any(s.value != last.value and not _is_taken_back(text, s, last) for s in said)
 
 
 _PARTS = re.compile(r"\b(?:breakdown|break\sit\sdown|sub-?scores|components)\b")

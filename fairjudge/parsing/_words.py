@@ -105,7 +105,7 @@ _KINDS: dict[str, str] = {
     "U": "if_the if_it if_it's unless_it or_so only_if were_it_not but_for had_it_not",
     "Y": "although though while whereas",
     "T": "but however yet still nevertheless mais pero aber mas ma но maar 但",
-    "C": """no_doubt no_question in_my_view in_my_opinion in_my_judgment in_my_judgement so thereby thus therefore hence overall_i ultimately finally consequently in_conclusion
+    "C": """for_that_reason for_this_reason no_doubt no_question in_my_view in_my_opinion in_my_judgment in_my_judgement so thereby thus therefore hence overall_i ultimately finally consequently in_conclusion
         all_in_all on_balance on_the_whole as_a_result in_the_end to_sum_up making_it insgesamt
         综上 综上所述 therefore_i daher somit donc finalmente portanto quindi dus поэтому""",
     "W": """actually wait hmm hmmm correction scratch_that make_that make_it sorry edit edited on_reflection
