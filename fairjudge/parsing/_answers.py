@@ -153,7 +153,7 @@ def _elsewhere(answer: str, scale: Scale) -> tuple[str, ...]:
 
 
 def _pair_words(scale: Scale) -> str:
-    one = rf"(?:the\s{{1,3}})?(?:%s)(?:\s{{1,3}}(?:one|{_SUMMARY}))?"
+    one = rf"(?:the\s{{1,3}})?(?:{_SUMMARY}\s{{1,3}})?(?:%s)(?:\s{{1,3}}(?:one|{_SUMMARY}))?"
     parts = [
         f"|(?P<first>{one % words.FIRST}|{_SUMMARY}\\s{{1,3}}one)",
         f"|(?P<second>{one % words.SECOND}|{_SUMMARY}\\s{{1,3}}two)",

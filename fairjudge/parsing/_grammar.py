@@ -24,7 +24,7 @@ _SECOND = re.compile(r"\)*(?:[/oat|-]|,[oa]?N?|:)\(*f?A")
 _CLAUSE = re.compile(r"[TYC]|,(?=[aCwf]*R)|,(?=f?I)")
 _FILL = "f(~/"
 _ASIDE = re.compile(r"\([^()]{0,16}\)$")
-_GIVES = re.compile(r"(?:^|[,aCTfwWS(=-])R[fwtaQSGI]*$|I[fwCMvt]*R[fwtaQSGIx]{0,9}$")
+_GIVES = re.compile(r"(?:^|[,aCTfwWS(=-])R[fwtaQSGI]*$|I[fwCMvt]*[RSV][fwtaQSGIx]{0,9}$")
 _IS = re.compile(r"(?:^|[,CTYIa])[fZ]{0,3}=f?$")
 _NOUN = re.compile(r"(?:S[fw]?[=:]?|Q[fw=:])f?$")
 _BETTER = re.compile(
@@ -32,10 +32,11 @@ _BETTER = re.compile(
     r"(?:(?P<good>G|(?<=[=f])V)|(?P<bad>B)|(?P<more>g[fa]?F|b(?=[fQxKGS])|F(?=g))|(?P<less>g(?=[fQxKGS])|bf?F|F(?=b))"
     r"|(?P<wins>D)f?A|(?P<loses>d)f?A)(?P<rest>[^.n?]*)"
 )
-_WHOLE = re.compile(r"(?:f|A|wA|[ctD]f?A|G|S|V|w(?=[fV]))*(?:$|[.n,:()TYUCaHIA=-]|w)")
+_WHOLE = re.compile(r"(?:f|A|wA|[ctD]f?A|G|S|V|w(?=[fV]))*(?:$|[.n,:()TYUCa=-]|w)")
 _UNSPACED = re.compile(rf"x{{0,8}}[.n]?$|x{{0,8}},|{_WHOLE.pattern}")
-_SUBJECT = re.compile(r"(?:^|[,:(TYCa=HIM-])[fwCIRTaWM,=]*$")
-_ABOUT = re.compile(r"w[fx]{0,2}Q,?f?$|Q:f?$")
+_SUBJECT = re.compile(r"(?:^|[,:(TYCa=HIMp-])[fwCIRTaWM,=]*$")
+_SUBJECT_OF = re.compile(r"(?:[SVGB]|[gb][xQ])(?:f|C|[(][^()]*[)]|w[fxQSK]{1,5}|I?M?R)?f?$")
+_ABOUT = re.compile(r"(?:^|[,CT])f*w[fx]{0,2}Q,?f?$|Q:f?$")
 _OTHER: dict[object, Position] = {"first": "second", "second": "first"}
 
 
@@ -145,7 +146,7 @@ class _Reader:
         """Return the answers that but mark the items of a list: "1.", "2."; "A:", "B:"."""
         found: dict[str, list[int]] = {}
         for place, answer in self.words.answers.items():
-            first = place == 0 or self.kinds[place - 1] in "n-" or self.kinds[:place].strip("f(-") == ""
+            first = place == 0 or self.kinds[place - 1] in "n-." or self.kinds[:place].strip("f(-") == ""
             sign = self.text[answer.end : answer.end + 1]
             first = first or (sign == ")" and self.kinds[place - 1] != "(")
             if first and not answer.explicit and (sign in {".", ")", ":"} and self.kinds[place + 2 : place + 3] not in {"n", ""}):
@@ -168,7 +169,7 @@ class _Reader:
         ):
             return
         bare = not before.strip("fC(-WT,:")
-        if self.choice and self.text[answer.start : answer.end].isdigit() and self.kinds != "A":
+        if self.choice and self.text[answer.start : answer.end].isdigit() and self.kinds[place:] not in {"A", "A(A)", "A-A"}:
             return
         rest = self.kinds[place + 1 :]
         ends = not rest.strip(".)n|-:") or not rest.split("n")[0].strip(".)|-:(")
@@ -181,12 +182,13 @@ class _Reader:
             return
         if self.choice and _IN.match(self.text, answer.end):
             return
-        if bare and opens and (after[:1] in ".n,:(w-)CTWN|" or not after) and not (self.scale.kind == "pair" and re.match(r"\s?[:=]\s?(?:\d|\W*$|\n)", self.text[answer.end : answer.end + 9])):
+        listed = self.scale.kind == "pair" and after[:1] == "." and answer.end - answer.start == 1 and len(rest) > 12
+        if bare and opens and not listed and (after[:1] in ".n,:(w-)CTWN|" or not after) and not (self.scale.kind == "pair" and re.match(r"\s?[:=]\s?(?:\d|\W*$|\n)", self.text[answer.end : answer.end + 9])):
             yield Rank.STATED, False, False
         elif bare and not rest.strip(".)n|-") and self.kinds[start - 1 : start] == "n":
             yield Rank.STATED, False, False
         gives = _GIVES.search(before.rstrip(":"))
-        if self.scale.kind == "pair" and re.search("G[fw]*t$", before):
+        if self.scale.kind == "pair" and _EDGE.search(self.text, max(0, answer.start - 30), answer.start):
             yield Rank.SAID, False, False
         if gives and ("I" in gives[0] or (self.scale.kind == "number" and "M" not in before) or (self.scale.kind == "choice" and gives.start())):
             yield (Rank.SAID if "I" in gives[0][:4] else Rank.MENTIONED), False, "W" in before
@@ -197,7 +199,7 @@ class _Reader:
                 yield Rank.MENTIONED, False, "W" in before
             if _IS.search(before) and self.text[: answer.start].rstrip(" *\"").lower().endswith((" a", " an")):
                 yield Rank.MENTIONED, False, "W" in before
-        elif _IS.search(before) and ends and not before.endswith("f"):
+        elif _IS.search(before) and (ends or after[:1] in {".", ",", "w"}) and not before.endswith("f"):
             yield Rank.MENTIONED, False, "W" in before
         if (bare or before.rstrip("f:")[-1:] in set(",C(T")) and ends and after[:1] in ".)n":
             short = len(before.strip("fC")) > 3 or bare or "C" in before[-2:]
@@ -215,7 +217,7 @@ class _Reader:
             kept = _ASIDE.sub("", kept)
         elif sign == "=":
             kept = kept[:-1]
-        elif kept and not (self.scale.kind != "choice" and sign in {"S", "V"} and after[:1] != ":" and kept == before) and not re.search(r"V[fw]*R[fwt]*$|Vw[fw]*$", kept):
+        elif kept and not (not self.choice and sign in {"S", "V"} and (after[:1] != ":" or self.scale.kind == "choice") and kept == before) and not re.search(r"V[fw]*R[fwt]*$|Vw[fw]*$", kept):
             return
         end = len(kept)
         begin = max(kept.rfind(mark) for mark in ",(|:?T-") + 1
@@ -233,7 +235,7 @@ class _Reader:
             said = self._said(begin, start - 1)
             if not re.fullmatch(r"[VSfQI]{1,6}", label):
                 return
-        rank = self._rank(label, said, sign)
+        rank = None if sign == "=" and not _SUBJECT_OF.search(label) else self._rank(label, said, sign)
         if rank is None:
             return
         if rank is Rank.NAMED and not (answer.explicit or after[:1] in {"", ".", "n", ")", "|", "-", ","}):
@@ -270,7 +272,7 @@ class _Reader:
     def _tie(self, place: int, answer: Answer, before: str) -> Iterator[Answer]:
         """Read what says that both are level: "equally good", "neither is better"."""
         said = self.small[answer.start : answer.end]
-        if answer.value != "tie" or len(said) < 3 or before.endswith("o") or ":" in before:
+        if answer.value != "tie" or len(said) < 3 or before.endswith("o") or re.search("Q:[^:]*$", before):
             return
         if said.startswith(("both", "same", "the same")) or (said.startswith("neither") and not re.match("[^.nT]{0,9}G", self.kinds[place + 1 :])):
             return
@@ -293,7 +295,7 @@ class _Reader:
         if ranks and _SUBJECT.search(before):
             other = self.words.answers[place + ranks.end()]
             word = self.small[other.start : other.end].removeprefix("the ")
-            if word in {"first", "second"} and _ENDS.match(after[ranks.end() :].removeprefix("x")):
+            if word in {"first", "second"} and _ENDS.match(after[ranks.end() :].lstrip("xR")):
                 value = answer.value if word == "first" else _OTHER[answer.value]
                 yield replace(answer, end=other.end, value=value, rank=Rank.NAMED)  # type: ignore[arg-type]
             return
@@ -309,7 +311,7 @@ class _Reader:
         respect = _ABOUT.search(before) or re.match(r"(?:cf?A)?w[fxw]{0,2}Q", rest)
         narrow = said["more"] or said["less"]
         if said["more"] or said["less"]:
-            rest = rest.lstrip("fQxFK")
+            rest = rest.lstrip("fQxFKS")
         after = self.kinds[place + 1 + len(gap) : place + 1 + len(gap) + _AHEAD]
         if self.kinds[place + 1 + said.end() : place + 2 + said.end()] == "?":
             return
@@ -345,10 +347,11 @@ _TOP = re.compile(
 _BARE = re.compile(r"(?:^|(?<=[.n?,TCa-]))f*A(?=[.n,:)?-]|$)")
 _CLAIM = re.compile(r"[,:(-]?[^.n?T,A]{0,10}?(?:F|K|Q(?=[.n,]|$))")
 _SOURCE = re.compile(r"(?:^|\b(?:in|from)\s)\W{0,9}(?:the\s)?(?:summary|text|article|source)\s?:", re.IGNORECASE)
-_IF = re.compile(r"\s?[(,]?\s?(?:only\s)?(?:if(?!\s(?:only\sjust|forced|pressed|i\s(?:must|had|have)))|unless|assuming|provided)\b|\s?=\s?[a-z]", re.IGNORECASE)
+_IF = re.compile(r"[ ]?[(,]?[ ]?(?:only\s)?(?:if(?!\s(?:only\sjust|forced|pressed|i\s(?:must|had|have)))|unless|assuming|provided)\b|\s?=\s?[a-z]", re.IGNORECASE)
 _RATHER = re.compile(r",?\s(?:rather\sthan|instead\sof|not)\b", re.IGNORECASE)
 _BY = re.compile(r"\s{1,3}(?:by|from)\s(?!the\s(?:scale|given|range)|me\b)\w", re.IGNORECASE)
 _NEW_SENTENCE = re.compile(r"\s{1,4}[A-Z][a-z']*(?:\s[a-z]|:)")
+_EDGE = re.compile(r"\b(?:edge|nod|advantage)\s(?:goes\s)?to\s(?:the\s)?\Z", re.IGNORECASE)
 _IN = re.compile(r"\s(?:in|on|for|with|by|from|at)\b")
 
 

@@ -28,7 +28,7 @@ _ASIDE = re.compile(
 """Names of what is no verdict, or of what is bad."""
 _LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
 _BROKEN = re.compile(
-    rf"""["'](?:final_|overall_)?(?:{"|".join(sorted(_PLAIN - _WHOLE))})["']\s{{0,5}}:\s{{0,5}}(?:["']([^"'\n]{{1,60}})["']|(-?[\d.]{{1,9}}|true|false)\b)(?!\s{{0,3}}(?:or\b|\||/))""",
+    rf"""["'](?:final_|overall_)?(?:{"|".join(sorted(_PLAIN - _WHOLE))})["']\s{{0,5}}:\s{{0,5}}(?:["']([^"'\n]{{1,60}})["']|(-?[\d.]{{1,9}}|true|false)\b)(?!\s{{0,3}}(?:or\b|\||/(?![*/])))""",
     re.IGNORECASE,
 )
 _OBJECT = re.compile(r"\{")

@@ -124,10 +124,13 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
         text = blank_all(_RECKONED, text)
         text = blank_all(_scale_words(scale.answers[0], scale.answers[-1]), text)
     found += [*_forms(text, scale), *_foreign(text, scale)]
-    items = [match.span() for match in _ITEM.finditer(thought)]
+    lists: dict[bool, list[tuple[int, int]]] = {}
+    for item in _ITEM.finditer(thought):
+        lists.setdefault(item[0].lstrip()[0].isdigit(), []).append(item.span())
+    items = [span for spans in lists.values() if len(spans) > 1 for span in spans]
     fences = [match.span() for match in _FENCED.finditer(thought)]
     outside = any(thought[end:].strip() for _, end in fences[-1:])
-    for said in statements(text, words_of(text, scale), scale, items if len(items) > 1 else [], aspect):
+    for said in statements(text, words_of(text, scale), scale, items, aspect):
         fenced = outside and any(a <= said.start < b for a, b in fences)
         found.append(replace(said, rank=Rank.MENTIONED) if fenced else said)
     return found

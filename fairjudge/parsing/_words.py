@@ -145,7 +145,7 @@ _KINDS: dict[str, str] = {
         appropriate itself_ me us let let's its_ would will must should can shall have
         klar deutlich etwas nettement clairement un_peu claramente 我认为 我觉得 明显 显然 略 稍 都 在 的 は_ が
         の方が のほうが の方 の 이 가 의 에 个 这 摘要 要約 この 該 该 summary's job choice_ one's place zusammenfassung
-        résumé resumen resumo riassunto samenvatting резюме cette esta este questo dieser dieses to_this""",
+        résumé resumen resumo riassunto samenvatting резюме cette esta este questo dieser dieses""",
 }
 _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
