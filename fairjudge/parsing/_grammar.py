@@ -8,6 +8,7 @@ under a label, alone, after a verb that gives it, or (for a pair) before what ma
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,10 +18,12 @@ from fairjudge.parsing._words import LAST
 from fairjudge.scales import Position, Scale, options
 
 _SENTENCE_END = re.compile(r"[.n?]")
+_LINE_END = re.compile(r"[.)|:(-]{0,8}(?:n|$)")
 _REACH, _AHEAD = 48, 16
 _ENDS = re.compile(r"$|[.n,:()|wTYCIVWDa?>-]|<[/|]|f=(?=[.n]|$)|t(?!f?A)")
 _TOLD_AFTER = re.compile(r"\)?(?:\?|M|\(W|f?[^.n?A]{0,8}U|[=P]f?[NF])")
-_SECOND = re.compile(r"\)*(?:[/oat|-]|,[oa]?N?|:)\(*f?A")
+_SECOND = re.compile(r"\)*(?:[/~oat|-]|,[oa]?N?|:)\(*f?A")
+_BUT = re.compile(r",?[Taf]{1,3}A")
 _CLAUSE = re.compile(r"[TYC]|,(?=[aCwf]*R)|,(?=f?I)")
 _FILL = "f(~/"
 _ASIDE = re.compile(r"\([^()]{0,16}\)$")
@@ -51,6 +54,10 @@ class _Reader:
         self.text, self.small, self.words = text, text.lower(), words
         self.scale, self.items, self.aspect = scale, items, aspect
         self.kinds = words.kinds
+        n = len(self.kinds)
+        self.first = n - len(self.kinds.lstrip("n.:"))
+        self.first_word = n - len(self.kinds.lstrip("f(-"))
+        self.last = len(self.kinds.rstrip(".)n|-")) - 1
         self.choice = set(scale.answers) == {"yes", "no"}
         self.bare = {words.answers[m.end() - 1].value for m in _BARE.finditer(self.kinds)} if self.choice else set()
 
@@ -61,7 +68,7 @@ class _Reader:
             after = self.kinds[place + 1 : place + 1 + _AHEAD]
             if before.startswith("N,"):
                 before = "W" + before[1:]
-            if self.scale.kind == "number" and self._of_another_scale(start, answer):
+            if self.scale.kind == "number" and (re.search("cf?$", before) or self._of_another_scale(start, answer)):
                 continue
             if place in marks or _denies(before) or _TOLD_AFTER.match(after):
                 continue
@@ -98,7 +105,8 @@ class _Reader:
             return False
         if self.bare - {answer.value} and not re.search("[CW][f,:]*$", before):
             return True
-        if self.kinds[: place - len(before)].endswith("?") and re.search(r"[FN][^.n?]*\?$", self.kinds[: place - len(before)]):
+        start = place - len(before)
+        if re.search(r"[FN][^.n?]*\?$", self.kinds[max(0, start - _REACH) : start]):
             return True
         claim = _CLAIM.match(self.kinds, place + 1)
         if claim is None:
@@ -127,7 +135,7 @@ class _Reader:
 
     def _second(self, place: int, answer: Answer, after: str) -> Answer | None:
         """Return another answer offered in the same breath: "3 or 4", "1, 2, 3", "yes/no"."""
-        found = _SECOND.match(after)
+        found = _SECOND.match(after) or (_BUT.match(after) if self.choice else None)
         if found is None:
             return None
         other = self.words.answers[place + found.end()]
@@ -146,10 +154,10 @@ class _Reader:
         """Return the answers that but mark the items of a list: "1.", "2."; "A:", "B:"."""
         found: dict[str, list[int]] = {}
         for place, answer in self.words.answers.items():
-            first = place == 0 or self.kinds[place - 1] in "n-." or self.kinds[:place].strip("f(-") == ""
-            sign = self.text[answer.end : answer.end + 1]
+            first = place == 0 or self.kinds[place - 1] in "n-." or place <= self.first_word
+            sign = self.kinds[place + 1 : place + 2]
             first = first or (sign == ")" and self.kinds[place - 1] != "(")
-            if first and not answer.explicit and (sign in {".", ")", ":"} and self.kinds[place + 2 : place + 3] not in {"n", ""}):
+            if first and not answer.explicit and (sign in {".", ")", ":", "-"} and self.kinds[place + 2 : place + 3] not in {"n", ""}):
                 found.setdefault(sign, []).append(place)
         values = self.words.answers
         return {
@@ -159,7 +167,8 @@ class _Reader:
         }
 
     def _in_items(self, place: int) -> bool:
-        return any(start <= place < end for start, end in self.items)
+        at = bisect_right(self.items, (place, len(self.text))) - 1
+        return at >= 0 and place < self.items[at][1]
 
     def _ranks(self, place: int, start: int, before: str, after: str, answer: Answer) -> Iterator[tuple[Rank, bool, bool]]:
         """Yield how plainly an answer is stated: its rank, if the label is of the worse, if it is the last word."""
@@ -168,24 +177,23 @@ class _Reader:
             _IS.search(before) or re.search(r"(?:^|[.n,])[CfRIWT]*:f?$", before)
         ):
             return
-        bare = not before.strip("fC(-WT,:")
-        if self.choice and self.text[answer.start : answer.end].isdigit() and self.kinds[place:] not in {"A", "A(A)", "A-A"}:
+        bare = not re.sub(r"\(?[fx]\)", "", before).strip("fC(-WT,:")
+        if self.choice and self.text[answer.start : answer.end].isdigit() and self.kinds[place : place + 6] not in {"A", "A(A)", "A-A"}:
             return
-        rest = self.kinds[place + 1 :]
-        ends = not rest.strip(".)n|-:") or not rest.split("n")[0].strip(".)|-:(")
-        opens = not self.kinds[:start].strip("n.:")
+        ends = place == self.last or bool(_LINE_END.match(self.kinds, place + 1))
+        opens = start <= self.first
         if re.search("W[ft,:]*$", before) or (before.endswith("wAt") and ("W" in before or "S" in before)):
             yield Rank.SAID, False, True
-        if re.search("o[f(]*$", before):
+        if re.search("[o/][f(]*$", before):
             return
         if bare and self._is_opposed(place, before, answer):
             return
         if self.choice and _IN.match(self.text, answer.end):
             return
-        listed = self.scale.kind == "pair" and after[:1] == "." and answer.end - answer.start == 1 and len(rest) > 12
+        listed = self.scale.kind == "pair" and after[:1] == "." and answer.end - answer.start == 1 and self.last > place + 12
         if bare and opens and not listed and (after[:1] in ".n,:(w-)CTWN|" or not after) and not (self.scale.kind == "pair" and re.match(r"\s?[:=]\s?(?:\d|\W*$|\n)", self.text[answer.end : answer.end + 9])):
             yield Rank.STATED, False, False
-        elif bare and not rest.strip(".)n|-") and self.kinds[start - 1 : start] == "n":
+        elif bare and place == self.last and self.kinds[start - 1 : start] == "n":
             yield Rank.STATED, False, False
         gives = _GIVES.search(before.rstrip(":"))
         if self.scale.kind == "pair" and _EDGE.search(self.text, max(0, answer.start - 30), answer.start):
@@ -252,7 +260,8 @@ class _Reader:
                 return Rank.FINAL
             if "Z" in label or "A" in label or not re.search("[VSGBgb]", label):
                 return None
-            return Rank.FINAL if re.search("V|S|[GB]f*$", label) else Rank.RATED
+            whole = re.search("V|S|[GB]f*$", label) and (LAST.search(said) or "overall" in said or "Q" not in label)
+            return Rank.FINAL if whole else Rank.RATED
         if label.count("A") == 2 and self.scale.kind == "choice":
             return Rank.FINAL
         if self.aspect and self.aspect in said:
@@ -272,7 +281,7 @@ class _Reader:
     def _tie(self, place: int, answer: Answer, before: str) -> Iterator[Answer]:
         """Read what says that both are level: "equally good", "neither is better"."""
         said = self.small[answer.start : answer.end]
-        if answer.value != "tie" or len(said) < 3 or before.endswith("o") or re.search("Q:[^:]*$", before):
+        if answer.value != "tie" or len(said) < 3 or re.search("[o/][f(]*$|Q:[^:]*$", before):
             return
         if said.startswith(("both", "same", "the same")) or (said.startswith("neither") and not re.match("[^.nT]{0,9}G", self.kinds[place + 1 :])):
             return

@@ -127,7 +127,7 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
     lists: dict[bool, list[tuple[int, int]]] = {}
     for item in _ITEM.finditer(thought):
         lists.setdefault(item[0].lstrip()[0].isdigit(), []).append(item.span())
-    items = [span for spans in lists.values() if len(spans) > 1 for span in spans]
+    items = sorted(span for spans in lists.values() if len(spans) > 1 for span in spans)
     fences = [match.span() for match in _FENCED.finditer(thought)]
     outside = any(thought[end:].strip() for _, end in fences[-1:])
     for said in statements(text, words_of(text, scale), scale, items, aspect):
@@ -169,10 +169,8 @@ def _forms(text: str, scale: Scale) -> Iterator[Answer]:
             continue
         closing = _CLOSING.match(text, place)
         end = closing.end() if closing else place
-        if _is_about(text, match.start(), end):
-            continue
         signs = _COMPARED.match(text, place) if scale.kind == "pair" else None
-        if signs:
+        if signs and not _is_about(text, match.start(), end):
             left, wins = signs["left"] in "A1", signs["sign"][0] == ">"
             value: Position = "tie" if signs["sign"][0] == "=" else "first" if left == wins else "second"
             yield Answer(start=place, end=signs.end(), value=value, rank=Rank.FINAL)
@@ -181,13 +179,13 @@ def _forms(text: str, scale: Scale) -> Iterator[Answer]:
         answer = answer_at(text, skipped.end() if skipped else place, scale)
         if answer and re.match(r"[\s\])}\"'$.,:;!|]|</|$|\s", text[answer.end : answer.end + 2]):
             rest = text[answer.end : end]
-            if not re.search(r"\w", re.sub(r"</?\w+>", "", rest)):
+            if not re.search(r"\w", re.sub(r"</?\w+>", "", rest)) and not _is_about(text, match.start(), end):
                 yield replace(answer, rank=Rank.FINAL)
 
 
 _FOREIGN = re.compile(
-    r"(?:^|\n|[.;]\s|\b(?:final|overall|with)\s)\W*(?:verdict|score|rating|grade|answer|winner|preference)\s?[:=]\s?\W{0,3}"
-    r"(?P<said>[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?)[\s.*\"')\]]*(?:\n|$)",
+    r"(?:^|\n|[.;]\s|\b(?:final|overall|with)\s)\W{0,8}(?:verdict|score|rating|grade|answer|winner|preference)\s?[:=]\s?\W{0,3}"
+    r"(?P<said>[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?)[\s.*\"')\]]{0,20}(?:\n|$)",
     re.IGNORECASE,
 )
 
@@ -289,7 +287,7 @@ def _is_broken_down(text: str, named: list[Answer]) -> bool:
 
 def _is_taken_back(text: str, former: Answer, last: Answer) -> bool:
     """Whether the words between two answers take back the former one."""
-    return bool(_REVISED.search(lowered(text[former.end : last.end])[-2_000:]))
+    return bool(_REVISED.search(lowered(text[max(former.end, last.end - 2_000) : last.end])))
 
 
 _REVISED = re.compile(

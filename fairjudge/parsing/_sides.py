@@ -10,7 +10,7 @@ from fairjudge.scales import Position
 
 _NAME = rf"(?:the\s)?(?:{words.NOUN}\s{{0,3}})?[#(]?(?:[12AB]|one|two)\)?(?![\w'])"
 _RANKED = re.compile(
-    rf"^\W{{0,6}}(?:(?:rank(?:ing|ed)?|place)\W{{1,6}})?(?:\#|no\.\s?)?1(?:st)?(?:\splace)?[.):\s]\s{{0,3}}(?P<name>{_NAME})\s{{0,3}}(?:[,;.\n(]|$)"
+    rf"^\W{{0,6}}(?:(?:rank(?:ing|ed)?|place)\W{{1,6}})?(?:\#|no\.\s?)?1(?:st)?(?:\splace)?\s?[-.):\s]\s{{0,3}}(?P<name>{_NAME})\s{{0,3}}(?:[,;.\n(]|$)"
     rf"|^\W{{0,6}}(?:first|gold)(?:\s(?:place|prize|choice))?\s{{0,3}}[:=]\s{{0,4}}(?P<placed>{_NAME})\s{{0,3}}(?:[,;.\n(]|$)"
     rf"|^\W{{0,6}}ranking\s{{0,3}}[:=]\s{{0,4}}\[?(?P<listed>{_NAME})\s{{0,3}}(?:,|then|>)\s{{0,3}}(?:{_NAME})\]?\W{{0,6}}$",
     re.IGNORECASE | re.MULTILINE,
@@ -28,12 +28,14 @@ _BOTH = re.compile(
     rf"(?:\A|(?P<total>\b(?:total|overall|final)(?:\sscores?)?\W{{1,6}}))\W*{_scored('a')}\W{{1,6}}{_scored('b')}\W*\Z",
     re.IGNORECASE,
 )
+_CELL = r"[ ]{0,9}\|[ ]{0,9}"
 _COLUMNS = re.compile(
-    rf"^[ |]*(?:[^|\n]*)\|\s*(?:{words.NOUN}\s)?[1A]\s*\|\s*(?:{words.NOUN}\s)?[2B]\s*\|?\s*$", re.IGNORECASE | re.MULTILINE
-)
-_ROW = re.compile(
-    r"^[ |]*(?:overall|total)[^|\n]{0,20}\|\s*(?P<m>\d{1,3}(?:\.\d{1,2})?)[^|\n]{0,6}\|\s*(?P<n>\d{1,3}(?:\.\d{1,2})?)[^|\n]{0,6}\|?\s*$",
+    rf"^[^|\n]{{0,60}}\|?[^|\n]{{0,60}}{_CELL}(?:{words.NOUN}\s)?[1A]{_CELL}(?:{words.NOUN}\s)?[2B][ ]{{0,9}}(?:\||$)",
     re.IGNORECASE | re.MULTILINE,
+)
+_MORE = r"(\d{1,3}(?:\.\d{1,2})?)[^|\n]{0,6}"
+_ROW = re.compile(
+    rf"^[ |]{{0,9}}(?:overall|total)[^|\n]{{0,20}}\|[ ]{{0,9}}{_MORE}\|[ ]{{0,9}}{_MORE}(?:\||$)", re.IGNORECASE | re.MULTILINE
 )
 
 
@@ -43,8 +45,8 @@ def ranked(text: str) -> Answer | None:
     if both and both["a"].lower() != both["b"].lower() and both["ad"] == both["bd"]:
         return _more(both, float(both["an"]), float(both["bn"]), swapped=both["a"] in "2Bb")
     row = _ROW.search(text) if _COLUMNS.search(text) else None
-    if row and not text[row.end() :].strip():
-        return _more(row, float(row["m"]), float(row["n"]))
+    if row and not text[row.end() :].strip(" |\n"):
+        return _more(row, float(row[1]), float(row[2]))
     match = _RANKED.search(text)
     if match is None:
         return None

@@ -81,7 +81,7 @@ _KINDS: dict[str, str] = {
     "v": "comes takes ranks finishes places ranked does has have contains covers provides performs shows seems appears remains makes_for",
     # denies, or leaves open
     "N": """not cannot can't never hardly scarcely barely neither nor nothing nobody none few no without
-        doubt~ fail fails failed false wrong_to short_of instead_of rather_than than_a below above under
+        doubt~ fail fails failed false wrong_to short_of instead_of rather_than below above under
         beyond at_least at_most might may could should_have would_have tempted consider~ thought_of thought_about thinking initially at_first first_thought
         inclined wanted hesitat~ debat~ torn argue~ prevent~ keeps keep stops maybe perhaps possibly
         probably between going_to try trying tries refuse~ unclear almost nearly anything anything_but nothing_but reluctan~
