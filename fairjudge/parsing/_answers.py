@@ -44,6 +44,8 @@ _TIE = (
 class Rank(IntEnum):
     """How plainly a reply says that an answer is its verdict; the plainest counts."""
 
+    CLAIMED = 0
+    """What yes and no would mean, said of the summary: no verdict, but it may contradict one."""
     MENTIONED = 1
     """A sentence speaks of it: "earning a 4", "4/5", "Summary 2 is better"."""
     NAMED = 2
@@ -173,7 +175,8 @@ def _value_of(match: re.Match[str], scale: Scale) -> float | Position | None:
         return next(lv.value for lv in scale.levels if lv.value == name)
     if len(found) == 1 and _is_an_article(match):
         return None
-    return scale.levels[int(name.rsplit("_", 1)[1])].value
+    value = scale.levels[int(name.rsplit("_", 1)[1])].value
+    return None if value == "tie" and re.fullmatch(r"\w{2,}\sc", match[0], re.IGNORECASE) else value
 
 
 def _is_an_article(match: re.Match[str]) -> bool:

@@ -63,6 +63,8 @@ class _Reader:
 
     def statements(self) -> Iterator[Answer]:
         marks = self._marks()
+        if self.choice:
+            yield from self._claims()
         for place, answer in self.words.answers.items():
             start, before = self._before(place)
             after = self.kinds[place + 1 : place + 1 + _AHEAD]
@@ -150,6 +152,15 @@ class _Reader:
         sure = after.lstrip(")")[:1] not in {",", "-"} or "N" in found[0]
         return other if (sure and _ENDS.match(beyond)) or (beyond in {",", "", ".", "n", "o", "a", ")"}) else None
 
+    def _claims(self) -> Iterator[Answer]:
+        """Read what is said of the summary that yes or no would mean: "it is not consistent"."""
+        for match in _FAITHFUL.finditer(self.small):
+            start, end = match.span()
+            sentence = _SENTENCE_START.split(self.small[max(0, start - 160) : start])[-1]
+            if not is_denied(sentence):
+                negative = bool(match["not"] or match["late"]) != bool(match["bad"])
+                yield Answer(start=start, end=end, value=float(not negative), rank=Rank.CLAIMED)
+
     def _marks(self) -> set[int]:
         """Return the answers that but mark the items of a list: "1.", "2."; "A:", "B:"."""
         found: dict[str, list[int]] = {}
@@ -199,7 +210,8 @@ class _Reader:
         if self.scale.kind == "pair" and _EDGE.search(self.text, max(0, answer.start - 30), answer.start):
             yield Rank.SAID, False, False
         if gives and ("I" in gives[0] or (self.scale.kind == "number" and "M" not in before) or (self.scale.kind == "choice" and gives.start())):
-            yield (Rank.SAID if "I" in gives[0][:4] else Rank.MENTIONED), False, "W" in before
+            plain = re.fullmatch("[CT,]*f{1,3}Rf*", before) and after[:1] in {"", ".", "n"}
+            yield (Rank.SAID if plain or "I" in gives[0][:4] else Rank.MENTIONED), False, "W" in before
         if self.scale.kind == "number":
             if _NOUN.search(before) or (before.endswith("(") and (answer.explicit or before[-2:-1] in "QFK")):
                 yield Rank.MENTIONED, False, "W" in before
@@ -312,7 +324,7 @@ class _Reader:
         if said is None or not _SUBJECT.search(before):
             return
         gap = said[0][: len(said[0]) - len(said["rest"])]
-        if "N" in gap or "H" in gap or "N" in before[-3:] or re.search("^[CT,]*Yf?$", before):
+        if "N" in gap or "H" in gap or before.rstrip("f").endswith("N") or re.search("^[CT,]*Yf?$", before):
             return
         good = bool(said["good"] or said["less"] or said["wins"])
         rest = said["rest"]
@@ -325,6 +337,9 @@ class _Reader:
         if self.kinds[place + 1 + said.end() : place + 2 + said.end()] == "?":
             return
         if re.match(r"x{0,8}N" if not spaced else "xN|N", rest) or _TOLD_AFTER.match(after[len(after) - len(after.lstrip("fQxFK")) :]):
+            return
+        alone = self.kinds.count(".") + self.kinds.count("n") + self.kinds.count("?") < 3
+        if narrow and not (alone or "C" in before or "I" in before or re.match(r"[fx]{0,2}[ctD]f?A", rest)):
             return
         if narrow and "v" in gap and "F" not in gap + rest[:2] and not re.match(r"[fx]?[ctD]f?A", rest):
             return
@@ -361,6 +376,11 @@ _RATHER = re.compile(r",?\s(?:rather\sthan|instead\sof|not)\b", re.IGNORECASE)
 _BY = re.compile(r"\s{1,3}(?:by|from)\s(?!the\s(?:scale|given|range)|me\b)\w", re.IGNORECASE)
 _NEW_SENTENCE = re.compile(r"\s{1,4}[A-Z][a-z']*(?:\s[a-z]|:)")
 _EDGE = re.compile(r"\b(?:edge|nod|advantage)\s(?:goes\s)?to\s(?:the\s)?\Z", re.IGNORECASE)
+_FAITHFUL = re.compile(
+    r"\b(?:summary|it)(?:\s(?:is|was)|'s)(?P<not>n't|\s(?:therefore\s|thus\s)?not)?\s(?:(?:therefore|thus|also|\w+ly)\s){0,2}"
+    r"(?P<late>not\s)?(?:\w+ly\s)?(?P<bad>in(?=con|acc|corr)|un(?=fai|supp))?(?:consistent|faithful|accurate|supported|correct)\b"
+)
+_SENTENCE_START = re.compile(r"[.!?\n]\s")
 _IN = re.compile(r"\s(?:in|on|for|with|by|from|at)\b")
 
 

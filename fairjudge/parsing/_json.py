@@ -106,6 +106,8 @@ def _verdicts_in(value: Any, aspect: str, kind: str) -> tuple[list[tuple[Any, bo
         return [], ""
     items = {str(key).strip().lower().replace(" ", "_").replace("-", "_"): v for key, v in value.items()}
     top = next((m[1] for k, v in items.items() if _TOP.fullmatch(k) and (m := _LAST_NUMBER.search(str(v)))), "")
+    if kind == "pair" and isinstance(ranking := items.get("ranking"), list) and len(ranking) > 1:
+        return [(ranking[0], False)], ""
     words = {key: set(key.split("_")) for key in items if not _ASIDE.search(key)}
     plain = [key for key in words if key == aspect or words[key] <= _PLAIN and words[key] & (_VERDICT | _SCORE | {"overall"})]
     tiers = (

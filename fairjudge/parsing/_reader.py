@@ -242,7 +242,7 @@ def _is_template(value: str, scale: Scale) -> bool:
 
 def _chosen(found: Sequence[Answer], text: str) -> Answer | None:
     """Return the answer stated most plainly; of those, the last one that takes back the others."""
-    best = max((s.rank for s in found), default=None)
+    best = max((s.rank for s in found if s.rank), default=None)
     top = sorted((s for s in found if s.rank == best), key=lambda s: (s.end, s.start))
     if not top or best is None:
         return None
@@ -269,6 +269,9 @@ def _contradicts(found: Sequence[Answer], last: Answer, text: str) -> bool:
     said = [s for s in found if s.rank is Rank.SAID and s.value is not None]
     if not said and isinstance(last.value, str):
         said = [s for s in found if s.rank is Rank.NAMED and s.value is not None]
+    claims = [s for s in found if s.rank is Rank.CLAIMED]
+    if claims and all(s.value != last.value for s in claims):
+        return True
     if not said or said[0].rank is Rank.NAMED and any(s.value == last.value for s in said):
         return False
     return any(s.value != last.value and not _is_taken_back(text, s, last) for s in said)

@@ -15,6 +15,7 @@ _RANKED = re.compile(
     rf"|^\W{{0,6}}ranking\s{{0,3}}[:=]\s{{0,4}}\[?(?P<listed>{_NAME})\s{{0,3}}(?:,|then|>)\s{{0,3}}(?:{_NAME})\]?\W{{0,6}}$",
     re.IGNORECASE | re.MULTILINE,
 )
+_FIRST = re.compile(rf"^\W{{0,6}}1[.)]\s{{1,3}}({_NAME})\s{{1,3}}-\s", re.IGNORECASE | re.MULTILINE)
 
 
 def _scored(side: str) -> str:
@@ -47,10 +48,10 @@ def ranked(text: str) -> Answer | None:
     row = _ROW.search(text) if _COLUMNS.search(text) else None
     if row and not text[row.end() :].strip(" |\n"):
         return _more(row, float(row[1]), float(row[2]))
-    match = _RANKED.search(text)
+    match = _RANKED.search(text) or (_FIRST.search(text) if "ranking" in text.lower() else None)
     if match is None:
         return None
-    name = match["name"] or match["placed"] or match["listed"]
+    name = next(name for name in match.groups() if name)
     return _answer(match, "first" if re.search(r"(?:1|a|one)\)?$", name.lower()) else "second")
 
 

@@ -68,7 +68,7 @@ _KINDS: dict[str, str] = {
     # gives, is given, chooses
     "R": """give gives giving gave given rate rates assign assigns assigned assigning award awarding
         put mark_it call say answer_with think believe go going go_with going_with goes_to go_for
-        choose chose pick select settle settled settle_on settling_on find place placing placed putting warranting vote_for lean opt_for prefer
+        choose chose pick select settle settled settle_on settling_on find place placing placed putting warranting vote_for lean opt_for prefer consider
         favor favour conclude stick_with deem rank earn earns earned earning receive receives received
         receiving deserve deserves deserving merit merits get gets getting scored scoring warrant
         warrants achieve achieves achieving resulting result_in results_in drops falls making makes
@@ -82,7 +82,7 @@ _KINDS: dict[str, str] = {
     # denies, or leaves open
     "N": """not cannot can't never hardly scarcely barely neither nor nothing nobody none few no without
         doubt~ fail fails failed false wrong_to short_of instead_of rather_than below above under
-        beyond at_least at_most might may could should_have would_have tempted consider~ thought_of thought_about thinking initially at_first first_thought
+        beyond at_least at_most might may could should_have would_have tempted considered considering thought_of thought_about thinking initially at_first first_thought
         inclined wanted hesitat~ debat~ torn argue~ prevent~ keeps keep stops maybe perhaps possibly
         probably between going_to try trying tries refuse~ unclear almost nearly anything anything_but nothing_but reluctan~
         previously unfair said_to isn't wasn't doesn't don't didn't won't wouldn't aren't hasn't
