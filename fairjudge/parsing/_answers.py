@@ -144,7 +144,10 @@ def _pattern(scale: Scale) -> re.Pattern[str]:
     pattern = "|".join(parts)
     if scale.kind == "pair":
         pattern = rf"(?:{_SUMMARY}[\s_]{{0,3}}[#(]?\s?)?(?:{pattern})\)?" + _pair_words(scale)
-    return re.compile(rf"[(\[\"'<{{#]?(?:{pattern})(?![+]|(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\w)", re.IGNORECASE)
+    return re.compile(
+        rf"[(\[\"'<{{#]?(?:{pattern})(?![+]|(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\w)",
+        re.IGNORECASE,
+    )
 
 
 def _elsewhere(answer: str, scale: Scale) -> tuple[str, ...]:

@@ -9,16 +9,60 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 _VERDICT = frozenset(
-    "verdict answer label winner preference preferred choice decision judgment judgement result better"
-    " vencedor ganador gagnant gewinner vincitore respuesta resposta réponse antwort risposta urteil"
-    " ответ 答案 结论 判定 結論 best".split()
+    [
+        "verdict",
+        "answer",
+        "label",
+        "winner",
+        "preference",
+        "preferred",
+        "choice",
+        "decision",
+        "judgment",
+        "judgement",
+        "result",
+        "better",
+        "vencedor",
+        "ganador",
+        "gagnant",
+        "gewinner",
+        "vincitore",
+        "respuesta",
+        "resposta",
+        "réponse",
+        "antwort",
+        "risposta",
+        "urteil",
+        "ответ",
+        "答案",
+        "结论",
+        "判定",
+        "結論",
+        "best",
+    ]
 )
 """Words of keys that name the verdict."""
-_SCORE = frozenset("score rating grade stars points value overall puntuación nota 评分 得分".split())
-_WHOLE = frozenset("final overall total summary better preferred".split())
+_SCORE = frozenset(
+    [
+        "score",
+        "rating",
+        "grade",
+        "stars",
+        "points",
+        "value",
+        "overall",
+        "puntuación",
+        "nota",
+        "评分",
+        "得分",
+    ]
+)
+_WHOLE = frozenset(["final", "overall", "total", "summary", "better", "preferred"])
 _PLAIN = _VERDICT | _SCORE | _WHOLE
-_WORSE = frozenset("worse worst loser rejected weaker inferior".split())
-_TOP = re.compile(r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|total|(?:rating_)?scale|(?:score_)?range")
+_WORSE = frozenset(["worse", "worst", "loser", "rejected", "weaker", "inferior"])
+_TOP = re.compile(
+    r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|total|(?:rating_)?scale|(?:score_)?range"
+)
 """Keys of the highest score that there is."""
 _ASIDE = re.compile(
     r"reason|explan|confiden|certain|comment|feedback|note|error|hallucinat|missing|wrong|unsupported|contradict"
@@ -104,17 +148,31 @@ def _verdicts_in(value: Any, aspect: str, kind: str) -> tuple[list[tuple[Any, bo
     """
     if not isinstance(value, dict):
         return [], ""
-    items = {str(key).strip().lower().replace(" ", "_").replace("-", "_"): v for key, v in value.items()}
-    top = next((m[1] for k, v in items.items() if _TOP.fullmatch(k) and (m := _LAST_NUMBER.search(str(v)))), "")
+    items = {
+        str(key).strip().lower().replace(" ", "_").replace("-", "_"): v for key, v in value.items()
+    }
+    top = next(
+        (
+            m[1]
+            for k, v in items.items()
+            if _TOP.fullmatch(k) and (m := _LAST_NUMBER.search(str(v)))
+        ),
+        "",
+    )
     if kind == "pair" and isinstance(ranking := items.get("ranking"), list) and len(ranking) > 1:
         return [(ranking[0], False)], ""
     words = {key: set(key.split("_")) for key in items if not _ASIDE.search(key)}
-    plain = [key for key in words if key == aspect or words[key] <= _PLAIN and words[key] & (_VERDICT | _SCORE | {"overall"})]
+    plain = [
+        key
+        for key in words
+        if key == aspect
+        or (words[key] <= _PLAIN and words[key] & (_VERDICT | _SCORE | {"overall"}))
+    ]
     tiers = (
         [k for k in plain if words[k] & {"final", "verdict"}], [k for k in plain if words[k] & _VERDICT],
         [k for k in plain if words[k] & _WHOLE and words[k] & _SCORE], plain,
         [k for k in words if words[k] & _WORSE],
-        [k for k in words if k == aspect or k.endswith(("_score", "_rating")) and kind != "pair"],
+        [k for k in words if k == aspect or (k.endswith(("_score", "_rating")) and kind != "pair")],
         [k for k in words if _is_judged(k, items[k], kind)] if len(words) == 1 else [],
     )  # fmt: skip
     for n, keys in enumerate(tiers):
@@ -142,7 +200,11 @@ def _verdicts_in(value: Any, aspect: str, kind: str) -> tuple[list[tuple[Any, bo
 
 def _is_judged(key: str, value: Any, kind: str) -> bool:
     """Whether a key that is no verdict's names what is judged: {"consistent": false}."""
-    if kind == "pair" or (isinstance(value, str) and len(value) > 12) or isinstance(value, dict | list):
+    if (
+        kind == "pair"
+        or (isinstance(value, str) and len(value) > 12)
+        or isinstance(value, dict | list)
+    ):
         return False
     if kind == "number":
         return bool(re.search(r"(?:ness|ity|ency|ence|ance|acy|coverage|fluency|style)$", key))

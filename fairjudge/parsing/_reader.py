@@ -141,7 +141,9 @@ _TAG = re.compile(r"</?\w+[^<>\n]{0,40}>")
 _GOES_ON = re.compile(r"[\"'`]?\s{1,3}(?!because|since|as|due|for|out|with|and|but)[a-z]")
 
 
-_RECKONED = re.compile(r"(?<![^\s:])\d[^\n=:]{0,70}[-+*]\s?[^\n=:]{0,70}=\s{0,3}(?=\d)(?!\d[\d.]*\s?%)")
+_RECKONED = re.compile(
+    r"(?<![^\s:])\d[^\n=:]{0,70}[-+*]\s?[^\n=:]{0,70}=\s{0,3}(?=\d)(?!\d[\d.]*\s?%)"
+)
 """A score that is reckoned out: 5, less 1 for an omission, makes 4."""
 
 
@@ -172,14 +174,18 @@ def _forms(text: str, scale: Scale) -> Iterator[Answer]:
         signs = _COMPARED.match(text, place) if scale.kind == "pair" else None
         if signs and not _is_about(text, match.start(), end):
             left, wins = signs["left"] in "A1", signs["sign"][0] == ">"
-            value: Position = "tie" if signs["sign"][0] == "=" else "first" if left == wins else "second"
+            value: Position = (
+                "tie" if signs["sign"][0] == "=" else "first" if left == wins else "second"
+            )
             yield Answer(start=place, end=signs.end(), value=value, rank=Rank.FINAL)
             continue
         skipped = re.compile(r"[(\[\"'\s]{0,3}").match(text, place)
         answer = answer_at(text, skipped.end() if skipped else place, scale)
         if answer and re.match(r"[\s\])}\"'$.,:;!|]|</|$|\s", text[answer.end : answer.end + 2]):
             rest = text[answer.end : end]
-            if not re.search(r"\w", re.sub(r"</?\w+>", "", rest)) and not _is_about(text, match.start(), end):
+            if not re.search(r"\w", re.sub(r"</?\w+>", "", rest)) and not _is_about(
+                text, match.start(), end
+            ):
                 yield replace(answer, rank=Rank.FINAL)
 
 
@@ -194,7 +200,9 @@ def _foreign(text: str, scale: Scale) -> Iterator[Answer]:
     """Read what closes a reply under a label and is no answer of this scale: "Grade: C"."""
     for match in _FOREIGN.finditer(text):
         start, end = match.span("said")
-        if answer_at(text, start, scale) is None and (match["said"].isupper() or scale.kind != "number"):
+        if answer_at(text, start, scale) is None and (
+            match["said"].isupper() or scale.kind != "number"
+        ):
             yield Answer(start=start, end=end, value=None, problem="off_scale", rank=Rank.FINAL)
 
 
@@ -204,7 +212,9 @@ def _from_json(one: JsonValue, text: str, scale: Scale) -> Iterator[Answer]:
     for value, is_worse in one.verdicts:
         said = f"{value:g}" if isinstance(value, float) else str(value)
         place = max(text.rfind(said, one.start, one.end), one.start)
-        answer = Answer(start=place, end=place + len(said), value=None, problem="several", rank=Rank.FINAL)
+        answer = Answer(
+            start=place, end=place + len(said), value=None, problem="several", rank=Rank.FINAL
+        )
         if value is None or _is_template(said, scale):
             continue
         if one.top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
@@ -254,7 +264,9 @@ def _chosen(found: Sequence[Answer], text: str) -> Answer | None:
             return off[-1]
         if best in {Rank.NAMED, Rank.RATED} and _is_broken_down(text, top):
             return top[0]
-        taken = last.revises and not any(s.revises for s in others) or _is_taken_back(text, others[-1], last)
+        taken = (last.revises and not any(s.revises for s in others)) or _is_taken_back(
+            text, others[-1], last
+        )
         return last if taken else replace(last, start=top[0].start, value=None, problem="several")
     later = [s for s in found if s.revises and s.start > last.end and s.rank >= Rank.SAID]
     if later and later[-1].value != last.value:
@@ -272,7 +284,7 @@ def _contradicts(found: Sequence[Answer], last: Answer, text: str) -> bool:
     claims = [s for s in found if s.rank is Rank.CLAIMED]
     if claims and all(s.value != last.value for s in claims):
         return True
-    if not said or said[0].rank is Rank.NAMED and any(s.value == last.value for s in said):
+    if not said or (said[0].rank is Rank.NAMED and any(s.value == last.value for s in said)):
         return False
     return any(s.value != last.value and not _is_taken_back(text, s, last) for s in said)
 

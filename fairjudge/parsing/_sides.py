@@ -36,7 +36,8 @@ _COLUMNS = re.compile(
 )
 _MORE = r"(\d{1,3}(?:\.\d{1,2})?)[^|\n]{0,6}"
 _ROW = re.compile(
-    rf"^[ |]{{0,9}}(?:overall|total)[^|\n]{{0,20}}\|[ ]{{0,9}}{_MORE}\|[ ]{{0,9}}{_MORE}(?:\||$)", re.IGNORECASE | re.MULTILINE
+    rf"^[ |]{{0,9}}(?:overall|total)[^|\n]{{0,20}}\|[ ]{{0,9}}{_MORE}\|[ ]{{0,9}}{_MORE}(?:\||$)",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 

@@ -22,7 +22,9 @@ _SIGNS = {
     "(": "(", "[": "(", "{": "(", ")": ")", "]": ")", "}": ")", ">": ">", "<": "<", "~": "~", "&": "a",
     "≈": "~", "%": "x", "+": "x", "$": "",
 }  # fmt: skip
-_STARTS = re.compile(r"(?<![\w/:$€£-])(?<!\d[.,])|(?<=[^\W\d][:/])|(?<=\.\.)|(?<=[\u3040-\u9fff\uac00-\ud7af])")
+_STARTS = re.compile(
+    r"(?<![\w/:$€£-])(?<!\d[.,])|(?<=[^\W\d][:/])|(?<=\.\.)|(?<=[\u3040-\u9fff\uac00-\ud7af])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,11 @@ def words_of(text: str, scale: Scale) -> Words:
             elif piece["glyph"] or piece["sign"]:
                 kind = _SIGNS.get(small[start], "")
                 if small[start] in ".!" and small[at : at + 1].isalnum() and small[at].isascii():
-                    kind = "N" if small[start] == "!" and not small[start - 1 : start].isalnum() else ""
+                    kind = (
+                        "N"
+                        if small[start] == "!" and not small[start - 1 : start].isalnum()
+                        else ""
+                    )
                 if small[start - 3 : start] in {"e.g", "i.e"}:
                     kind = ""
         if kind:
