@@ -25,7 +25,8 @@ from fairjudge.parsing._clean import (
     without_quotations,
     without_told_quotations,
 )
-from fairjudge.parsing._grammar import is_denied, statements
+from fairjudge.parsing._context import is_denied
+from fairjudge.parsing._grammar import statements
 from fairjudge.parsing._json import JsonValue, json_verdicts
 from fairjudge.parsing._sides import ranked
 from fairjudge.parsing._thoughts import without_reasoning

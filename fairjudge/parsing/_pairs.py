@@ -1,0 +1,115 @@
+"""What sentences say of two sides: "Summary 2 is better", "A beats B", "A > B", "a tie"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from fairjudge.parsing._answers import Answer, Rank
+from fairjudge.parsing._context import Place, told_after
+from fairjudge.scales import Position
+
+OTHER: dict[object, Position] = {"first": "second", "second": "first"}
+COMPARED = re.compile(r"(?:[><~](?![/|])|:+)A")
+_SUBJECT = re.compile(r"(?:^|[,:(TYCa=HIMp-])[fwCIRTaWM,=]*$")
+"""What may stand before the side of which something is said."""
+_BETTER = re.compile(
+    r"\)?(?:,[^,.n?A]{1,10}(?:A[^,.n?A]{0,9})?,)?(?P<gap>(?:[fwvat=PQCR]|cA|f?Ap){0,8}?)"
+    r"(?:(?P<good>G|(?<=[=f])V)|(?P<bad>B)|(?P<wins>D)f?A|(?P<loses>d)f?A"
+    r"|(?P<more>g[fa]?F|b(?=[fQxKGS])|F(?=g))|(?P<less>g(?=[fQxKGS])|bf?F|F(?=b)))(?P<rest>[^.n?]*)"
+)
+_WHOLE = re.compile(r"(?:f|A|wA|[ctD]f?A|G|S|V|w(?=[fV]))*(?:$|[.n,:()TYUCa=-]|w)")
+"""What may follow where nothing narrows what is said: "better than B", not "better grammar"."""
+_UNSPACED = re.compile(rf"x{{0,8}}[.n]?$|x{{0,8}},|{_WHOLE.pattern}")
+_THAN = re.compile(r"[fxS]{0,2}[ctD]f?A")
+_ABOUT = re.compile(r"(?:^|[,CT])f*w[fx]{0,2}Q,?f?$|Q:f?$")
+_RESPECT = re.compile(r"(?:cf?A)?w[fxw]{0,2}Q")
+
+
+def said_of_sides(place: Place) -> Iterator[Answer]:
+    """Yield whom a sentence prefers, by what it says of the answer at `place`.
+
+    What is better in sum (`NAMED`, or `SAID` where the sentence concludes) stands against what is
+    but more faithful or has fewer errors (`MENTIONED`); better in one respect is no verdict.
+    """
+    answer, after = place.answer, place.after
+    if answer.value == "tie":
+        yield from _level(place)
+    elif COMPARED.match(after):
+        yield from _compared(place)
+    elif _SUBJECT.search(place.before):
+        rank = re.match("[vR=]f?A", after)
+        yield from _placed(place, rank.end()) if rank else _preferred(place)
+
+
+def _level(place: Place) -> Iterator[Answer]:
+    """Read what says that both are level: "equally good", "neither is better"."""
+    said, before = place.said, place.before
+    listed = before != "A:" and re.search("[o/:][f(]*$|Q:[^:]*$", before)
+    better = re.match("[^.nT]{0,9}G", place.after)
+    only_named = said.startswith(("both", "same", "the same")) or (
+        said.startswith("neither") and not better
+    )
+    if len(said) > 2 and not listed and not only_named:
+        narrow = re.search(r"equally\s(?!good|bad|strong)\w", said)
+        yield replace(place.answer, rank=Rank.MENTIONED if narrow else Rank.NAMED)
+
+
+def _compared(place: Place) -> Iterator[Answer]:
+    """Read signs: "A > B", "2 < 1", "A = B"; not of three."""
+    kinds, end = place.words.kinds, place.answer.end
+    at = place.place + len(place.after) - len(place.after.lstrip("><~:")) + 1
+    other = place.words.answers[at]
+    sign = place.text[end : end + 3].strip()[:1]
+    beyond = kinds[at + 1 : at + 9]
+    several = beyond[:1] in {">", ":"} or kinds[max(0, place.place - 1) : place.place] == ">"
+    if several or told_after(beyond) or other.value not in {"first", "second"}:
+        return
+    if other.value != place.answer.value and sign in "><=≈~≻":
+        won = place.answer if sign in ">≻" else other
+        value: Position = "tie" if sign in "=≈~" else won.value  # type: ignore[assignment]
+        yield replace(place.answer, end=other.end, value=value, rank=Rank.STATED)
+
+
+def _placed(place: Place, length: int) -> Iterator[Answer]:
+    """Read "Summary 2 comes first"."""
+    other = place.words.answers[place.place + length]
+    rank = place.small[other.start : other.end].removeprefix("the ")
+    if rank in {"first", "second"} and re.match("[xR]?(?:$|[.n,;])", place.after[length:]):
+        yield _preferring(place, rank == "first", Rank.NAMED, other.end)
+
+
+def _preferred(place: Place) -> Iterator[Answer]:
+    kinds, before = place.words.kinds, place.before
+    said = _BETTER.match(kinds, place.place + 1, place.place + 30)
+    if said is None or re.search("Nf*$|^[CT,]*Yf?$", before):
+        return
+    rest, end = said["rest"], place.words.ends[said.start("rest") - 1]
+    spaced = place.text[end - 1].isascii()
+    narrow = said["more"] or said["less"]
+    follows = kinds[said.start("rest") : said.start("rest") + 16]
+    asked = kinds[said.end() : said.end() + 1] == "?"
+    if asked or re.match("x?N" if spaced else "x{0,8}N", rest):
+        return
+    if told_after(follows.lstrip("fQxFK")):
+        return
+    if narrow:
+        rest = rest.lstrip("fQxFKS")
+        alone = sum(kinds.count(sign) for sign in ".n?") < 3
+        counted = "v" in said["gap"] and "F" not in said[0][: len(said["gap"]) + 3]
+        if not _THAN.match(rest) and (counted or not (alone or re.search("[CI]", before))):
+            return
+    if not (said["wins"] or said["loses"] or (_WHOLE if spaced else _UNSPACED).match(rest)):
+        return
+    if not narrow and (_ABOUT.search(before) or _RESPECT.match(rest)):
+        yield replace(place.answer, value=None, problem="several")
+        return
+    concludes = re.search("[CVI]", before + rest[-3:])
+    rank = Rank.MENTIONED if narrow else Rank.SAID if concludes else Rank.NAMED
+    yield _preferring(place, bool(said["good"] or said["less"] or said["wins"]), rank, end)
+
+
+def _preferring(place: Place, good: bool, rank: Rank, end: int) -> Answer:
+    value = place.answer.value if good else OTHER[place.answer.value]
+    return replace(place.answer, end=end, value=value, rank=rank)
