@@ -30,6 +30,7 @@ _NUMBER = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_BEGINS = re.compile(rf"[-+\d]|(?:{_WORD})\b", re.IGNORECASE)
 _GLYPHS = re.compile(r"(?P<full>★(?:\s?★){0,99})(?P<half>\s?½)?(?P<empty>(?:\s?☆){0,99})")
 _SUMMARY = rf"(?:(?:the|le|la|el|il|o|die)\s{{1,3}})?{words.NOUN}"
 _TIE = (
@@ -88,7 +89,7 @@ def answer_at(text: str, place: int, scale: Scale) -> Answer | None:
 
 
 def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
-    match = _NUMBER.match(text, place)
+    match = _NUMBER.match(text, place) if _BEGINS.match(text, place) else None
     if match is None:
         return _glyphs_at(text, place, scale)
     number = _to_number(match["number"]) + (0.5 if match["half"] else 0.0)

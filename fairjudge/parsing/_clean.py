@@ -89,7 +89,7 @@ def normalised(text: str) -> str:
     """Map look-alikes to ASCII: digits of all scripts, full-width signs, quotes, dashes, markup."""
     if not text.isascii():
         text = _JOINED.sub(_without_joints, blank_all(_NOTE_MARK, text))
-        text = "".join(_ascii_digit(sign) for sign in text)
+        text = _NOT_ASCII.sub(lambda sign: _ascii_digit(sign[0]), text)
     if "```" in text:
         text = blank_all(_FENCE_WORD, text)
     if "</" in text:
@@ -106,9 +106,10 @@ def lowered(text: str) -> str:
     return text.replace("İ", "i").replace("ı", "i").lower()
 
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
 def _ascii_digit(sign: str) -> str:
-    if sign.isascii():
-        return sign
     digit = unicodedata.digit(sign, None)
     if digit is not None:
         return str(digit)

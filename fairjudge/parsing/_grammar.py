@@ -21,7 +21,7 @@ from fairjudge.scales import Scale
 
 _GIVEN = r"R[fwtaQSGI]*:?f?$"
 _RULES: tuple[tuple[str, str, str, Rank], ...] = (
-    ("npcy", r"W[ft,:]*$|[WS].*wAt$", "", Rank.SAID),
+    ("npcy", r"W[ft,:]*$|[WS][^,A]{0,6}wAt$", "", Rank.SAID),
     ("p", "E[fw]*$", "", Rank.SAID),
     ("npcy", r"I[fwCMvt]*[RSV][fwtaQSGIx]{0,9}:?f?$", "", Rank.SAID),
     ("nx", "^[CT,]*f{1,3}Rf*$", r"[.n]|$", Rank.SAID),
@@ -88,7 +88,7 @@ class _Reader:
                 yield from said_of_sides(place)
                 if COMPARED.match(place.after):
                     continue
-            if place.ends or re.search("wAt$", place.before):
+            if place.ends:
                 yield from self._stated(place)
 
     def _stated(self, place: Place) -> Iterator[Answer]:

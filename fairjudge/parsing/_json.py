@@ -8,71 +8,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-_VERDICT = frozenset(
-    [
-        "verdict",
-        "answer",
-        "label",
-        "winner",
-        "preference",
-        "preferred",
-        "choice",
-        "decision",
-        "judgment",
-        "judgement",
-        "result",
-        "better",
-        "vencedor",
-        "ganador",
-        "gagnant",
-        "gewinner",
-        "vincitore",
-        "respuesta",
-        "resposta",
-        "réponse",
-        "antwort",
-        "risposta",
-        "urteil",
-        "ответ",
-        "答案",
-        "结论",
-        "判定",
-        "結論",
-        "best",
-    ]
-)
-"""Words of keys that name the verdict."""
-_SCORE = frozenset(
-    [
-        "score",
-        "rating",
-        "grade",
-        "stars",
-        "points",
-        "value",
-        "overall",
-        "puntuación",
-        "nota",
-        "评分",
-        "得分",
-    ]
-)
-_WHOLE = frozenset(["final", "overall", "total", "summary", "better", "preferred"])
-_PLAIN = _VERDICT | _SCORE | _WHOLE
-_WORSE = frozenset(["worse", "worst", "loser", "rejected", "weaker", "inferior"])
+_NAMES = {
+    "verdict": """verdict answer label winner preference preferred choice decision judgment
+        judgement result better best vencedor ganador gagnant gewinner vincitore respuesta
+        resposta réponse antwort risposta urteil ответ 答案 结论 判定 結論""",
+    "score": "score rating grade stars points value overall puntuación nota 评分 得分",
+    "whole": "final overall total summary better preferred",
+    "worse": "worse worst loser rejected weaker inferior",
+}
+_VERDICT, _SCORE, _WHOLE, _WORSE = (frozenset(words.split()) for words in _NAMES.values())
+"""Words of keys: of the verdict, of a score, of one on the whole, and of the worse."""
 _TOP = re.compile(
     r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|total|(?:rating_)?scale|(?:score_)?range"
 )
 """Keys of the highest score that there is."""
 _ASIDE = re.compile(
-    r"reason|explan|confiden|certain|comment|feedback|note|error|hallucinat|missing|wrong|unsupported|contradict"
-    r"|omi(?:t|ss)|incorrect|inconsist|unfaithful|fabricat|fault|weak|max|min|count|num|absent|^n_|^(?:not|no)_|invent"
-    r"|false|lack|justif|example|input|previous|issues|strength|index|^id$|code|length|year|evidence|quote|forced|thought"
+    r"reason|explan|confiden|certain|comment|feedback|note|error|hallucinat|missing|wrong|justif"
+    r"|contradict|omi(?:t|ss)|unsupported|incorrect|inconsist|unfaithful|fabricat|fault|weak|max|min"
+    r"|count|num|absent|^n_|^(?:not|no)_|invent|false|lack|example|input|previous|issues|strength"
+    r"|index|^id$|code|length|year|evidence|quote|forced|thought"
 )
 """Names of what is no verdict, or of what is bad."""
+_QUALITY = re.compile(r"(?:ness|ity|ency|ence|ance|acy|coverage|fluency|style)$")
 _LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
 _BROKEN = re.compile(
-    rf"""["'](?:final_|overall_)?(?:{"|".join(sorted(_PLAIN - _WHOLE))})["']\s{{0,5}}:\s{{0,5}}(?:["']([^"'\n]{{1,60}})["']|(-?[\d.]{{1,9}}|true|false)\b)(?!\s{{0,3}}(?:or\b|\||/(?![*/])))""",
+    rf"""["'](?:final_|overall_)?(?:{"|".join(sorted(_VERDICT | _SCORE))})["']\s{{0,5}}:\s{{0,5}}"""
+    r"""(?:["']([^"'\n]{1,60})["']|(-?[\d.]{1,9}|true|false)\b)(?!\s{0,3}(?:or\b|\||/(?![*/])))""",
     re.IGNORECASE,
 )
 _OBJECT = re.compile(r"\{")
@@ -148,67 +109,52 @@ def _verdicts_in(value: Any, aspect: str, kind: str) -> tuple[list[tuple[Any, bo
     """
     if not isinstance(value, dict):
         return [], ""
-    items = {
-        str(key).strip().lower().replace(" ", "_").replace("-", "_"): v for key, v in value.items()
-    }
-    top = next(
-        (
-            m[1]
-            for k, v in items.items()
-            if _TOP.fullmatch(k) and (m := _LAST_NUMBER.search(str(v)))
-        ),
-        "",
-    )
-    if kind == "pair" and isinstance(ranking := items.get("ranking"), list) and len(ranking) > 1:
-        return [(ranking[0], False)], ""
-    words = {key: set(key.split("_")) for key in items if not _ASIDE.search(key)}
-    plain = [
-        key
-        for key in words
-        if key == aspect
-        or (words[key] <= _PLAIN and words[key] & (_VERDICT | _SCORE | {"overall"}))
-    ]
-    tiers = (
-        [k for k in plain if words[k] & {"final", "verdict"}], [k for k in plain if words[k] & _VERDICT],
-        [k for k in plain if words[k] & _WHOLE and words[k] & _SCORE], plain,
-        [k for k in words if words[k] & _WORSE],
-        [k for k in words if k == aspect or (k.endswith(("_score", "_rating")) and kind != "pair")],
-        [k for k in words if _is_judged(k, items[k], kind)] if len(words) == 1 else [],
-    )  # fmt: skip
-    for n, keys in enumerate(tiers):
-        if not keys or (n > 3 and len({str(items[key]) for key in keys}) > 1 and n != 4):
-            continue
-        found: list[tuple[Any, bool]] = []
-        for key in keys:
-            item = items[key]
-            if isinstance(item, dict):
-                inner, inner_top = _verdicts_in(item, aspect, kind)
-                top = top or inner_top
-                found += inner
-            else:
-                found += [(one, n == 4) for one in (item if isinstance(item, list) else [item])]
-        return found, top
-    found = []
-    for key, item in items.items():
-        if isinstance(item, dict) and (key in words) and not found:
+    items = {re.sub("[ -]", "_", str(key).strip().lower()): item for key, item in value.items()}
+    if kind == "pair" and isinstance(order := items.get("ranking"), list) and len(order) > 1:
+        return [(order[0], False)], ""
+    tops = (_LAST_NUMBER.search(str(item)) for key, item in items.items() if _TOP.fullmatch(key))
+    top = next((match[1] for match in tops if match), "")
+    keys, worse = _plainest(items, aspect, kind)
+    nested = [key for key in items if isinstance(items[key], dict) and not _ASIDE.search(key)]
+    found: list[tuple[Any, bool]] = []
+    for key in keys or nested:
+        item = items[key]
+        if isinstance(item, dict):
             inner, inner_top = _verdicts_in(item, aspect, kind)
             found, top = found + inner, top or inner_top
-        elif isinstance(item, dict) and key in words:
-            found += _verdicts_in(item, aspect, kind)[0]
+        else:
+            found += [(one, worse) for one in (item if isinstance(item, list) else [item])]
     return found, top
+
+
+def _plainest(items: dict[str, Any], aspect: str, kind: str) -> tuple[list[str], bool]:
+    """Return the keys of the plainest kind, and whether they name the worse."""
+    words = {key: set(key.split("_")) for key in items if not _ASIDE.search(key)}
+    plain = [k for k in words if words[k] <= _VERDICT | _SCORE | _WHOLE or k == aspect]
+    plain = [k for k in plain if words[k] & (_VERDICT | _SCORE) or k == aspect]
+    for keys in (
+        [k for k in plain if words[k] & {"final", "verdict"}],
+        [k for k in plain if words[k] & _VERDICT],
+        [k for k in plain if words[k] & _WHOLE and words[k] & _SCORE],
+    ):
+        if keys:
+            return keys, False
+    if len({str(items[key]) for key in plain}) == 1:
+        return plain, False
+    if worse := [k for k in words if words[k] & _WORSE]:
+        return worse, True
+    rated = [k for k in words if k == aspect or k.endswith(("_score", "_rating"))]
+    rated = [] if kind == "pair" or len({str(items[key]) for key in rated}) > 1 else rated
+    only = [k for k in words if len(words) == 1 and _is_judged(k, items[k], kind)]
+    return rated or only, False
 
 
 def _is_judged(key: str, value: Any, kind: str) -> bool:
     """Whether a key that is no verdict's names what is judged: {"consistent": false}."""
-    if (
-        kind == "pair"
-        or (isinstance(value, str) and len(value) > 12)
-        or isinstance(value, dict | list)
-    ):
+    long = isinstance(value, dict | list) or (isinstance(value, str) and len(value) > 12)
+    if kind == "pair" or long:
         return False
-    if kind == "number":
-        return bool(re.search(r"(?:ness|ity|ency|ence|ance|acy|coverage|fluency|style)$", key))
-    return key not in {"yes", "no"}
+    return bool(_QUALITY.search(key)) if kind == "number" else key not in {"yes", "no"}
 
 
 def _prose(value: Any) -> str:

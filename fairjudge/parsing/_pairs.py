@@ -107,9 +107,9 @@ def _preferred(place: Place) -> Iterator[Answer]:
         return
     concludes = re.search("[CVI]", before + rest[-3:])
     rank = Rank.MENTIONED if narrow else Rank.SAID if concludes else Rank.NAMED
-    yield _preferring(place, bool(said["good"] or said["less"] or said["wins"]), rank, end)
+    yield _preferring(place, said["good"] or said["less"] or said["wins"], rank, end)
 
 
-def _preferring(place: Place, good: bool, rank: Rank, end: int) -> Answer:
+def _preferring(place: Place, good: object, rank: Rank, end: int) -> Answer:
     value = place.answer.value if good else OTHER[place.answer.value]
     return replace(place.answer, end=end, value=value, rank=rank)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from fairjudge.domain import Unscored, UnscoredReason
-from fairjudge.parsing._answers import Answer, Rank, answer_at
+from fairjudge.parsing._answers import Answer, Problem, Rank, answer_at
 from fairjudge.parsing._boxes import BOXED, in_box, ticked
 from fairjudge.parsing._clean import (
     blank,
@@ -208,38 +208,41 @@ def _foreign(text: str, scale: Scale) -> Iterator[Answer]:
 
 
 def _from_json(one: JsonValue, text: str, scale: Scale) -> Iterator[Answer]:
-    """Read each value under a verdict's key as a reply of its own."""
-    values = {}
-    for value, is_worse in one.verdicts:
-        said = f"{value:g}" if isinstance(value, float) else str(value)
-        place = max(text.rfind(said, one.start, one.end), one.start)
-        answer = Answer(
-            start=place, end=place + len(said), value=None, problem="several", rank=Rank.FINAL
-        )
-        if value is None or _is_template(said, scale):
-            continue
-        if one.top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
-            said += f"/{one.top}"
-        if isinstance(value, bool) and scale.kind == "number":
-            values[None] = answer
-            continue
-        inner = _chosen(_found(said, scale, ""), said)
-        if inner is not None:
-            worth = inner.value if not is_worse else _FLIPPED.get(inner.value)
-            answer = replace(answer, value=worth, problem=inner.problem)
-        elif re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", said):
-            answer = replace(answer, problem="off_scale")
-        values[answer.value] = answer
-    if len(values) > 1 and None in values and values[None].problem == "several":
-        del values[None]
-    if len(values) == 1:
-        answer = next(iter(values.values()))
-        if one.prose and answer.value is not None:
-            if _contradicts(_found(one.prose, scale, ""), answer, ""):
-                answer = replace(answer, value=None, problem="several")
-        yield answer
-    elif values:
-        yield Answer(start=one.start, end=one.end, value=None, problem="several", rank=Rank.FINAL)
+    """Read each value under a verdict's key as a reply of its own; those that differ are none."""
+    read = [
+        (said, _of_value(value, said, worse=worse, top=one.top, scale=scale))
+        for value, worse in one.verdicts
+        if value is not None and not _is_template(said := _written(value), scale)
+    ]
+    values = {value for _, (value, _) in read if value is not None}
+    if not read:
+        return
+    said, (value, problem) = next((r for r in reversed(read) if r[1][0] is not None), read[-1])
+    start = max(text.rfind(said, one.start, one.end), one.start)
+    answer = Answer(start=start, end=start + len(said), value=value, rank=Rank.FINAL)
+    against = value is not None and _contradicts(_found(one.prose, scale, ""), answer, "")
+    if len(values) > 1 or against:
+        answer = replace(answer, value=None, problem="several")
+    yield answer if value is not None else replace(answer, problem=problem)
+
+
+def _written(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _of_value(
+    value: object, said: str, *, worse: bool, top: str, scale: Scale
+) -> tuple[float | Position | None, Problem | None]:
+    """Return what a value of JSON is worth, or what is wrong with it."""
+    if isinstance(value, bool) and scale.kind == "number":
+        return None, "several"
+    if top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
+        said += f"/{top}"
+    inner = _chosen(_found(said, scale, ""), said)
+    if inner is None:
+        foreign = re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", said)
+        return None, "off_scale" if foreign else "several"
+    return (_FLIPPED.get(inner.value) if worse else inner.value), inner.problem
 
 
 _FLIPPED: dict[object, Position] = {"first": "second", "second": "first", "tie": "tie"}
@@ -258,23 +261,29 @@ def _chosen(found: Sequence[Answer], text: str) -> Answer | None:
     if not top or best is None:
         return None
     last = top[-1]
-    others = [s for s in top if (s.value, s.problem) != (last.value, last.problem)]
-    if others:
-        off = [s for s in top if s.problem != "off_scale"]
-        if best == Rank.MENTIONED and off and len({s.value for s in off}) == 1:
-            return off[-1]
-        if best in {Rank.NAMED, Rank.RATED} and _is_broken_down(text, top):
-            return top[0]
-        taken = (last.revises and not any(s.revises for s in others)) or _is_taken_back(
-            text, others[-1], last
-        )
-        return last if taken else replace(last, start=top[0].start, value=None, problem="several")
+    if any((s.value, s.problem) != (last.value, last.problem) for s in top):
+        return _of_several(top, best, text)
     later = [s for s in found if s.revises and s.start > last.end and s.rank >= Rank.SAID]
     if later and later[-1].value != last.value:
         return later[-1]
     if best > Rank.SAID and last.value is not None and _contradicts(found, last, text):
         return replace(last, value=None, problem="several")
     return last
+
+
+def _of_several(top: list[Answer], best: Rank, text: str) -> Answer:
+    """Return the one that takes back those that it contradicts; else that they are several."""
+    last = top[-1]
+    others = [s for s in top if (s.value, s.problem) != (last.value, last.problem)]
+    usable = [s for s in top if s.problem != "off_scale"]
+    if best == Rank.MENTIONED and len({s.value for s in usable}) == 1:
+        return usable[-1]
+    if best in {Rank.NAMED, Rank.RATED} and _is_broken_down(text, top):
+        return top[0]
+    corrects = last.revises and not any(s.revises for s in others)
+    if corrects or _is_taken_back(text, others[-1], last):
+        return last
+    return replace(last, start=top[0].start, value=None, problem="several")
 
 
 def _contradicts(found: Sequence[Answer], last: Answer, text: str) -> bool:

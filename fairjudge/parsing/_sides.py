@@ -31,7 +31,8 @@ _BOTH = re.compile(
 )
 _CELL = r"[ ]{0,9}\|[ ]{0,9}"
 _COLUMNS = re.compile(
-    rf"^[^|\n]{{0,60}}\|?[^|\n]{{0,60}}{_CELL}(?:{words.NOUN}\s)?[1A]{_CELL}(?:{words.NOUN}\s)?[2B][ ]{{0,9}}(?:\||$)",
+    rf"^[^|\n]{{0,60}}\|?[^|\n]{{0,60}}{_CELL}(?:{words.NOUN}\s)?[1A]{_CELL}"
+    rf"(?:{words.NOUN}\s)?[2B][ ]{{0,9}}(?:\||$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _MORE = r"(\d{1,3}(?:\.\d{1,2})?)[^|\n]{0,6}"

@@ -17,11 +17,7 @@ _PIECE = re.compile(
     r"|(?P<unlike>!=|≠)|(?P<arrow>[-=]{1,3}>|[→≻])|(?P<dash>-{1,2})|(?P<dots>\.{2,40})|(?P<glyph>[★½☆#])"
     r"|(?P<sign>[^\w\s])"
 )
-_SIGNS = {
-    ".": ".", "!": ".", "?": "?", ";": ".", ",": ",", ":": ":", "=": ":", "|": "|", "/": "/",
-    "(": "(", "[": "(", "{": "(", ")": ")", "]": ")", "}": ")", ">": ">", "<": "<", "~": "~", "&": "a",
-    "≈": "~", "%": "x", "+": "x", "$": "",
-}  # fmt: skip
+_SIGNS = dict(zip(".!?;,:=|/([{)]}><~≈&%+", "..?.,::|/((()))><~~axx", strict=True))
 _STARTS = re.compile(
     r"(?<![\w/:$€£-])(?<!\d[.,])|(?<=[^\W\d][:/])|(?<=\.\.)|(?<=[\u3040-\u9fff\uac00-\ud7af])"
 )
@@ -38,52 +34,54 @@ class Words:
 
 
 def words_of(text: str, scale: Scale) -> Words:
-    """Cut `text` into words; ``A`` in the kinds stands for an answer on `scale`, ``n`` for a line."""
+    """Cut `text` into words: ``A`` stands for an answer on `scale`, ``n`` for the end of a line."""
     small = lowered(text)
     kinds: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
+    places: list[tuple[int, int]] = []
     answers: dict[int, Answer] = {}
     at = 0
     while piece := _PIECE.search(small, at):
-        start, at = piece.span()
-        kind, answer = "", None
-        if piece["n"] is not None:
-            kind = "n"
-        else:
-            if piece["script"] or piece["word"]:
-                kind, end = kind_of(small, start, at)
-                phrase = end > at and not piece["script"]
-                answer = None if phrase else _answer(text, start, scale)
-                at = answer.end if answer else end
-            elif piece["glyph"] and (answer := _answer(text, start, scale)):
-                at = answer.end
-            if answer and piece["glyph"] and kinds[-1:] == ["A"] and scale.kind == "number":
-                kind = ""  # "3/5 ⭐⭐⭐"
-            elif answer:
-                kind = "A"
-                answers[len(kinds)] = answer
-            elif piece["arrow"] or piece["unlike"]:
-                kind = ":" if piece["arrow"] else "N"
-            elif piece["dots"]:
-                kind = ":" if at - start > 3 else "."
-            elif piece["dash"]:
-                kind = "-"
-            elif piece["glyph"] or piece["sign"]:
-                kind = _SIGNS.get(small[start], "")
-                if small[start] in ".!" and small[at : at + 1].isalnum() and small[at].isascii():
-                    kind = (
-                        "N"
-                        if small[start] == "!" and not small[start - 1 : start].isalnum()
-                        else ""
-                    )
-                if small[start - 3 : start] in {"e.g", "i.e"}:
-                    kind = ""
+        kind, at, answer = _kind(text, small, piece, scale)
+        if kind == "★" and kinds[-1:] == ["A"] and scale.kind == "number":
+            continue  # "3/5 ⭐⭐⭐"
+        if kind and answer:
+            kind, answers[len(kinds)] = "A", answer
         if kind:
             kinds.append(kind)
-            starts.append(start)
-            ends.append(at)
-    return Words("".join(kinds), tuple(starts), tuple(ends), answers)
+            places.append((piece.start(), at))
+    starts, ends = zip(*places, strict=True) if places else ((), ())
+    return Words("".join(kinds), starts, ends, answers)
+
+
+def _kind(
+    text: str, small: str, piece: re.Match[str], scale: Scale
+) -> tuple[str, int, Answer | None]:
+    """Return the kind of a word or sign, where it ends, and the answer that it is."""
+    start, at = piece.span()
+    which = piece.lastgroup or ""
+    if which in {"script", "word"}:
+        kind, end = kind_of(small, start, at)
+        is_phrase = end > at and which == "word"
+        answer = None if is_phrase else _answer(text, start, scale)
+        return kind, answer.end if answer else end, answer
+    if which == "glyph":
+        answer = _answer(text, start, scale)
+        return ("★", answer.end, answer) if answer else ("", at, None)
+    if which == "dots":
+        return ":" if at - start > 3 else ".", at, None
+    if which == "sign":
+        return _sign(small, start), at, None
+    return {"n": "n", "arrow": ":", "unlike": "N", "dash": "-"}[which], at, None
+
+
+def _sign(small: str, start: int) -> str:
+    """Return the kind of a sign; a full stop within a word or after "e.g" is none."""
+    sign, follows = small[start], small[start + 1 : start + 2]
+    if small[start - 3 : start] in {"e.g", "i.e"}:
+        return ""
+    if sign in ".!" and follows.isalnum() and follows.isascii():
+        return "N" if sign == "!" and not small[start - 1 : start].isalnum() else ""
+    return _SIGNS.get(sign, "")
 
 
 def _answer(text: str, start: int, scale: Scale) -> Answer | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import lru_cache
 from importlib.resources import files
 
 YES = (
@@ -72,35 +73,35 @@ def kind_of(text: str, start: int, end: int) -> tuple[str, int]:
     Phrases go past `end`; in scripts without spaces a word is the longest known one.
     """
     if _SCRIPT.match(text, start):
-        for place in range(start + 6, start, -1):
-            said = text[start:place]
-            if said in _SINGLE:
-                return _SINGLE[said], place
-            if said in _STEMS:
-                return _STEMS[said], place
-        return "x", start + 1
-    word = text[start:end].removesuffix("'s") if end - start > 4 else text[start:end]
-    best = ("", end)
+        ends = range(start + 6, start, -1)
+        known = ((end, text[start:end]) for end in ends)
+        kinds = ((_SINGLE.get(said) or _STEMS.get(said), end) for end, said in known)
+        return next(((kind, end) for kind, end in kinds if kind), ("x", start + 1))
+    word = text[start:end]
+    word = word.removesuffix("'s") if len(word) > 4 else word
+    best = ("", 0)
     for rest, kind in _PHRASES.get(word, {}).items():
-        place = end
-        for part in rest:
-            found = _WORD.match(text, place)
-            if found is None or found[1] != part:
-                break
-            place = found.end()
-        else:
-            best = max(best, (kind, place), key=lambda one: one[1] if one[0] else 0)
-    if best[0]:
-        return best
+        best = max(best, (kind, _end_of(rest, text, end)), key=lambda one: one[1])
+    return best if best[1] else (_of_word(word), end)
+
+
+def _end_of(rest: tuple[str, ...], text: str, place: int) -> int:
+    """Return where a phrase ends of which `rest` is to follow at `place`; 0 where it does not."""
+    for part in rest:
+        found = _WORD.match(text, place)
+        if found is None or found[1] != part:
+            return 0
+        place = found.end()
+    return place
+
+
+@lru_cache(maxsize=10_000)
+def _of_word(word: str) -> str:
     if word in _SINGLE:
-        return _SINGLE[word], end
+        return _SINGLE[word]
     for length in range(min(_LONGEST, len(word)), _SHORTEST - 1, -1):
         if word[:length] in _STEMS:
-            return _STEMS[word[:length]], end
-    return _by_ending(word), end
-
-
-def _by_ending(word: str) -> str:
+            return _STEMS[word[:length]]
     if word.endswith(("ness", "ity", "ency", "ence", "ance", "acy", "ism", "sion", "tion")):
         return "Q"
     return "f" if word.endswith("ly") or word.isdigit() else "x"

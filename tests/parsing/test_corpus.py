@@ -43,6 +43,7 @@ LEFT_UNSCORED = {
     "Score: (4 + 2) / 2 = 3",
     "Verdict: <3>",
     "**Answer:** $4$",
+    "There is nothing between them: tie.",
 }
 """Replies that a person reads and the reader does not: a wrong verdict would be worse."""
 
