@@ -2,8 +2,8 @@
 
 ``judged_replies.jsonl`` holds replies as people reported them of LLM judges ("reported"), and
 others written by hand in more languages and forms ("written" while the reader was made, "blind"
-after it was frozen, "grammar" when it was made anew). ``right`` lists every reading that a careful person accepts; null is
-unscored. None may be read otherwise.
+after it was frozen, "grammar" when it was made anew). ``right`` lists every reading that a careful
+person accepts; null is unscored. None may be read otherwise.
 """
 
 from __future__ import annotations
