@@ -28,12 +28,6 @@ _KEYCAP = "\u20e3"
 
 _QUOTE = re.compile(r'"([^"\n]{0,4000})"')
 _SINGLE_QUOTE = re.compile(r"(?<![\w'])'([^'\n]{0,300}(?:(?<=\w)'(?=\w)[^'\n]{0,300}){0,8})'(?!\w)")
-_TOLD_QUOTE = re.compile(
-    r"\b(?:says|said|reads?|states?|contains?|writes?|claims?|quotes?)[:,]?\s\"([^\n]{0,2000}\n.{0,2000}?)"
-    r"\"(?=[.,;!?]?\s{0,3}(?:\n|$))",
-    re.DOTALL,
-)
-"""A quotation over several lines: words that tell of it open it, the end of a line closes it."""
 _BLOCK_QUOTE = re.compile(r"^[ ]{0,8}>[^\n]*", re.MULTILINE)
 _FENCE_WORD = re.compile(
     r"(?<=```)(?:json|jsonc|text|txt|markdown|md|yaml|xml|python)\b", re.IGNORECASE
@@ -117,11 +111,6 @@ def _ascii_digit(sign: str) -> str:
     if len(plain) == 1 and plain.isascii():
         return plain
     return " " if unicodedata.category(sign) == "So" and sign not in _SIGNS else sign
-
-
-def without_told_quotations(text: str) -> str:
-    """Blank the quotations over several lines that the text is said to hold."""
-    return blank_all(_TOLD_QUOTE, text) if '"' in text else text
 
 
 def without_quotations(text: str) -> str:

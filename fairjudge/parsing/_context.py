@@ -26,11 +26,6 @@ _TOP = re.compile(
 _SOURCE = re.compile(
     r"(?:^|\b(?:in|from)\s)\W{0,9}(?:the\s)?(?:summary|text|article|source)\s?:", re.IGNORECASE
 )
-_IF = re.compile(
-    r"[ ]?[(,]?[ ]?(?:only\s)?(?:if(?!\s(?:only\sjust|forced|pressed|i\s(?:must|had|have)))|unless"
-    r"|assuming|provided)\b",
-    re.IGNORECASE,
-)
 _BY = re.compile(r"\s{1,3}(?:by|from)\s(?!the\s(?:scale|given|range)|me\b)\w|\s?=\s?[a-z]")
 _RATHER = re.compile(r",?\s(?:rather\sthan|instead\sof|not)\b", re.IGNORECASE)
 _NEW_SENTENCE = re.compile(r"\s{1,4}[A-Z][a-z']*(?:\s[a-z]|:)")
@@ -117,7 +112,7 @@ class Place:
     @property
     def is_denied(self) -> bool:
         """Whether its sentence denies it, supposes it, tells of others, or is of another scale."""
-        if denies(self.before) or told_after(self.after) or _IF.match(self.text, self.answer.end):
+        if denies(self.before) or told_after(self.after):
             return True
         before = self.text[self.words.starts[self.start] : self.answer.start]
         if _SOURCE.search(before) or (self.after[:1] == "t" and _FROM.search(before)):

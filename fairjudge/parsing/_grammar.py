@@ -25,10 +25,8 @@ _RULES: tuple[tuple[str, str, str, Rank], ...] = (
     ("p", "E[fw]*$", "", Rank.SAID),
     ("npcy", r"I[fwCMvt]*[RSV][fwtaQSGIx]{0,9}:?f?$", "", Rank.SAID),
     ("nx", "^[CT,]*f{1,3}Rf*$", r"[.n]|$", Rank.SAID),
-    ("nx", rf"^(?!.*M)(?:|.*[,aCTfwWS(=-]){_GIVEN}", "", Rank.MENTIONED),
-    ("cy", rf"[,aCTfwWS(=-]{_GIVEN}", "", Rank.MENTIONED),
+    ("nx", rf"^(?!.*M)(?:|.*[,aCTfwWSQ(=-]){_GIVEN}", "", Rank.MENTIONED),
     ("nx", r"(?:S[fw]?[=:]?|Q[fw=:])f?$|[QFK]\($", "", Rank.MENTIONED),
-    ("x", r"\($", "", Rank.MENTIONED),
     ("x", r"(?:^|[,C(:TRSQw-])f*$", r"[.n)]|[.)|:(-]{0,8}(?:n|$)", Rank.MENTIONED),
     ("i", r"(?:^|[,CTYIa])[fZ]{0,3}=f$", "", Rank.MENTIONED),
     ("pcy", r"(?:^|[,CTYIa])[fZ]{0,3}=$", r"[.,w]|[.)|:(-]{0,8}(?:n|$)", Rank.MENTIONED),
@@ -54,7 +52,7 @@ _FAITHFUL = re.compile(
 _SENTENCE_START = re.compile(r"[.!?\n]\s")
 _SIDE = re.compile(r"\b[12ab]$")
 _IN = re.compile(r"\s(?:in|on|for|with|by|from|at)\b")
-_SCORED = re.compile(r"\s?[:=]\s?(?:\d|\W*$|\n)")
+_PARTS = re.compile("w[fxQ]{1,4}[a,]f{0,2}A")
 
 
 def statements(
@@ -98,6 +96,8 @@ class _Reader:
         if found is None or (listed and found.rank < Rank.STATED):
             return
         other = place.second
+        if found.rank is Rank.MENTIONED and _PARTS.match(place.after):
+            found = replace(found, value=None, problem="several")
         yield replace(found, value=None, problem="several", end=other.end) if other else found
 
     def _ranked(self, place: Place) -> Answer | None:
@@ -138,12 +138,12 @@ class _Reader:
         if place.start > self.opening or (after and after[0] not in ".n,:(w-)CTYWN|"):
             return False
         one_sign = answer.end - answer.start == 1 and self.last > place.place + 12
-        listed = (after[:1] == "." and one_sign) or _SCORED.match(self.text, answer.end)
+        listed = after[:1] == "." and one_sign
         return self.scale.kind != "pair" or not listed
 
     def _is_loose(self, place: Place) -> bool:
         """Whether a digit stands for something else than yes or no, or "no" for a part of it."""
-        around = self.kinds[place.place : place.place + 6]
+        around = self.kinds[place.place : place.place + 6].rstrip("n.")
         digit = place.said.isdigit() and around not in {"A", "A(A)", "A-A"}
         return digit or bool(_IN.match(self.text, place.answer.end))
 
@@ -214,7 +214,9 @@ class _Reader:
             kept = re.sub(r"\([^()]{0,16}\)$", "", kept.rstrip(":|-"))
         elif sign == "=":
             kept = kept[:-1]
-        elif kept and not self._adjoins(kept, place) and not re.search("V[fw]*R[fwt]*$|Vw", kept):
+        elif (
+            kept and not self._adjoins(kept, place) and not re.search("[VS][fw]*R[fwt]*$|Vw", kept)
+        ):
             return None
         begin, end = max(kept.rfind(mark) for mark in ",(|:?T-") + 1, len(kept)
         if sign == "|":

@@ -160,7 +160,7 @@ def _is_judged(key: str, value: Any, kind: str) -> bool:
 def _prose(value: Any) -> str:
     if not isinstance(value, dict):
         return ""
-    return "\n".join(str(v) for v in value.values() if isinstance(v, str) and len(v) > 20)
+    return "\n".join(str(v) for v in value.values() if isinstance(v, str) and len(v) > 10)
 
 
 def _broken(text: str) -> Iterator[JsonValue]:

@@ -11,7 +11,7 @@ from fairjudge.parsing._context import Place, told_after
 from fairjudge.scales import Position
 
 OTHER: dict[object, Position] = {"first": "second", "second": "first"}
-COMPARED = re.compile(r"(?:[><~](?![/|])|:+)A")
+COMPARED = re.compile(r"(?:[><~]{1,3}(?![/|])|:+)A")
 _SUBJECT = re.compile(r"(?:^|[,:(TYCa=HIMp-])[fwCIRTaWM,=]*$")
 """What may stand before the side of which something is said."""
 _BETTER = re.compile(
@@ -23,8 +23,7 @@ _WHOLE = re.compile(r"(?:f|A|wA|[ctD]f?A|G|S|V|w(?=[fV]))*(?:$|[.n,:()TYUCa=-]|w
 """What may follow where nothing narrows what is said: "better than B", not "better grammar"."""
 _UNSPACED = re.compile(rf"x{{0,8}}[.n]?$|x{{0,8}},|{_WHOLE.pattern}")
 _THAN = re.compile(r"[fxS]{0,2}[ctD]f?A")
-_ABOUT = re.compile(r"(?:^|[,CT])f*w[fx]{0,2}Q,?f?$|Q:f?$")
-_RESPECT = re.compile(r"(?:cf?A)?w[fxw]{0,2}Q")
+_RESPECT = re.compile(r"(?:f|cf?A)*w[fxw]{0,2}Q")
 
 
 def said_of_sides(place: Place) -> Iterator[Answer]:
@@ -102,7 +101,7 @@ def _preferred(place: Place) -> Iterator[Answer]:
             return
     if not (said["wins"] or said["loses"] or (_WHOLE if spaced else _UNSPACED).match(rest)):
         return
-    if not narrow and (_ABOUT.search(before) or _RESPECT.match(rest)):
+    if not narrow and _RESPECT.match(rest):
         yield replace(place.answer, value=None, problem="several")
         return
     concludes = re.search("[CVI]", before + rest[-3:])

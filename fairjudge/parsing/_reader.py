@@ -23,7 +23,6 @@ from fairjudge.parsing._clean import (
     lowered,
     normalised,
     without_quotations,
-    without_told_quotations,
 )
 from fairjudge.parsing._context import is_denied
 from fairjudge.parsing._grammar import statements
@@ -108,7 +107,6 @@ _FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 
 def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
     """Return every statement of a reply; places are those of the reply."""
-    thought = without_told_quotations(thought)
     found: list[Answer] = []
     if boxes := ticked(thought):
         found += [in_box(boxes, scale)]
@@ -278,8 +276,6 @@ def _of_several(top: list[Answer], best: Rank, text: str) -> Answer:
     usable = [s for s in top if s.problem != "off_scale"]
     if best == Rank.MENTIONED and len({s.value for s in usable}) == 1:
         return usable[-1]
-    if best in {Rank.NAMED, Rank.RATED} and _is_broken_down(text, top):
-        return top[0]
     corrects = last.revises and not any(s.revises for s in others)
     if corrects or _is_taken_back(text, others[-1], last):
         return last
@@ -297,17 +293,6 @@ def _contradicts(found: Sequence[Answer], last: Answer, text: str) -> bool:
     if not said or (said[0].rank is Rank.NAMED and any(s.value == last.value for s in said)):
         return False
     return any(s.value != last.value and not _is_taken_back(text, s, last) for s in said)
-
-
-_PARTS = re.compile(r"\b(?:breakdown|break\sit\sdown|sub-?scores|components)\b")
-_REASONS = re.compile(r"\b(?:detail|criteri|explan|reason|here)[^\n:]{0,80}:")
-
-
-def _is_broken_down(text: str, named: list[Answer]) -> bool:
-    """Whether a score stands first, and the others are given as its parts."""
-    between = lowered(text[named[0].end : named[1].start])
-    opens = not text[: named[0].start].strip().count("\n")
-    return bool(_PARTS.search(between) or (opens and _REASONS.search(between)))
 
 
 def _is_taken_back(text: str, former: Answer, last: Answer) -> bool:
