@@ -20,11 +20,11 @@ _NUMBER = re.compile(
     (?P<half>\s{{1,3}}and\s{{1,3}}a\s{{1,3}}half\b | \s?½)?
     (?P<percent>\s?%)?
     (?:\s{{0,2}}\(\d{{1,2}}\))?
-    (?:\s{{0,3}}-?\s?(?P<counted>stars?|points?|estrellas?|étoiles?|sterne?|pts)\b)?
+    (?:\s{{0,3}}-?\s?(?P<counted>stars?|points?|estrellas?|étoiles?|sternen?|pts)\b)?
     (?:\s{{0,3}}(?:/|\(?\bout\s{{1,3}}of\b(?:\sa\s(?:possible|maximum|total)(?:\sof)?\b)?|\bof\b(?=\s{{1,3}}(?:\d|{_WORD}))
                  |\bsur\b|\bsobre\b|من|\bvon\b|\bde\b|\bsu\b|из)\s{{0,3}}
        (?P<denominator>\d{{1,9}}(?:\.0)?(?!\d)|(?:{_WORD})\b)(?:\s?\(\d{{1,2}}\)|(?<=\d)\))?)?
-    (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|punkten?|puntos|estrellas?|étoiles?|sterne?|pts|분|점|分|星|点)(?![^\W\d](?<![で입])))?
+    (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|punkten?|puntos|estrellas?|étoiles?|sternen?|pts|분|점|分|星|点)(?![^\W\d](?<![で입])))?
     (?:\s{{0,3}}\(?(?:on|in|using)\s(?:an?|the)\s(?:given\s)?(?:scale\s(?:of|from)\s(?:\d{{1,3}}\s?(?:to|-)\s?)?
        (?P<scale>\d{{1,3}}|(?:{_WORD})\b)|(?P<points>\d{{1,3}}|(?:{_WORD}))-?\s?point\sscale)\)?)?
     """,
@@ -190,7 +190,7 @@ def _is_an_article(match: re.Match[str]) -> bool:
     if match[0] == "A" and _GOES_ON.match(match.string, match.end()):
         return False
     rest = match.string[match.end() : match.end() + 3]
-    return bool(re.match(r"\s[a-z]|'", rest)) or (
+    return bool(re.match("[ \xa0][^\\W\\d]|'", rest)) or (
         match[0].islower() and match.string.strip().lower() != match[0]
     )
 

@@ -82,7 +82,12 @@ class Place:
         follows, text, end = self.after[:1], self.text, self.answer.end
         if self.scale.kind != "number" and follows and follows in "=PG":
             return False
-        if _ENDS.match(self.after) or _NEW_SENTENCE.match(text, end) or self.second:
+        spelled = self.scale.kind == "number" and self.said.isalpha()
+        if spelled and follows and follows in "wa" and not re.search("S[fw]*$", self.before):
+            return False
+        labelled = self.scale.kind == "number" or self.before.endswith(":")
+        new = labelled and not self.said.isalpha() and _NEW_SENTENCE.match(text, end)
+        if _ENDS.match(self.after) or new or self.second:
             return True
         if self.scale.kind != "number" or not follows:
             return False

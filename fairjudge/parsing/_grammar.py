@@ -114,7 +114,8 @@ class _Reader:
         if bare and not turned and self._is_alone(place):
             return replace(answer, rank=Rank.STATED)
         rank = self._rank_in_prose(place)
-        if rank is None and bare and (self.scale.kind == "choice" or place.ends_line):
+        asked = self.kinds[place.start - 1 : place.start] == "?"
+        if rank is None and bare and (asked or "C" in before or place.ends_line):
             rank = Rank.MENTIONED
         if rank is None:
             return None

@@ -46,11 +46,16 @@ def _level(place: Place) -> Iterator[Answer]:
     """Read what says that both are level: "equally good", "neither is better"."""
     said, before = place.said, place.before
     listed = before != "A:" and re.search("[o/:][f(]*$|Q:[^:]*$", before)
-    better = re.match("[^.nT]{0,9}G", place.after)
-    only_named = said.startswith(("both", "same", "the same")) or (
-        said.startswith("neither") and not better
-    )
-    if len(said) > 2 and not listed and not only_named:
+    neither = said.startswith("neither") and re.match("[^.nT]{0,9}G", place.after)
+    named = said.startswith(("both", "same", "the same", "neither"))
+    ends = place.ends or place.after[:1] in {"f", "N"}
+    plain = re.search("(?:^|[,CTY:])[fICtRaAS=]*$|=[fw]*$", before) and ends
+    if (
+        len(said) > 2
+        and not listed
+        and (neither or not named)
+        and (neither or plain or not said.isascii())
+    ):
         narrow = re.search(r"equally\s(?!good|bad|strong)\w", said)
         yield replace(place.answer, rank=Rank.MENTIONED if narrow else Rank.NAMED)
 
