@@ -22,6 +22,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,7 +73,7 @@ class LookEstimate:
         )
 
 
-def mean_at_look(values: Mapping[Hashable, float]) -> LookEstimate:
+def mean_at_look(values: Mapping[Any, float]) -> LookEstimate:
     """Return the mean of one value a document, at least one."""
     mean = sum(values.values()) / len(values)
     return LookEstimate(
