@@ -17,6 +17,7 @@ from fairjudge.calibration.agreement import (
     human_agreement,
     judge_agreement,
 )
+from fairjudge.calibration.annotators import AnnotatorReport, annotator_report
 from fairjudge.calibration.assessment import (
     ErrorScores,
     ReliabilityBin,
@@ -98,15 +99,16 @@ class CalibrationReport:
 class GroupReport:
     """All figures of one judge, aspect, protocol and unit; ``joined`` holds the items and counts.
 
-    ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``, ``outlet``, an
-    attribute) to its groups, whose errors are those of cross-fitted calibrated scores where there
-    are such. ``rates`` is None but for yes-or-no judges; ``disagreements`` has the widest gap
-    first, ``causes`` what they have in common.
+    ``people`` looks behind the mean label; ``fairness`` maps a grouping (``system``, ``family`` of
+    systems, ``length``, ``outlet``, an attribute) to its groups, whose errors are those of cross-
+    fitted calibrated scores where there are such. ``rates`` is None but for yes-or-no judges;
+    ``disagreements`` has the widest gap first, ``causes`` what they have in common.
     """
 
     joined: Joined
     agreement: Agreement | Undefined
     human: Agreement | Undefined
+    people: AnnotatorReport
     baselines: Mapping[str, Agreement | Undefined]
     calibration: CalibrationReport
     ppi: tuple[SystemEstimate, ...]
@@ -219,6 +221,7 @@ def _report(
         joined=joined,
         agreement=judge_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few,
         human=human_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few,
+        people=annotator_report(joined, resampling=resampling, seed=settings.seed),
         baselines=baseline_agreement(joined, given.baselines, resampling=resampling, rng=rng)
         if n >= 2
         else {},
