@@ -14,6 +14,7 @@ from fairjudge.references.embedded import (
     EmbeddingConsolidator,
     GroupsAlone,
     LocalAnswerer,
+    LocalConsolidator,
     LocalQuestionWriter,
     WhenNeeded,
 )
@@ -112,11 +113,11 @@ def _local_builder(models: Models, consolidation: Consolidation) -> Builder:
         seed_writer=writer,
         writer=writer,
         answerer=LocalAnswerer(references=references),
-        consolidator=EmbeddingConsolidator(embedder=embedder),
+        consolidator=LocalConsolidator(references=references),
         post_filter=None,
         signature=signature(
             {
-                "builder": "local",
+                "builder": "local-points",
                 "encoder": embedder.fingerprint,
                 "model": trained.identity,
                 "consolidation": consolidation,
