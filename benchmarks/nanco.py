@@ -46,6 +46,7 @@ from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.references.asker import Asker
 from fairjudge.references.consolidation import equivalence, p_same, partition, sentence_around
 from fairjudge.references.grouping import LlmGrouper
+from fairjudge.references.ports import Asked
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 
@@ -189,8 +190,9 @@ async def run_llm(questions: dict[str, Labelled], options: Model) -> Report:
         grouper = LlmGrouper(asker=asker, keep_invalid=True)
 
         async def one(item: Labelled) -> Row:
-            answers = _answers(item)
-            found = await grouper.group(item.question, answers, ())
+            answers = tuple(_answers(item))
+            asked = [Asked(index=0, answers=answers)]
+            (found,) = await grouper.group(asked, [item.question], ())
             if isinstance(found, Unscored) or found.problem:
                 print(f"{item.qid}: {found}", file=sys.stderr)
             groups = () if isinstance(found, Unscored) else found.groups

@@ -1,12 +1,12 @@
 """The state machine that builds one cluster's reference by one call an article.
 
-    write -> answer* -> collect -> group* -> settle -> (group* | write | finish)
+    write -> answer* -> collect -> group* -> settle -> complete* -> finish
 
-Questions are written on all articles, or where these do not fit on representative ones, which a
-first round over seed questions finds (DiverseSumm, section 3.1). Each article is asked all
-questions at once, and each question's answers are filtered and grouped at once. Too few questions
-left: more are asked. Nodes return values for all that depends on data; only programming errors
-raise.
+Questions are written on all articles, for the points on which these differ; where they do not fit,
+on parts of them. Each article is asked all questions at once. The answers to a question are sorted
+into groups, or those to all questions at once where the articles are few. A second reading for
+answers that were missed is optional. Nodes return values for all that depends on data; only
+programming errors raise.
 """
 
 from __future__ import annotations
@@ -23,294 +23,321 @@ from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.graphs.reference import Progress, Row, problem, without_same_sources
-from fairjudge.references.ports import ArticleBuilder, Found, Question
-from fairjudge.references.rounds import (
-    asked_otherwise,
-    best_first,
-    claim,
-    found_in,
-    how_many_to_ask,
-    split_by_share,
+from fairjudge.references.overlap import (
+    distinct,
+    drop_repeated,
     with_places,
     without_places,
 )
+from fairjudge.references.ports import ArticleBuilder, Asked, Missed, Question
 from fairjudge.references.steps import (
     Validity,
     down_select,
-    grouped,
-    median_cluster_question,
-    medium_length_article,
-    representative_articles,
+    drop_near_duplicates,
+    how_many_questions,
+    in_parts,
+    least_sources,
+    sorted_out,
     split_valid,
+    with_missed,
+    with_weights,
 )
-from fairjudge.text.counting import pluralize
 
-MAX_ROUNDS = 2
-EXPECTED = 0.5
-"""Writers overlook articles: a question is asked where they expect half of the answers needed."""
+FEW_ARTICLES = 5
+"""So many articles give answers so few that those to all questions are sorted by one call."""
+MAX_TOGETHER = 60
+"""Answers that are sorted by one call at most."""
+SHORT_CLUSTER = 20_000
+"""Articles of so many characters together are read once more by one call, longer ones each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArticleDeps:
     """What the nodes work with. ``articles`` are one cluster's usable ones, in cluster order.
 
-    ``fits`` says that all of them can be shown at once; ``n_questions`` are wanted,
-    and the ``max_articles`` stay that answer most of them, all where that is None.
+    They are shown in ``n_parts`` while questions are written, so that each part fits.
+    At most ``n_questions`` are asked for, as many as the articles bear where that is None, and the
+    ``max_articles`` stay that answer most of them, all where that is None.
     """
 
     articles: tuple[Article, ...]
     builder: ArticleBuilder
     validity: Validity = field(default_factory=Validity)
     max_articles: int | None = None
-    n_seed_questions: int = 8
-    n_questions: int = 12
-    fits: bool = True
+    n_questions: int | None = None
+    n_parts: int = 1
     progress: Progress = lambda stage, done: None  # noqa: ARG005
 
 
 class ArticleState(TypedDict, total=False):
     """The whole build of one cluster; JSON all through, so that any checkpointer can keep it.
 
-    ``round`` counts from 1, and is 0 while seed questions are asked. ``shown`` are the articles
-    that questions are written on. ``waiting`` are questions whose answers are not grouped, best
-    first. Answers hold their ``start`` and ``end`` until the end.
+    ``answered`` are questions with answers that are not sorted yet. Answers hold their ``start``
+    and ``end`` until the end.
     """
 
-    round: int
-    shown: list[str]
-    questions: list[str]
+    questions: list[Row]
     cells: Annotated[list[Row], operator.add]
-    waiting: list[Row]
-    n_sent: int
-    groupings: Annotated[list[Row], operator.add]
+    answered: list[Row]
+    sorted: Annotated[list[Row], operator.add]
     kept: list[Row]
     kept_aids: list[str]
+    completed: Annotated[list[Row], operator.add]
     problems: Annotated[list[Row], operator.add]
     dropped: Annotated[list[Row], operator.add]
     dropped_answers: Annotated[list[Row], operator.add]
     n_steps: Annotated[int, operator.add]
     question_answers: list[Row]
+    doubtful: list[Row]
 
 
 class _Part(TypedDict, total=False):
     """The payload of one `Send`."""
 
-    round: int
-    aid: str
-    questions: list[str]
-    question: Row
+    aids: list[str]
+    questions: list[Row]
+    places: list[int]
 
 
-async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Ask for questions: seed ones first where the articles do not fit, at most two rounds then."""
+async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:  # noqa: ARG001
+    """Ask for questions on all articles, or on each part of them where they do not fit."""
     deps = runtime.context
-    articles: tuple[Article, ...]
-    if "round" not in state and not deps.fits:
-        number, articles = 0, (medium_length_article(deps.articles),)
-    else:
-        number = state.get("round", 0) + 1
-        shown = state.get("shown") or [article.aid for article in deps.articles]
-        articles = tuple(article for article in deps.articles if article.aid in shown)
-    n_wanted = deps.n_questions - len(state.get("kept", []))
-    n = how_many_to_ask(n_wanted) if number else deps.n_seed_questions
-    earlier = _earlier(state) if number else []
-    written = await _written(deps, articles, n, earlier)
-    while isinstance(written, Unscored) and written.reason == "too_long" and len(articles) > 1:
-        articles = articles[: len(articles) // 2]
-        written = await _written(deps, articles, n, earlier)
+    n = deps.n_questions or how_many_questions(deps.articles)
+    waiting = list(in_parts(deps.articles, deps.n_parts))
+    written: list[tuple[Question, ...]] = []
+    failed: list[Row] = []
+    n_calls = 0
+    while waiting:
+        articles = waiting.pop(0)
+        n_calls += 1
+        found = await deps.builder.writer.write(
+            articles, n=n, at_least=least_sources(deps.validity, len(articles))
+        )
+        if not isinstance(found, Unscored):
+            written.append(found)
+        elif found.reason == "too_long" and len(articles) > 2:
+            waiting = [*in_parts(articles, 2), *waiting]
+        else:
+            failed.append(problem("no questions", found))
     deps.progress("questions", 1)
-    update: ArticleState = {"round": number, "n_steps": 1, "questions": []}
-    if isinstance(written, Unscored):
-        kind = "questions" if number else "seed questions"
-        return {**update, "problems": [problem(f"no {kind}", written)]}
-    needed = deps.validity.least_sources(len(articles)) if number else 0
-    questions, dropped = asked_otherwise(written, [q for q, _ in earlier], least=EXPECTED * needed)
-    return {**update, "questions": questions, "dropped": dropped}
+    questions, dropped = _asked_once(written, n)
+    rows: list[Row] = [{"text": q.text, "kind": q.kind, "seen": list(q.seen)} for q in questions]
+    return {"questions": rows, "dropped": dropped, "problems": failed, "n_steps": n_calls}
 
 
-async def _written(
-    deps: ArticleDeps, articles: Sequence[Article], n: int, earlier: Sequence[tuple[str, str]]
-) -> tuple[Question, ...] | Unscored:
-    least = deps.validity.least_sources(len(articles))
-    return await deps.builder.writer.write(articles, n=n, at_least=least, earlier=earlier)
+def _asked_once(written: Sequence[Sequence[Question]], n: int) -> tuple[list[Question], list[Row]]:
+    """Return the first `n` questions, the best of each part first, and why each other goes."""
+    longest = max(map(len, written), default=0)
+    by_turns = [some[place] for place in range(longest) for some in written if place < len(some)]
+    texts = drop_near_duplicates([question.text for question in by_turns])
+    unlike = [next(q for q in by_turns if q.text == text) for text in texts]
+    same = "nearly the same as another question"
+    more = f"not among the first {n}"
+    dropped = [{"question": q.text, "why": same} for q in by_turns if q.text not in texts]
+    dropped += [{"question": q.text, "why": more} for q in unlike[n:]]
+    return unlike[:n], dropped
 
 
-def _earlier(state: ArticleState) -> list[tuple[str, str]]:
-    kept = [(row["question"], "kept") for row in state.get("kept", [])]
-    return [*kept, *((row["question"], f"dropped: {row['why']}") for row in state["dropped"])]
+def _questions(rows: Sequence[Row]) -> list[Question]:
+    return [Question(text=row["text"], kind=row["kind"], seen=tuple(row["seen"])) for row in rows]
 
 
 def _send_articles(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | str:
-    among = state.get("kept_aids")
     sends = [
-        Send("answer", _Part(round=state["round"], aid=article.aid, questions=state["questions"]))
+        Send("answer", _Part(aids=[article.aid], questions=state["questions"]))
         for article in runtime.context.articles
-        if state["questions"] and (among is None or article.aid in among)
+        if state["questions"]
     ]
     return sends or "collect"
 
 
 async def _answer(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
     deps = runtime.context
-    article = next(article for article in deps.articles if article.aid == state["aid"])
-    answered = await deps.builder.answerer.answer(state["questions"], article)
+    (article,) = _named(deps, state["aids"])
+    answered = await deps.builder.answerer.answer(_questions(state["questions"]), article)
     deps.progress("answers", 1)
-    row: Row = {"round": state["round"], "aid": article.aid}
+    row: Row = {"aid": article.aid}
     update: ArticleState = {"n_steps": 1, "cells": [row]}
     if isinstance(answered, Unscored):
         return {**update, "problems": [problem(f"{article.aid} not asked", answered)]}
-    row |= {"answers": [with_places(one) for one in answered.found]}
-    if answered.n_absent:
-        update["dropped_answers"] = [
-            {"why": "does not stand in its article", "n": answered.n_absent}
-        ]
+    row |= {"answers": [with_places(one) for one in distinct(answered.found)]}
+    update["dropped_answers"] = _absent(answered.n_absent)
     if answered.problem:
         text = f"{article.aid} asked in part: {answered.problem}"
         update["problems"] = [{"text": text, "reason": "unparseable"}]
     return update
 
 
+def _named(deps: ArticleDeps, aids: Sequence[str]) -> tuple[Article, ...]:
+    return tuple(article for article in deps.articles if article.aid in aids)
+
+
+def _absent(n: int) -> list[Row]:
+    return [{"why": "does not stand in its article", "n": n}] if n else []
+
+
 def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Bring a round's answers under their questions, and choose the articles that stay."""
+    """Bring answers under their questions, and choose the articles that stay."""
     deps = runtime.context
     places = {article.aid: n for n, article in enumerate(deps.articles)}
-    cells = [cell for cell in state.get("cells", []) if cell["round"] == state["round"]]
-    cells.sort(key=lambda cell: places[cell["aid"]])
-    found = [found_in(row) for cell in cells for row in cell.get("answers", [])]
-    kept_aids = state.get("kept_aids")
-    n_sources = len(deps.articles if kept_aids is None else kept_aids)
-    dropped: list[Row] = []
-    if state["round"]:  # a question that will go takes no passage from one that may stay
-        asked, dropped = split_by_share(_asked(state, found), n_sources, deps.validity)
-        staying = {question.question for question in asked}
-        found = [one for one in found if state["questions"][one.index] in staying]
-    claimed = claim(found, taken=_taken(state.get("kept", [])))
-    gone = {row["question"] for row in dropped}
-    asked = [one for one in _asked(state, claimed) if one.question not in gone]
-    if not state["round"]:
-        return {"waiting": [question.to_json() for question in asked], "n_sent": 0}
-    answered, later = split_by_share(asked, n_sources, deps.validity)
-    dropped += later
-    if kept_aids is None and answered:
-        articles, restricted = down_select(
-            answered, deps.articles, limit=deps.max_articles or n_sources
-        )
-        kept_aids = [article.aid for article in articles]
-        answered, later = split_by_share(restricted, len(kept_aids), deps.validity)
+    cells = sorted(state.get("cells", []), key=lambda cell: places[cell["aid"]])
+    rows = [row for cell in cells for row in cell.get("answers", [])]
+    asked = [
+        QuestionAnswers(question=question["text"], answer_groups=_one_group(rows, index))
+        for index, question in enumerate(state["questions"])
+    ]
+    kept, dropped = _by_share(asked, len(deps.articles), deps)
+    articles: Sequence[Article] = deps.articles
+    if deps.max_articles is not None and kept:
+        articles, restricted = down_select(kept, deps.articles, limit=deps.max_articles)
+        kept, later = _by_share(restricted, len(articles), deps)
         dropped += later
-    update: ArticleState = {
-        "waiting": [question.to_json() for question in best_first(answered)],
-        "n_sent": 0,
+    return {
+        "answered": [question.to_json() for question in kept],
+        "kept_aids": [article.aid for article in articles] if kept else [],
         "dropped": dropped,
     }
-    if kept_aids is not None:
-        update["kept_aids"] = kept_aids
-    if len(claimed) < len(found):
-        why = "its words answer another question, or stand in a longer answer"
-        update["dropped_answers"] = [{"why": why, "n": len(found) - len(claimed)}]
-    return update
 
 
-def _taken(kept: Sequence[Row]) -> list[Found]:
-    return [
-        found_in(row) for question in kept for group in question["answer_groups"] for row in group
-    ]
+def _one_group(rows: Sequence[Row], index: int) -> tuple[tuple[Answer, ...], ...]:
+    answers = tuple(Answer.model_validate(row) for row in rows if row["index"] == index)
+    return (answers,) if answers else ()
 
 
-def _asked(state: ArticleState, found: Sequence[Found]) -> list[QuestionAnswers]:
-    """Return the questions of this round, each with its answers in one group."""
-    asked = []
-    for index, question in enumerate(state["questions"]):
-        rows = [with_places(one) for one in found if one.index == index]
-        answers = tuple(map(Answer.model_validate, rows))
-        groups = (answers,) if answers else ()
-        asked.append(QuestionAnswers(question=question, answer_groups=groups))
-    return asked
+def _by_share(
+    questions: Sequence[QuestionAnswers], n_sources: int, deps: ArticleDeps
+) -> tuple[list[QuestionAnswers], list[Row]]:
+    """Split questions by whether sources enough answer them; groups there are none yet."""
+    by_share = Validity(min_source_share=deps.validity.min_source_share, min_groups=1)
+    kept, dropped = split_valid(
+        questions, n_sources, by_share, at_least=least_sources(by_share, n_sources)
+    )
+    return kept, list(dropped)
 
 
 def _send_questions(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | str:
-    sends = [
-        Send("group", _Part(round=state["round"], question=row))
-        for row in _next_to_group(state, runtime)
-    ]
+    """Sort the answers to all questions at once where these are few, else to each by a call."""
+    rows = state["answered"]
+    n_answers = sum(len(row["answer_groups"][0]) for row in rows)
+    together = len(runtime.context.articles) <= FEW_ARTICLES and n_answers <= MAX_TOGETHER
+    calls = [list(range(len(rows)))] if together and rows else [[n] for n in range(len(rows))]
+    sends = [Send("group", _Part(questions=rows, places=places)) for places in calls]
     return sends or "settle"
-
-
-def _next_to_group(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Row]:
-    """Return as many questions as are wanted still, and then twice as many: some do not stay."""
-    left = state["waiting"][state["n_sent"] :]
-    if not state["round"]:
-        return left
-    missing = runtime.context.n_questions - len(state.get("kept", []))
-    return left[: missing if state["n_sent"] == 0 else 2 * missing]
 
 
 async def _group(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
     deps = runtime.context
-    question = QuestionAnswers.model_validate(state["question"])
-    answers = [answer for group in question.answer_groups for answer in group]
-    found = await deps.builder.grouper.group(question.question, answers, deps.articles)
-    deps.progress("groups", 1)
-    row: Row = {"round": state["round"], "question": question.question}
-    if isinstance(found, Unscored):
-        row |= {"why": f"answers not grouped: {found.reason}: {found.detail}"}
-        failed = problem(f"{question.question!r}: answers not grouped", found)
-        return {"n_steps": 1, "groupings": [row], "problems": [failed]}
-    row |= {"grouped": grouped(question.question, answers, found.groups, found.labels).to_json()}
-    update: ArticleState = {"n_steps": 1, "groupings": [row]}
-    if found.invalid:
-        update["dropped_answers"] = [
-            {"why": "does not answer its question", "n": len(found.invalid)}
-        ]
-    if found.problem:
-        text = f"{question.question!r} grouped {found.problem}"
-        update["problems"] = [{"text": text, "reason": found.reason}]
-    return update
+    whole = [QuestionAnswers.model_validate(row) for row in state["questions"]]
+    asked = [Asked(index=n, answers=whole[n].answer_groups[0]) for n in state["places"]]
+    texts = [question.question for question in whole]
+    found = await deps.builder.grouper.group(asked, texts, deps.articles)
+    deps.progress("groups", len(asked))
+    rows: list[Row] = []
+    problems: list[Row] = []
+    n_invalid = 0
+    for one, grouping in zip(asked, found, strict=True):
+        question, row = texts[one.index], {"index": one.index}
+        if isinstance(grouping, Unscored):
+            problems.append(problem(f"{question!r}: answers not grouped", grouping))
+            rows.append(row | {"why": f"answers not grouped: {grouping.reason}: {grouping.detail}"})
+            continue
+        rows.append(row | {"grouped": sorted_out(question, one.answers, grouping).to_json()})
+        n_invalid += len(grouping.invalid)
+        if grouping.problem:
+            text = f"{question!r} grouped {grouping.problem}"
+            problems.append({"text": text, "reason": grouping.reason})
+    invalid = [{"why": "does not answer its question", "n": n_invalid}] if n_invalid else []
+    return {
+        "n_steps": len(asked),
+        "sorted": rows,
+        "problems": problems,
+        "dropped_answers": list(invalid),
+    }
 
 
 def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Keep the questions that are valid with their groups; after seed ones, choose articles."""
+    """Keep the questions that are valid with their groups and say something of their own."""
     deps = runtime.context
-    sent = _next_to_group(state, runtime)
-    rows = {row["question"]: row for row in state.get("groupings", [])}
-    done = [rows[row["question"]] for row in sent]
-    questions = [QuestionAnswers.model_validate(row["grouped"]) for row in done if "grouped" in row]
-    update: ArticleState = {"n_sent": state["n_sent"] + len(sent)}
-    if not state["round"]:
-        middle = median_cluster_question(questions)
-        shown = representative_articles(middle, deps.articles) if middle else ()
-        articles = shown or (medium_length_article(deps.articles),)
-        return {**update, "shown": [article.aid for article in articles]}
-    valid, dropped = split_valid(questions, len(state.get("kept_aids", [])), deps.validity)
-    dropped += [{"question": row["question"], "why": row["why"]} for row in done if "why" in row]
-    kept = [*state.get("kept", []), *(question.to_json() for question in valid)]
-    return {**update, "kept": kept, "dropped": dropped}
+    rows = sorted(state.get("sorted", []), key=lambda row: int(row["index"]))
+    questions = [QuestionAnswers.model_validate(row["grouped"]) for row in rows if "grouped" in row]
+    n_sources = len(state["kept_aids"])
+    valid, dropped = split_valid(
+        questions, n_sources, deps.validity, at_least=least_sources(deps.validity, n_sources)
+    )
+    dropped += [
+        {"question": state["answered"][row["index"]]["question"], "why": row["why"]}
+        for row in rows
+        if "why" in row
+    ]
+    valid, same = without_same_sources(valid, deps.articles, deps.validity)
+    kept, repeated = drop_repeated(valid)
+    return {
+        "kept": [question.to_json() for question in kept],
+        "dropped": [*dropped, *same, *repeated],
+    }
 
 
-def _go_on(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | str:
-    if not state["round"]:
-        return "write"
-    if len(state["kept"]) >= runtime.context.n_questions:
+def _send_to_complete(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | str:
+    deps = runtime.context
+    if deps.builder.completer is None or not state["kept"]:
         return "finish"
-    if state["n_sent"] < len(state["waiting"]):
-        return _send_questions(state, runtime)
-    again = state["round"] < MAX_ROUNDS and state["questions"]
-    return "write" if again else "finish"
+    articles = _named(deps, state["kept_aids"])
+    length = sum(len(article.title) + len(article.content) for article in articles)
+    aids = [article.aid for article in articles]
+    parts = [aids] if length <= SHORT_CLUSTER else [[aid] for aid in aids]
+    return [Send("complete", _Part(aids=part, questions=state["kept"])) for part in parts]
+
+
+async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
+    deps = runtime.context
+    if deps.builder.completer is None:
+        raise TypeError("the complete node runs only with a completer")
+    questions = [QuestionAnswers.model_validate(row) for row in state["questions"]]
+    articles = _named(deps, state["aids"])
+    found = await deps.builder.completer.complete(questions, articles)
+    deps.progress("completion", 1)
+    what = ", ".join(state["aids"])
+    if isinstance(found, Unscored):
+        return {"n_steps": 1, "problems": [problem(f"{what} not read again", found)]}
+    row: Row = {
+        "aids": state["aids"],
+        "missed": [_missed_row(one) for one in found.missed],
+        "doubtful": [list(one) for one in found.doubtful],
+    }
+    text = f"{what} read again in part: {found.problem}"
+    problems: list[Row] = [{"text": text, "reason": "unparseable"}] if found.problem else []
+    return {
+        "n_steps": 1,
+        "completed": [row],
+        "problems": problems,
+        "dropped_answers": _absent(found.n_absent),
+    }
+
+
+def _missed_row(missed: Missed) -> Row:
+    answer = missed.answer.to_json() | {"start": missed.start, "end": missed.end}
+    return {"question": missed.question, "group": missed.group, "answer": answer}
 
 
 def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Name the questions that were not needed, and leave out where answers stood."""
-    deps = runtime.context
+    """Add what was missed, weigh the groups, and leave out where answers stood."""
+    places = {article.aid: n for n, article in enumerate(runtime.context.articles)}
     questions = [QuestionAnswers.model_validate(row) for row in state.get("kept", [])]
-    why = f"not needed: {pluralize(len(questions), 'question')} that more articles answer were kept"
-    dropped = [
-        {"question": row["question"], "why": why} for row in state["waiting"][state["n_sent"] :]
-    ]
-    questions, same = without_same_sources(questions, deps.articles, deps.validity)
+    doubtful: dict[tuple[int, int], list[str]] = {}
+    for row in sorted(state.get("completed", []), key=lambda row: places[row["aids"][0]]):
+        for one in row["missed"]:
+            answer = Answer.model_validate(one["answer"])
+            questions[one["question"]] = with_missed(
+                questions[one["question"]], one["group"], answer
+            )
+        for question, group, aid in row["doubtful"]:
+            doubtful.setdefault((question, group), []).append(aid)
     return {
-        "question_answers": [without_places(question).to_json() for question in questions],
-        "kept_aids": state.get("kept_aids", []),
-        "dropped": [*dropped, *same],
+        "question_answers": [without_places(with_weights(one)).to_json() for one in questions],
+        "doubtful": [
+            {"question": questions[q].question, "group": g, "aids": aids}
+            for (q, g), aids in sorted(doubtful.items())
+        ],
     }
 
 
@@ -320,7 +347,8 @@ def build_article_graph(
     """Return the graph that builds one cluster's reference by one call an article.
 
     Invoke it with an empty state and an `ArticleDeps` as context; what it leaves is as in
-    `build_reference_graph`, with ``dropped_answers`` (why, and how many) beside it.
+    `build_reference_graph`, with ``dropped_answers`` (why, and how many) and ``doubtful`` (labels
+    that a second reading did not find in a member's article) beside it.
     """
     graph = StateGraph(ArticleState, context_schema=ArticleDeps)
     graph.add_node("write", _write)
@@ -328,13 +356,15 @@ def build_article_graph(
     graph.add_node("collect", _collect)
     graph.add_node("group", _group)
     graph.add_node("settle", _settle)
+    graph.add_node("complete", _complete)
     graph.add_node("finish", _finish)
     graph.add_edge(START, "write")
     graph.add_conditional_edges("write", _send_articles, ["answer", "collect"])
     graph.add_edge("answer", "collect")
     graph.add_conditional_edges("collect", _send_questions, ["group", "settle"])
     graph.add_edge("group", "settle")
-    graph.add_conditional_edges("settle", _go_on, ["group", "write", "finish"])
+    graph.add_conditional_edges("settle", _send_to_complete, ["complete", "finish"])
+    graph.add_edge("complete", "finish")
     graph.add_edge("finish", END)
     return graph.compile(checkpointer=checkpointer)
 

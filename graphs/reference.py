@@ -36,7 +36,7 @@ from fairjudge.references.steps import (
 )
 
 Row: TypeAlias = dict[str, Any]
-Stage: TypeAlias = Literal["questions", "answers", "groups", "filter"]
+Stage: TypeAlias = Literal["questions", "answers", "groups", "filter", "completion"]
 Progress: TypeAlias = Callable[[Stage, int], None]
 """Called with a stage and how many of its steps were finished."""
 

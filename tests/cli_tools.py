@@ -124,22 +124,42 @@ def by_article(text: str) -> dict[str, Any] | None:
     """Answer the prompts of the pipeline by article; None for others."""
     if '{"questions": [{' in text:
         articles = list(range(1, len(re.findall(r"^<article ", text, re.MULTILINE)) + 1))
-        n = int(re.search(r"^Write (\d+) questions", text, re.MULTILINE)[1])
+        n = int(re.search(r"at most (\d+), those first", text)[1])
         names = ("rain", "cracks", "council", "age", "money", "repairs")[:n]
+        answers = [{"answer": "It is to blame.", "articles": articles}]
         return {
-            "questions": [{"question": f"What about the {w}?", "articles": articles} for w in names]
+            "questions": [
+                {"question": f"What about the {w}?", "kind": "rivals", "answers": answers}
+                for w in names
+            ]
         }
     if '{"answers": [{' in text:
         kind = int(hashlib.sha256(text.encode()).hexdigest(), 16) % 3
         quotes = [*CAUSES[kind:], *CAUSES[:kind]]
         rest = {"speaker": None, "stance": "endorses", "gloss": None}
         return {"answers": [{"question": n, "quote": q, **rest} for n, q in enumerate(quotes, 1)]}
-    if '"groups": [{' in text:
-        numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", text, re.MULTILINE)]
-        groups = [g for g in (numbers[::2], numbers[1::2]) if g]
-        listed = [{"label": f"cause {n}", "answers": g} for n, g in enumerate(groups)]
-        return {"invalid": [], "groups": listed}
+    if '{"sorted": [{' in text:
+        return {"sorted": [_sorted(*one) for one in TO_QUESTION.findall(text)]}
+    if '{"articles": [{' in text:
+        found = re.findall(r"; found before: ([\d, ]*)", text)
+        says = [[int(n) for n in re.findall(r"\d+", numbers)] for numbers in found]
+        return {"articles": [{"article": n, "says": s, "added": []} for n, s in enumerate(says, 1)]}
     return None
+
+
+TO_QUESTION = re.compile(
+    r"^<answers \w+ to question (\d+)>\n(.*?)\n</answers ", re.DOTALL | re.MULTILINE
+)
+
+
+def _sorted(number: str, lines: str) -> dict[str, Any]:
+    numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", lines, re.MULTILINE)]
+    groups = [g for g in (numbers[::2], numbers[1::2]) if g]
+    listed = [
+        {"label": f"cause {n}", "answers": g, "disputed_by": []} for n, g in enumerate(groups)
+    ]
+    rivals = [[1, 2]] if len(groups) > 1 else []
+    return {"question": int(number), "groups": listed, "rivals": rivals, "invalid": []}
 
 
 def _checklist(text: str) -> str:

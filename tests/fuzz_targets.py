@@ -202,7 +202,10 @@ FILES: Mapping[str, tuple[str, Callable[[Path], Any]]] = {
     "recording": (".jsonl", lambda path: list(read_recording(path))),
     "calibrators": (".json", read_calibrators),
     "cache import": (".jsonl", _into_a_cache(lambda path, cache: import_cache(cache, path))),
-    "batch results": (".jsonl", _into_a_cache(lambda path, cache: import_batch(path, cache=cache))),
+    "batch results": (
+        ".jsonl",
+        _into_a_cache(lambda path, cache: import_batch([path], cache=cache)),
+    ),
     "imported replies": (".jsonl", _imported),
     "imported file": (".json", import_file),
     "imported lines": (".jsonl", lambda path: import_file(path, skip_bad=True)),

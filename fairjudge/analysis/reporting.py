@@ -33,6 +33,8 @@ from fairjudge.scores.leaderboards import Leaderboard, is_derived, leaderboards
 from fairjudge.scores.missing import NOT_APPLICABLE
 
 _FROM_JUDGEMENTS = "judgements"
+NOT_JUDGED = "not judged"
+"""Why a summary that was given has no score: there is no judgement of it."""
 _Maker: TypeAlias = tuple[str, Callable[[], Mapping[str, Any]]]
 
 
@@ -163,26 +165,53 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
             ],
         ),
         notes=tuple(notes),
+        not_judged=_not_judged(found),
     )
 
 
 def _whole(board: Leaderboard, found: Inputs) -> Leaderboard:
-    """Count the summaries of clusters without a question, which no judge of answers was asked."""
-    if board.aspect != "coverage" or board.derived:
+    """Count the summaries of the board's systems that have no judgement on it, and why not.
+
+    No judge of answers is asked about clusters without a question; of others nobody knows.
+    """
+    protocol = PROTOCOLS[board.protocol]
+    rows = [row for row in found.judgements if row.aspect == board.aspect]
+    if board.derived or protocol.shown is None:
         return board
     empty = {
         cluster.eid
         for cluster in found.clusters.values()
         if isinstance(cluster, Reference) and not cluster.question_answers
     }
-    judged = {row.eid for row in found.judgements if row.aspect == board.aspect}
-    written = Counter(eid for eid, _ in found.summaries if eid in empty - judged)
-    n = sum(map(PROTOCOLS[board.protocol].n_verdicts, written.values()))
+    judged = {row.eid for row in rows}
+    systems = {standing.score.system for standing in board.standings}
+    written = Counter(eid for eid, system in found.summaries if system in systems)
+    reasons: Counter[str] = Counter()
+    for eid, n in written.items():
+        if eid not in judged:
+            coverage = board.aspect == "coverage" and eid in empty
+            reasons[NOT_APPLICABLE if coverage else NOT_JUDGED] += protocol.n_verdicts(n)
+    if not protocol.paired:
+        own = {(row.eid, row.system) for row in rows if _is_on(row, board)}
+        partly = [key for key in found.summaries if key[0] in judged and key[1] in systems]
+        reasons[NOT_JUDGED] += sum(key not in own for key in partly)
+    n = reasons.total()
     if not n:
         return board
-    reasons = Counter(board.missing.reasons) + Counter({NOT_APPLICABLE: n})
+    every = Counter(board.missing.reasons) + reasons
     n_items = board.missing.n_items + n
-    return replace(board, missing=replace(board.missing, n_items=n_items, reasons=reasons))
+    return replace(board, missing=replace(board.missing, n_items=n_items, reasons=every))
+
+
+def _is_on(row: Judgement, board: Leaderboard) -> bool:
+    return (row.judge, row.protocol) == (board.judge, board.protocol)
+
+
+def _not_judged(found: Inputs) -> tuple[str, ...]:
+    """Return the clusters without a judgement, where others have one."""
+    judged = {row.eid for row in found.judgements}
+    known = dict.fromkeys([*found.clusters, *(eid for eid, _ in found.summaries)])
+    return tuple(eid for eid in known if eid not in judged) if judged else ()
 
 
 def _counts(rows: Sequence[Judgement]) -> dict[str, int]:

@@ -61,7 +61,9 @@ def compare(
 
 @checks_arguments
 def overall(
-    reports: object, *, measure: Literal["r_ec", "equal_coverage", "coverage_parity"] = "r_ec"
+    reports: object,
+    *,
+    measure: Literal["r_ec", "r_ec_strict", "equal_coverage", "coverage_parity"] = "r_ec",
 ) -> Findings:
     """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
 
@@ -70,7 +72,7 @@ def overall(
     reports
         Data set to what `coverage` returned for it, or its JSON file; or a list of files, whose
         names are those of the data sets.
-    measure : {"r_ec", "equal_coverage", "coverage_parity"}
+    measure : {"r_ec", "r_ec_strict", "equal_coverage", "coverage_parity"}
         What is normalised and averaged.
 
     Returns

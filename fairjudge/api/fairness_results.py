@@ -44,7 +44,8 @@ class CoverageFairness:
     def table(self) -> Table:
         """Return the measures of each system by key, with their intervals; 0 is fair.
 
-        These are ``equal_coverage``, ``r_ec`` and ``coverage_parity``.
+        These are ``equal_coverage``, ``r_ec``, ``r_ec_strict`` (R_EC as published) and
+        ``coverage_parity``.
         """
         rows = tuple(
             {

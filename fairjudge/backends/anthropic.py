@@ -39,7 +39,7 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
     def __init__(self, target: ModelRef, **options: Any) -> None:
         super().__init__(target, **options)
         self._url = self._url.removesuffix("/v1")  # the client appends /v1/messages itself
-        self._support = ParameterSupport(server=self._url, warn=self._warn)
+        self._support = ParameterSupport(self.target.model, server=self._url, warn=self._warn)
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -52,7 +52,7 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
                 reply = await post_json(
                     self._connection,
                     "/v1/messages",
-                    self._message_body(request, marked=bool(marks)) | body,
+                    message_body(request, marked=bool(marks)) | body,
                     timeout_seconds=self._timeout_seconds,
                 )
                 return read_reply(reply, schema=request.response_schema, where=self._url)
@@ -62,34 +62,10 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
                     raise failed from None
             asked_again()
 
-    def _message_body(self, request: CompletionRequest, *, marked: bool) -> dict[str, Any]:
-        """Return the parameters that every model takes."""
-        system = "\n\n".join(m.content for m in request.messages if m.role == "system")
-        turns = [_turn(m, marked=marked) for m in request.messages if m.role != "system"]
-        wanted = {
-            "model": self.target.model,
-            "max_tokens": request.max_output_tokens,
-            "messages": turns,
-            "system": system,
-            "stop_sequences": list(request.stop),
-        }
-        return {name: value for name, value in wanted.items() if value}
-
     def _body(self, request: CompletionRequest) -> dict[str, Any]:
-        """Return the parameters that not every model knows."""
-        schema = request.response_schema
-        wanted = {
-            "temperature": request.temperature,
-            "top_p": request.top_p,
-            "output_config": None
-            if schema is None
-            else {"format": {"type": "json_schema", "schema": dict(schema)}},
-        }
-        return {
-            name: value
-            for name, value in wanted.items()
-            if value is not None and self._support.accepts(name)
-        }
+        """Return the optional parameters that the server has not declined."""
+        options = optional_parameters(request)
+        return {name: value for name, value in options.items() if self._support.accepts(name)}
 
     def _connect(self) -> anthropic.AsyncAnthropic:
         return anthropic.AsyncAnthropic(
@@ -99,6 +75,34 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
             timeout=self._timeout_seconds,
             http_client=sdk_http_client(anthropic, self._url, warn=self._warn),
         )
+
+
+def message_body(request: CompletionRequest, *, marked: bool = False) -> dict[str, Any]:
+    """Return the parameters of `request` that every model takes.
+
+    `marked` asks the provider to keep what other requests begin with too.
+    """
+    system = "\n\n".join(m.content for m in request.messages if m.role == "system")
+    body = {
+        "model": request.target.model,
+        "max_tokens": request.max_output_tokens,
+        "messages": [_turn(m, marked=marked) for m in request.messages if m.role != "system"],
+        "system": system,
+        "stop_sequences": list(request.stop),
+    }
+    return {name: value for name, value in body.items() if value}
+
+
+def optional_parameters(request: CompletionRequest) -> dict[str, Any]:
+    """Return the parameters of `request` that not every model knows."""
+    schema = request.response_schema
+    config = {"format": {"type": "json_schema", "schema": schema and dict(schema)}}
+    options = {
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "output_config": config if schema is not None else None,
+    }
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _turn(message: Message, *, marked: bool) -> dict[str, Any]:

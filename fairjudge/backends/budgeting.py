@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import Token
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from typing import Any
 
 from fairjudge.backends.limiting import Ending, Limit
 from fairjudge.backends.ports import AnyRequest, counting
-from fairjudge.backends.pricing import PriceTable
+from fairjudge.backends.pricing import Price, PriceTable
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError, RunError
 from fairjudge.ports import ModelRef, Usage
@@ -82,13 +82,19 @@ class Budget:
         self.earlier = NOTHING
         self._accounts: list[_Account] = []
 
+    def include_prices(self, prices: Mapping[str, Price]) -> None:
+        """Price requests to the models of `prices` by these from now on."""
+        if self._prices is not None and prices:
+            self._prices = self._prices.including(prices)
+
     def check_priced(self, target: ModelRef) -> None:
         """Raise `ConfigurationError` if cost is limited but the price of `target` is unknown."""
         limited = self.max_cost_usd is not None
         if limited and self._prices is not None and self._prices.price(target) is None:
             raise ConfigurationError(
-                f"the price of {target} is not known, so its cost cannot be limited; name it in a "
-                "price file, or limit the number of calls"
+                f"the price of {target} is not known, so its cost cannot be limited; give it by "
+                "--price-input and --price-output (price_input and price_output in Python), or in "
+                "a file of --prices; or limit the number of calls (--max-calls)"
             )
 
     async def reserve(self, target: ModelRef, likely: Usage) -> Reservation:

@@ -32,7 +32,7 @@ class OpenAIBackend(ServerClient[openai.AsyncOpenAI]):
 
     def __init__(self, target: ModelRef, **options: Any) -> None:
         super().__init__(target, **options)
-        self._support = ParameterSupport(server=self._url, warn=self._warn)
+        self._support = ParameterSupport(self.target.model, server=self._url, warn=self._warn)
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""

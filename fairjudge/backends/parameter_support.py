@@ -1,4 +1,4 @@
-"""Learning from a server's own words which request parameters it does not take."""
+"""Which request parameters a model does not take: by its family, and by a server's own words."""
 
 from __future__ import annotations
 
@@ -42,22 +42,46 @@ _SIGNS: Mapping[str, re.Pattern[str]] = {
 }
 _LIMITS = frozenset({"max_completion_tokens", "max_tokens"})
 """Cannot be left out, only named otherwise."""
+_NEEDED = {"top_logprobs": "logprobs", "stop_sequences": "stop"}
+"""What goes with another parameter, or is another format's word for it."""
 _SCHEMA_PARAMETERS = frozenset({"response_format", "output_config"})
 _OPTIONAL = (_SIGNS.keys() - _LIMITS) | _SCHEMA_PARAMETERS
 
 
-class ParameterSupport:
-    """The optional parameters that one server has declined so far; `warn` is told of each once."""
+_FAMILIES: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = tuple(
+    (re.compile(rf"(?:.*/)?(?:{family})"), frozenset(declined.split()))
+    for family, declined in (
+        # Reasoning models without a setting that turns reasoning off.
+        (r"o\d|gpt-5(?!\.|-chat)", "temperature top_p logprobs stop"),
+        # Before structured outputs.
+        (r"gpt-3\.5|gpt-4(?:$|-\d|-turbo|-32k)|gpt-4o-2024-05-13|o1-(?:mini|preview)",
+         "response_format"),
+        (r"claude-opus-4-[7-9]|claude-[a-z]+-[5-9]\b", "temperature top_p"),
+        (r"claude-(?:[23]\b|instant)|claude-(?:opus|sonnet)-4(?:-0|-20\d{6})?$", "output_config"),
+    )
+)  # fmt: skip
+"""Families of models, by their providers' documentation, and the parameters that they decline."""
 
-    def __init__(self, *, server: str, warn: Warn | None) -> None:
+
+def declined_parameters(model: str) -> frozenset[str]:
+    """Return the optional parameters that `model` is known to decline, by its name."""
+    return frozenset().union(*(names for family, names in _FAMILIES if family.match(model)))
+
+
+class ParameterSupport:
+    """The optional parameters that `model` does not take, known before or learnt of its server.
+
+    `warn` is told once of each that the server declines.
+    """
+
+    def __init__(self, model: str = "", *, server: str, warn: Warn | None) -> None:
         self._server = server
         self._warn = warn
-        self._declined: set[str] = set()
+        self._declined = set(declined_parameters(model))
 
     def accepts(self, name: str) -> bool:
         """Say whether `name` is worth sending."""
-        needed = "logprobs" if name == "top_logprobs" else name
-        return needed not in self._declined
+        return _NEEDED.get(name, name) not in self._declined
 
     def learn(
         self, error: Exception, sent: Collection[str], *, quiet: Collection[str] = ()
@@ -83,7 +107,7 @@ def _declined(error: Exception, said: Said, sent: Collection[str]) -> str | None
         return schema
     if type(error) is not BadRequestError:
         return None
-    param = "logprobs" if said.param == "top_logprobs" else said.param
+    param = _NEEDED.get(said.param or "", said.param)
     if param in sent and param in _OPTIONAL:
         return param
     if schema and _SCHEMA.search(str(said)):

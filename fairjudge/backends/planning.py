@@ -125,21 +125,32 @@ def _of_objects(listed: Mapping[str, Any]) -> bool:
 
 
 def _some_questions(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001
-    instruction = request.messages[-1].content.rpartition("</article ")[2]
+    text = request.messages[-1].content
+    if objects:
+        asked = re.search(r"at most (\d{1,3})\b", text)
+        n = int(asked[1]) if asked else 12
+        return {"questions": [_divided(i, len(_OPENED.findall(text))) for i in range(n)]}
+    instruction = text.rpartition("</article ")[2]
     asked = re.search(r"\b(\d{1,3})\b", instruction.partition(">")[2] or instruction)
     n = min(int(asked[1]), 60) if asked else 20
-    questions = [f"What do the sources say about aspect number {i}?" for i in range(n)]
-    if not objects:
-        return {"questions": questions}
-    articles = list(range(1, len(_OPENED.findall(request.messages[-1].content)) + 1))
-    return {"questions": [{"question": one, "articles": articles} for one in questions]}
+    return {"questions": [_ASPECT.format(i) for i in range(n)]}
+
+
+_ASPECT = "What do the sources say about aspect number {}?"
+
+
+def _divided(number: int, n_articles: int) -> dict[str, Any]:
+    sides = [list(range(first, n_articles + 1, 2)) for first in (1, 2)]
+    answers = [{"answer": "Some of the sources say so.", "articles": side} for side in sides]
+    return {"question": _ASPECT.format(number), "kind": "rivals", "answers": answers}
 
 
 def _some_answers(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001
     text = request.messages[-1].content
     if not objects:
         return {"answers": [_quoted(text)]}
-    n = len(re.findall(r"^\d+\. ", text.rpartition("</article ")[2], re.MULTILINE))
+    listed = _QUESTIONS.search(text)
+    n = len(re.findall(r"^\d+\. ", listed[1], re.MULTILINE)) if listed else 0
     rest = {"speaker": None, "stance": "endorses", "gloss": None}
     return {
         "answers": [
@@ -148,26 +159,52 @@ def _some_answers(request: CompletionRequest, objects: bool) -> dict[str, Any]: 
     }
 
 
-def _two_groups(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001
-    n = _numbered(request, r"^\d+\. \(" if objects else r"^<answer ")
-    groups = [some for some in (list(range(1, n + 1, 2)), list(range(2, n + 1, 2))) if some]
-    if not objects:
-        return {"groups": groups}
-    label = "what these sources say"
-    return {"invalid": [], "groups": [{"label": label, "answers": some} for some in groups]}
+def _two_groups(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001, ARG001
+    n = _numbered(request, r"^<answer ")
+    return {"groups": [some for some in _by_turns(range(1, n + 1)) if some]}
+
+
+def _by_turns(numbers: range) -> tuple[list[int], list[int]]:
+    return list(numbers[::2]), list(numbers[1::2])
+
+
+def _sorted(request: CompletionRequest, _objects: bool) -> dict[str, Any]:  # noqa: FBT001
+    rows = []
+    for number, lines in _TO_QUESTION.findall(request.messages[-1].content):
+        numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", lines, re.MULTILINE)]
+        sides = _by_turns(range(numbers[0], numbers[-1] + 1)) if numbers else ()
+        groups = [
+            {"label": f"Group {n} of the sources says this.", "answers": side, "disputed_by": []}
+            for n, side in enumerate(sides, 1)
+            if side
+        ]
+        rivals = [[1, 2]] if len(groups) > 1 else []
+        rows.append({"question": int(number), "groups": groups, "rivals": rivals, "invalid": []})
+    return {"sorted": rows}
+
+
+def _said_again(request: CompletionRequest, _objects: bool) -> dict[str, Any]:  # noqa: FBT001
+    found = re.findall(r"; found before: ([\d, ]*)", request.messages[-1].content)
+    says = [[int(n) for n in re.findall(r"\d+", numbers)] for numbers in found]
+    return {"articles": [{"article": n, "says": s, "added": []} for n, s in enumerate(says, 1)]}
 
 
 _STAND_INS: Mapping[str, Callable[[CompletionRequest, bool], dict[str, Any]]] = {
     "questions": _some_questions,
     "answers": _some_answers,
     "groups": _two_groups,
-    "same": lambda _request, _objects: {"same": []},
+    "sorted": _sorted,
+    "articles": _said_again,
     "diverse": lambda _request, _objects: {"invalid": [], "diverse": True},
     "entries": lambda request, _objects: {"entries": _entries(request)},
     "ranking": lambda request, _objects: {"reasoning": _REASONS, "ranking": _as_listed(request)},
 }
 _OPENED = re.compile(r"^<article ", re.MULTILINE)
 _ARTICLE = re.compile(r"^<article [^>]*>\n(.*?)\n</article ", re.DOTALL | re.MULTILINE)
+_QUESTIONS = re.compile(r"^<questions [^>]*>\n(.*?)\n</questions ", re.DOTALL | re.MULTILINE)
+_TO_QUESTION = re.compile(
+    r"^<answers \w+ to question (\d+)>\n(.*?)\n</answers ", re.DOTALL | re.MULTILINE
+)
 _ANSWER_WORDS = 25
 _SUMMARY = re.compile(r"^<summary [^>]*>\n(.*?)\n</summary ", re.DOTALL | re.MULTILINE)
 _QUOTE_WORDS = 15

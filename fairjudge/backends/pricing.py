@@ -1,15 +1,15 @@
-"""What calls cost, by a dated table; what is not in it is unknown, never free."""
+"""What calls cost: by the user's own prices, then by those of genai-prices; else it is unknown."""
 
 from __future__ import annotations
 
 import datetime as dt
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -19,7 +19,17 @@ from fairjudge.ports import ModelRef, Usage
 
 CACHED_FROM = 1024
 """Tokens from which on most providers keep what a prompt begins with."""
-_SNAPSHOT = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
+_CACHED_FROM = {
+    "claude-haiku-4": 4096,
+    "claude-opus-4-5": 4096,
+    "claude-3-haiku": 2048,
+    "claude-3-5-haiku": 2048,
+}
+"""The same by the beginning of a model's name, from Anthropic's documentation."""
+_PROVIDERS = {"azure_openai": "azure", "fireworks_ai": "fireworks"}
+"""What litellm and LangChain call a provider of which genai-prices knows other names only."""
+_PUBLIC = {"openai", "anthropic", "litellm", "langchain"}
+"""Backends of which a server bears the costs of published lists."""
 
 
 class Price(BaseModel):
@@ -61,25 +71,70 @@ class Price(BaseModel):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedPrice:
+    """A model's price in the data of the package genai-prices, of today.
+
+    ``model`` is its id there, and ``source`` the package with its version. Prices by the length of
+    a prompt, and those of times of the day, are taken as they are published.
+    """
+
+    provider: str
+    model: str
+    source: str
+
+    @property
+    def cached_from(self) -> int:
+        """Tokens from which on the provider keeps the beginning of a prompt."""
+        return next(
+            (least for start, least in _CACHED_FROM.items() if self.model.startswith(start)),
+            CACHED_FROM,
+        )
+
+    def cost_usd(
+        self,
+        *,
+        input_tokens: int,
+        output_tokens: int,
+        cached_input_tokens: int = 0,
+        written_input_tokens: int = 0,
+    ) -> float:
+        """Return the price of so many tokens in US dollars; the last two are among the first."""
+        from genai_prices import Usage as Counts
+        from genai_prices import calc_price
+
+        counts = Counts(
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            cache_read_tokens=cached_input_tokens,
+            cache_write_tokens=written_input_tokens,
+        )
+        return float(calc_price(counts, self.model, provider_id=self.provider).total_price)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PriceTable:
     """Prices by ``provider:model``.
 
-    ``published`` are the providers' own: they hold at the providers' servers only, and a dated
-    snapshot (``gpt-4o-mini-2024-07-18``) costs what its model does unless listed itself. ``own``
-    are the user's: they come first and hold at any server.
+    ``own`` are the user's: they come first and hold at any server. After them come the published
+    ones, which hold at the providers' servers only: at an address of one's own any model may stand
+    under any name.
     """
 
-    published: Mapping[str, Price]
     own: Mapping[str, Price]
 
-    def price(self, target: ModelRef) -> Price | None:
+    def including(self, prices: Mapping[str, Price]) -> PriceTable:
+        """Return this table with more prices of the user's, which replace those that it holds."""
+        return PriceTable(own={**self.own, **prices})
+
+    def price(self, target: ModelRef) -> Price | PublishedPrice | None:
         """Return the price of `target`, or None if it is not known."""
-        for name in _names(target):
+        provider, model = _served(target)
+        for name in (str(target), f"{provider}:{model}"):
             if name in self.own:
                 return self.own[name]
-            if name in self.published and target.base_url is None:
-                return self.published[name]
-        return None
+        if target.provider not in _PUBLIC or not _is_public(target.base_url):
+            return None
+        return published_price(provider, model, target.base_url)
 
     def cost_usd(self, target: ModelRef, usage: Usage) -> float | None:
         """Return what a call cost, or None if price or token counts are not known."""
@@ -89,26 +144,54 @@ class PriceTable:
         return price.cost_usd(**usage.model_dump(exclude_none=True))
 
 
-def _names(target: ModelRef) -> tuple[str, ...]:
-    """Return the names to look under, nearest first; litellm writes provider/model."""
-    name = str(target)
-    if target.provider == "litellm":
-        provider, slash, model = target.model.partition("/")
-        name = f"{provider}:{model}" if slash else f"openai:{provider}"
-    return (str(target), name, _SNAPSHOT.sub("", name))
+def _served(target: ModelRef) -> tuple[str, str]:
+    """Return whose model it is, and its name there; litellm and LangChain write provider/model."""
+    if target.provider not in {"litellm", "langchain"}:
+        return target.provider, target.model
+    provider, slash, model = target.model.partition("/")
+    return (provider, model) if slash else ("openai", provider)
+
+
+def _is_public(address: str | None) -> bool:
+    """Say whether a server may be a provider's own: none was named, or one by a full name."""
+    if address is None:
+        return True
+    host = urlsplit(address).hostname or ""
+    return "." in host and not host.replace(".", "").isdigit()
+
+
+@lru_cache(maxsize=256)
+def published_price(provider: str, model: str, address: str | None) -> PublishedPrice | None:
+    """Return the price of a model in the data of genai-prices, or None where there is none.
+
+    Parameters
+    ----------
+    provider, model : str
+        As OpenAI, Anthropic, litellm or LangChain name them; a dated snapshot costs what its model
+        does unless it is listed.
+    address : str, optional
+        The server's, which then tells the provider.
+    """
+    # 0.5 s, and only runs that ask a provider need it.
+    from genai_prices import __version__, data_snapshot
+
+    name = None if address else _PROVIDERS.get(provider, provider)
+    try:
+        found, listed = data_snapshot.get_snapshot().find_provider_model(model, None, name, address)
+    except LookupError:
+        return None
+    return PublishedPrice(provider=found.id, model=listed.id, source=f"genai-prices {__version__}")
 
 
 def load_prices(path: str | Path | None = None) -> PriceTable:
-    """Return the published prices, and those of the TOML file at `path` before them.
+    """Return the prices of the TOML file at `path`, before those that are published.
 
-    The file has the form of ``fairjudge/backends/prices.toml``: tables ``[[price]]`` with
-    ``model`` (``provider:model``), ``input`` and ``output`` (US dollars per million tokens),
-    ``date`` and ``source``, and optionally ``cached_input``, ``cache_write`` and ``cached_from``
-    (see `Price`). One that cannot be read or has another form raises `InputError`.
+    The file has tables ``[[price]]`` with ``model`` (``provider:model``), ``input`` and ``output``
+    (US dollars per million tokens), ``date`` and ``source``, and optionally ``cached_input``,
+    ``cache_write`` and ``cached_from`` (see `Price`). One that cannot be read or has another form
+    raises `InputError`.
     """
-    published = files("fairjudge.backends").joinpath("prices.toml").read_text(encoding="utf-8")
-    own = {} if path is None else _read(_text(path), path=path)
-    return PriceTable(published=_read(published, path="prices.toml"), own=own)
+    return PriceTable(own={} if path is None else _read(_text(path), path=path))
 
 
 def _text(path: str | Path) -> str:

@@ -57,10 +57,14 @@ class SystemWords(SystemReport):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordReport(Report[SystemWords]):
-    """All systems; ``reference`` names the variant that counts as the measure."""
+    """All systems; ``reference`` names the variant that counts as the measure.
+
+    ``controlled`` says whether all sources were made so that groups and content go with nothing.
+    """
 
     reference: ReferenceKind
     groups: tuple[str, ...]
+    controlled: bool
 
 
 def report_words(
@@ -83,6 +87,11 @@ def report_words(
     return WordReport(
         reference=reference,
         groups=counter.groups,
+        controlled=all(
+            sample.source.controlled is not None
+            for mine in samples.by_system.values()
+            for sample in mine
+        ),
         systems={
             system: _words_of(mine, counter, reference, options.resampling(system))
             for system, mine in samples.by_system.items()

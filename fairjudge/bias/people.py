@@ -12,12 +12,14 @@ from functools import partial
 
 import numpy as np
 
+from fairjudge.bias.exact_odds import ExactOdds, exact_odds
 from fairjudge.bias.measures import Units
 from fairjudge.bias.resampling import Counts, SumStatistic, TwoWay, two_way
-from fairjudge.domain import Id, Record
+from fairjudge.domain import Id, Record, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
+from fairjudge.stats.multiplicity import holm
 from fairjudge.stats.resampling import Resampling, adjusted_by_name
 from fairjudge.text.folding import fold
 
@@ -56,12 +58,18 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OddsRatio:
-    """Odds of inclusion of `group` over those of `other`; 1 is equal, the p-value is against 1."""
+    """Odds of inclusion of `group` over those of `other`; 1 is equal, p-values are against 1.
+
+    ``ratio`` is over all people, ``exact`` within originals. Each p-value is corrected (Holm) over
+    all pairs of groups.
+    """
 
     group: str
     other: str
     ratio: TwoWay
     p_holm: float | None
+    exact: ExactOdds | Undefined
+    exact_p_holm: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +196,8 @@ def inclusion_bias(counts: PeopleCounts, *, resampling: Resampling) -> Inclusion
     """Compare how likely people of each group in a source are to be in its summary (equation 2).
 
     A probability is undefined where a group has nobody in the sources; the ratio of odds also
-    where all or none of a group's people are included: odds of 0 or infinity have no ratio.
+    where all or none of a group's people are included: odds of 0 or infinity have no ratio, but
+    bounds (``exact``).
     """
     units, groups = counts.units(), counts.groups
     whys = _whys(units.counts.total, groups)
@@ -218,7 +227,7 @@ def inclusion_bias(counts: PeopleCounts, *, resampling: Resampling) -> Inclusion
         )
         for g, group in enumerate(groups)
     }
-    return InclusionBias(by_group=by_group, pairs=_pairs(ratios, groups))
+    return InclusionBias(by_group=by_group, pairs=_pairs(ratios, counts, resampling.level))
 
 
 def _check(included: Counts, present: Counts, k: int) -> None:
@@ -275,10 +284,29 @@ def _whys(total: FloatArray, groups: Sequence[str]) -> list[str | None]:
 
 
 def _pairs(
-    ratios: Mapping[tuple[int, int], TwoWay], groups: Sequence[str]
+    ratios: Mapping[tuple[int, int], TwoWay], counts: PeopleCounts, level: float
 ) -> tuple[OddsRatio, ...]:
+    groups = counts.groups
     p_holm = adjusted_by_name({key: both.over_documents for key, both in ratios.items()})
+    exact = {
+        (a, b): exact_odds(
+            counts.included.rows[:, [a, b]],
+            counts.present.rows[:, [a, b]],
+            counts.present.documents,
+            level=level,
+        )
+        for a, b in ratios
+    }
+    tested = {pair: odds.p_value for pair, odds in exact.items() if isinstance(odds, ExactOdds)}
+    exact_p_holm = dict(zip(tested, map(float, holm(list(tested.values()))), strict=True))
     return tuple(
-        OddsRatio(group=groups[a], other=groups[b], ratio=both, p_holm=p_holm.get((a, b)))
+        OddsRatio(
+            group=groups[a],
+            other=groups[b],
+            ratio=both,
+            p_holm=p_holm.get((a, b)),
+            exact=exact[a, b],
+            exact_p_holm=exact_p_holm.get((a, b)),
+        )
         for (a, b), both in ratios.items()
     )

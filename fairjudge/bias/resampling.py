@@ -3,7 +3,8 @@
 A row is what one summary adds to the counts. Every measure here is a function of the rows' sum, so
 resampling is a matrix product. *Documents* are originals: all inputs made from one original are
 drawn together. *Assignments* are the ways in which people were given groups in one original: they
-are drawn within their original, and mirrored inputs stay together.
+are drawn within their original, and mirrored inputs stay together. Fewer than `FEWEST_DOCUMENTS`
+originals, or assignments beyond the first of each original but one, have no interval.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, IntArray, codes, totals
 from fairjudge.stats._bounds import percentile_bounds
 from fairjudge.stats.bootstrap import (
+    FEWEST_DOCUMENTS,
     MOST_UNDEFINED,
     NO_VALUE,
     bootstrap,
@@ -143,6 +145,7 @@ def two_way(
             n=n_units,
             n_excluded=n_excluded,
             null=null,
+            fewest=FEWEST_DOCUMENTS,
         ),
         over_assignments=_over_assignments(counts, statistic, plain, resampling, null),
     )
@@ -156,8 +159,11 @@ def _over_assignments(
     null: float | None,
 ) -> Estimate:
     strata, by_unit = _units(counts)
-    if np.unique(strata).size == strata.size:
-        return replace(plain, method="no interval: one assignment a document")
+    # What tells how assignments vary: each of a document but one.
+    freedom = strata.size - np.unique(strata).size
+    if freedom < FEWEST_DOCUMENTS - 1:
+        some = "too few assignments" if freedom else "one assignment"
+        return replace(plain, method=f"no interval: {some} a document")
     rng = deepcopy(resampling.rng)
     sizes = chunk_sizes(resampling.n_resamples, strata.size, cells=_CELLS_A_CHUNK)
     drawn = np.concatenate([statistic(_draw_within(strata, size, rng) @ by_unit) for size in sizes])

@@ -13,7 +13,9 @@ from fairjudge.bias.analysis import (
     WordReport,
 )
 from fairjudge.bias.entity_analysis import EntityReport, SystemEntities
+from fairjudge.bias.exact_odds import ExactOdds
 from fairjudge.bias.hallucination import HallucinationBias
+from fairjudge.bias.people import InclusionBias, OddsRatio
 from fairjudge.bias.reporting import Exclusion, Report, SystemT
 from fairjudge.bias.representation import Distinguishability
 from fairjudge.bias.resampling import TwoWay
@@ -28,6 +30,7 @@ def words_json(report: WordReport) -> Json:
     return {
         "reference": report.reference,
         "groups": list(report.groups),
+        "controlled": report.controlled,
         "family": "the groups of a system (Holm)",
         **_systems(report, _words),
     }
@@ -89,13 +92,16 @@ def entities_json(report: EntityReport) -> Json:
 def _entities(found: SystemEntities) -> Json:
     measures = _two_ways(found.estimates)
     measures["hallucination"] |= _hallucinated_groups(found.hallucination)
+    inclusion = measures.pop("inclusion")
+    if inclusion["value"] is None and (farthest := _farthest(found.inclusion)) > 1.0:
+        inclusion["at_least"] = farthest - 1.0
     return {
-        "inclusion": measures.pop("inclusion"),
+        "inclusion": inclusion,
         "by_group": _two_ways(found.inclusion.by_group),
         "odds_ratios": [
             {"group": pair.group, "other": pair.other}
             | _two_way(pair.ratio)
-            | {"p_holm": pair.p_holm}
+            | {"p_holm": pair.p_holm, "exact": _exact(pair)}
             for pair in found.inclusion.pairs
         ],
         **measures,
@@ -106,6 +112,19 @@ def _entities(found: SystemEntities) -> Json:
         "n_unknown": found.n_unknown,
         "hallucinated": to_json(found.most_hallucinated),
     }
+
+
+def _exact(pair: OddsRatio) -> Json:
+    if isinstance(pair.exact, Undefined):
+        return {"low": None, "high": None, "p_value": None, "p_holm": None, "why": pair.exact.why}
+    bounds = {name: getattr(pair.exact, name) for name in ("low", "high", "p_value")}
+    return bounds | {"p_holm": pair.exact_p_holm}
+
+
+def _farthest(found: InclusionBias) -> float:
+    """Return how far from 1 the odds ratio of some pair of groups is at least."""
+    odds = [pair.exact for pair in found.pairs if isinstance(pair.exact, ExactOdds)]
+    return max((one.farthest for one in odds), default=1.0)
 
 
 def distinguishability_json(report: DistinguishabilityReport) -> Json:

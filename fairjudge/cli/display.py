@@ -138,6 +138,12 @@ def _cluster_table(one: Built) -> TextTable:
     if one.dropped_answers:
         counts = ", ".join(f"{n}: {why}" for why, n in one.dropped_answers)
         notes.append(f"Answers dropped: {counts}")
+    if one.doubtful:
+        n_doubtful = sum(len(row["aids"]) for row in one.doubtful)
+        notes.append(
+            f"A second reading did not find the group's label in {pluralize(n_doubtful, 'article')}"
+            " of it (meta.doubtful_labels)"
+        )
     if one.why_none:
         notes.append(f"No question: {one.why_none}")
     if one.problems:

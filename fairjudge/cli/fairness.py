@@ -41,7 +41,10 @@ def coverage(
     ] = 100,
     variant: Annotated[
         Literal["paper", "released"],
-        typer.Option(help="As the paper defines the measures, or as its authors' code does."),
+        typer.Option(
+            help="How coverage and parity are taken: as the paper defines them, or as its "
+            "authors' code does."
+        ),
     ] = "paper",
     permutations: Annotated[
         int, typer.Option(min=1, help="Random relabellings where not all can be gone through.")
@@ -75,8 +78,9 @@ def coverage(
     """Tell whether summaries cover documents of every value alike: Equal Coverage, Coverage Parity.
 
     Equal Coverage (EC) is the mean difference between a value's coverage and that of all
-    documents; R_EC the share of summaries where it is significant; Coverage Parity (CP) says
-    whether the same value keeps being over- or under-represented. 0 is fair for all three.
+    documents; R_EC the share of summaries where it is significant (as published: by a test that
+    finds more in small sets); Coverage Parity (CP) says whether the same value keeps being over-
+    or under-represented. 0 is fair for all.
 
         fairjudge fairness coverage clusters.jsonl --summaries s.jsonl --attribute sentiment
     """

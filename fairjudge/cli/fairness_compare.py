@@ -17,8 +17,10 @@ def overall(
     ],
     *,
     measure: Annotated[
-        Literal["r_ec", "equal_coverage", "coverage_parity"],
-        typer.Option(help="What is normalised and averaged."),
+        Literal["r_ec", "r_ec_strict", "equal_coverage", "coverage_parity"],
+        typer.Option(
+            help="What is normalised and averaged; r_ec_strict is R_EC as published (Table 3)."
+        ),
     ] = "r_ec",
     json_file: opt.Json = None,
 ) -> None:

@@ -260,6 +260,11 @@ def judges(
     model: Model,
 ) -> Sequence[Model]:
     """Return each model that judges: several are a jury."""
+    if model.price_input is not None and len(backend or ()) > 1:
+        raise typer.BadParameter(
+            "one price for several backends; give each its own in a file of --prices",
+            param_hint="--price-input",
+        )
     shared = replace(
         model, embedding_model=embedding_model, entailment_model=entailment_model, engine=engine
     )

@@ -51,7 +51,10 @@ def plan(
     json_file: opt.Json = None,
     batch: Annotated[
         Path | None,
-        typer.Option(help="Also write the requests as an OpenAI batch file (JSONL) to upload."),
+        typer.Option(
+            help="Also write the requests as a batch file of the backend's provider (OpenAI, vLLM, "
+            "Anthropic, Gemini)."
+        ),
     ] = None,
 ) -> None:
     r"""Estimate requests, tokens, cost and time of a run, less what the cache holds.
@@ -90,7 +93,11 @@ def plan(
         raise typer.BadParameter("give clusters (build), or --references and --summaries (judge)")
     report = plan_report(plans, max_cost=models[0].max_cost, max_calls=models[0].max_calls)
     if batch is not None:
-        write_batch(batch, {key: request for one in plans for key, request in one.requests.items()})
+        files = write_batch(
+            batch, {key: request for one in plans for key, request in one.requests.items()}
+        )
+        if json_file != "-":
+            say("Batch: " + ", ".join(map(str, files)))
     display.report(report, json_file, [plan_table(report)])
 
 
@@ -173,7 +180,9 @@ def plan_table(report: Mapping[str, Any]) -> TextTable:
 
 
 def load_batch(
-    results: Annotated[Path, typer.Argument(help="The results file of an OpenAI batch (JSONL).")],
+    results: Annotated[
+        list[Path], typer.Argument(help="Results of a batch, also several files (JSONL).")
+    ],
     *,
     cache: opt.CacheDir = None,
     store: opt.Store = None,
@@ -182,7 +191,8 @@ def load_batch(
     """Put a batch's replies into the cache, so that the planned command finds them there.
 
     Write the batch by 'fairjudge plan ... --batch calls.jsonl', have it run, load its results, and
-    run the same 'judge' command with the same --cache: it asks only for what is missing.
+    run the same 'judge' command with the same --cache: it asks only for what is missing, as rows
+    that failed or expired ('plan --batch' then writes these alone).
     """
     from fairjudge.engine.models import open_cache, print_warning
     from fairjudge.run.batches import import_batch

@@ -23,6 +23,9 @@ def rank(
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the ranking as one self-contained HTML page.")
+    ] = None,
 ) -> None:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
@@ -37,6 +40,12 @@ def rank(
     from fairjudge.protocols import PROTOCOLS
 
     rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
-    display.found(comparing.rank(rows, level=level, seed=seed), json_file)
+    found = comparing.rank(rows, level=level, seed=seed)
+    if html is not None:
+        from fairjudge.records.folder import write_output
+        from fairjudge.reports.result_sections import ranking_page
+
+        write_output(html, ranking_page(found.figures))
+    display.found(found, json_file)
     ranked = [row for row in rows if PROTOCOLS[row.protocol].paired]
     audit_options.finish(ranked, protocol=None, limit=max_unscored)

@@ -26,6 +26,15 @@ ReportKind: TypeAlias = Literal[
     "audit length",
     "audit order",
     "audit checks",
+    "audit stability",
+    "rank",
+    "compare",
+    "check",
+    "cascade",
+    "cascade --guarantee",
+    "align",
+    "fairness chunk-size",
+    "fairness oracle",
     "fairness compare",
     "fairness coverage",
     "fairness proportional",
@@ -40,7 +49,7 @@ ReportKind: TypeAlias = Literal[
 
 _KNOWN = (
     "judgements, references, clusters, summaries, labels, a run's folder, or the --json of judge, "
-    "build, summarize, calibrate, audit, fairness or bias"
+    "build, summarize, calibrate, audit, rank, compare, check, cascade, align, fairness or bias"
 )
 
 
@@ -108,8 +117,11 @@ def _first_row(path: Path) -> Mapping[str, Any]:
 
 
 def _group(report: Mapping[str, Any]) -> frozenset[str]:
-    """Return the keys of the first group."""
-    return _first(report.get("groups"))
+    """Return the keys of the groups: one of which nothing is known has few."""
+    groups = report.get("groups")
+    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
+        return frozenset()
+    return frozenset(name for group in groups for name in group)
 
 
 def _system(report: Mapping[str, Any]) -> frozenset[str]:
@@ -138,6 +150,15 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "audit length": lambda report: "win_rates" in _group(report),
     "audit order": lambda report: {"by_place", "first_minus_last"} <= report.keys(),
     "audit checks": lambda report: {"checks", "judge"} <= report.keys(),
+    "audit stability": lambda report: {"flips", "unanimous"} <= _group(report),
+    "check": lambda report: {"outcome", "margin", "groups"} <= report.keys(),
+    "compare": lambda report: {"first", "second", "shift"} <= _group(report),
+    "rank": lambda report: {"judge", "systems", "why"} <= _group(report),
+    "cascade": lambda report: {"saved", "error_added"} <= report.keys(),
+    "cascade --guarantee": lambda report: {"agreement_promised", "threshold"} <= report.keys(),
+    "align": lambda report: {"candidates", "opened", "kept"} <= report.keys(),
+    "fairness chunk-size": lambda report: {"identified", "best"} <= report.keys(),
+    "fairness oracle": lambda report: {"measures", "documents", "notes"} <= report.keys(),
     "fairness compare": lambda report: {"baseline", "systems", "signatures"} <= report.keys(),
     "fairness coverage": lambda report: _measured(report, "coverage"),
     "fairness proportional": lambda report: _measured(report, "proportional"),

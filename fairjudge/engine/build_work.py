@@ -15,7 +15,7 @@ from fairjudge.engine.runs import resume, start
 from fairjudge.errors import InputError
 from fairjudge.graphs.by_article import ArticleDeps, build_article_graph
 from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
-from fairjudge.options.building import PAPER_ARTICLES, SettledOptions
+from fairjudge.options.building import PAPER_ARTICLES, PAPER_QUESTIONS, SettledOptions
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.references.embedded import LocalQuestionWriter
 from fairjudge.references.ports import ArticleBuilder, Builder
@@ -81,7 +81,7 @@ def _deps(
             builder=builder,
             validity=options.validity,
             max_articles=options.max_articles or PAPER_ARTICLES,
-            n_questions=options.n_questions,
+            n_questions=options.n_questions or PAPER_QUESTIONS,
             progress=progress,
         )
     n_tokens = sum(count_tokens(f"{article.title}\n\n{article.content}") for article in articles)
@@ -91,7 +91,7 @@ def _deps(
         validity=options.validity,
         max_articles=options.max_articles,
         n_questions=options.n_questions,
-        fits=n_tokens <= options.context_tokens,
+        n_parts=-(-n_tokens // options.context_tokens),
         progress=progress,
     )
 
@@ -133,6 +133,7 @@ async def build_one(
         "question_answers": questions,
         "dropped": state["dropped"],
         "dropped_answers": n_by_reason(state.get("dropped_answers", ())),
+        **({"doubtful": state["doubtful"]} if state.get("doubtful") else {}),
         "n_steps": state["n_steps"],
         "problems": [problem["text"] for problem in state["problems"]],
         "retry": any(problem["reason"] in RETRYABLE for problem in state["problems"]),

@@ -17,7 +17,8 @@ class Built:
 
     ``unused`` names the articles that were excluded, with the reason; ``why_none`` says why there
     is no question, where there is none; ``problems`` are failed calls; ``dropped_answers`` say why
-    and how many.
+    and how many; ``doubtful`` are labels that a second reading did not find in all that stand
+    under them (``question``, ``group`` from 0, ``aids``).
     """
 
     reference: Reference
@@ -28,6 +29,7 @@ class Built:
     problems: tuple[str, ...]
     n_steps: int
     why_none: str | None
+    doubtful: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def n_used(self) -> int:
@@ -50,12 +52,14 @@ class Built:
                     ),
                     "n_groups": len(question.answer_groups),
                     "n_answers": sum(map(len, question.answer_groups)),
+                    **({"kind": question.kind} if question.kind else {}),
                 }
                 for question in reference.question_answers
             ],
             "dropped": [{"question": question, "why": why} for question, why in self.dropped],
             "dropped_answers": dict(self.dropped_answers),
             "problems": list(self.problems),
+            **({"doubtful_labels": [dict(one) for one in self.doubtful]} if self.doubtful else {}),
             "why_no_questions": self.why_none,
         }
 
@@ -116,6 +120,7 @@ def built_of(row: dict[str, Any], cluster: Cluster) -> Built:
         "unused": [{"aid": aid, "why": why} for aid, why in unused],
         "dropped_questions": [{"question": question, "why": why} for question, why in dropped],
         **({"dropped_answers": dropped_answers} if dropped_answers else {}),
+        **({"doubtful_labels": row["doubtful"]} if row.get("doubtful") else {}),
         **({"why_no_questions": row["why_none"]} if row["why_none"] else {}),
     }
     return Built(
@@ -127,6 +132,7 @@ def built_of(row: dict[str, Any], cluster: Cluster) -> Built:
         problems=tuple(row.get("problems", [])),
         n_steps=row.get("n_steps", 0),
         why_none=row["why_none"],
+        doubtful=tuple(row.get("doubtful", ())),
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TypeAlias
 
@@ -12,16 +13,22 @@ import numpy as np
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.fairness.coverage_parity import contributions, means
-from fairjudge.fairness.equal_coverage import SampleCoverage
+from fairjudge.fairness.equal_coverage import (
+    SampleCoverage,
+    all_relabellings,
+    count_relabellings,
+)
 from fairjudge.fairness.support import CoverageVariant
-from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats._bounds import percentile_bounds
-from fairjudge.stats.bootstrap import resample_counts
-from fairjudge.stats.resampling import Resampling
+from fairjudge.stats.bootstrap import FEWEST_DOCUMENTS, divide, resample_counts
+from fairjudge.stats.permutation import compare
+from fairjudge.stats.resampling import Resampling, chunk_sizes
 from fairjudge.text.counting import pluralize
 
-_Statistic: TypeAlias = Callable[[str, FloatArray], FloatArray]
-"""Maps a subset's name and multiplicities, shape (r, n), to statistics of shape (r, k)."""
+_Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
+"""Maps how often each sample counts, shape (r, n), to statistics of shape (r, k)."""
+_CELLS_A_CHUNK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,18 +36,24 @@ class LargestDifference:
     """The largest difference of a measure between the sets that different values dominate.
 
     ``value`` is in the measure's unit and not negative; ``low`` and ``high`` bound the difference
-    of that one pair of subsets (``dominated_by``: the one with the larger measure first).
-    ``of_value`` names the represented value where the measure has one a value. ``p_value`` tests
-    that no pair differs: subsets are resampled, and the largest *deviation* of any difference
-    from its observed size is compared with ``value``, so picking the largest pair costs nothing.
+    of that one pair of subsets (``dominated_by``: the one with the larger measure first), None
+    where one has fewer than `FEWEST_DOCUMENTS` samples. ``of_value`` names the represented value
+    where the measure has one a value. ``p_value`` tests that no pair differs: samples change their
+    subsets, which keep their sizes, and the largest difference that any pair then has is compared
+    with ``value``, so picking the largest pair costs nothing and subsets may be small. Where
+    ``exact`` all ways to do so were gone through.
     """
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p_value: float
     dominated_by: tuple[str, str]
     of_value: str | None
+    exact: bool = False
+
+
+_Found: TypeAlias = LargestDifference | Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +63,8 @@ class Dominance:
     ``n_by_value`` counts the samples that each value dominates, ``n_tied`` those that none does.
     """
 
-    unfair_share: LargestDifference | Undefined
-    mean_difference: LargestDifference | Undefined
+    unfair_share: _Found
+    mean_difference: _Found
     n_by_value: Mapping[str, int]
     n_tied: int
 
@@ -86,55 +99,93 @@ def dominance(
     verdicts = np.array(unfair, dtype=np.float64)
     parts = contributions(samples, variant=variant)
 
-    def share(name: str, counts: FloatArray) -> FloatArray:
-        return (counts @ verdicts[subsets[name]] / subsets[name].size)[:, None]
+    def share(counts: FloatArray) -> FloatArray:
+        return divide(counts @ verdicts, counts.sum(axis=1))[:, None]
 
-    def mean_differences(name: str, counts: FloatArray) -> FloatArray:
-        rows = subsets[name]
-        return means(replace(parts, sums=parts.sums[rows], counts=parts.counts[rows]), counts)
+    def largest(statistic: _Statistic, columns: Sequence[str | None]) -> _Found:
+        if len(subsets) < 2:
+            return Undefined(why="fewer than two values dominate any sample")
+        return _largest(statistic, len(samples), subsets, columns, resampling)
 
-    sizes = {name: int(rows.size) for name, rows in subsets.items()}
     return Dominance(
-        unfair_share=_largest(share, sizes, (None,), resampling),
-        mean_difference=_largest(mean_differences, sizes, parts.values, resampling),
-        n_by_value=sizes,
+        unfair_share=largest(share, (None,)),
+        mean_difference=largest(partial(means, parts), parts.values),
+        n_by_value={name: int(rows.size) for name, rows in subsets.items()},
         n_tied=named.count(None),
     )
 
 
 def _largest(
     statistic: _Statistic,
-    sizes: Mapping[str, int],
+    n_samples: int,
+    subsets: Mapping[str, IntArray],
     columns: Sequence[str | None],
     resampling: Resampling,
-) -> LargestDifference | Undefined:
+) -> _Found:
     """Find the largest difference over pairs of subsets and columns, and test it."""
-    pairs = list(combinations(sizes, 2))
-    if not pairs:
-        return Undefined(why="fewer than two values dominate any sample")
-    observed = {name: statistic(name, np.ones((1, size))) for name, size in sizes.items()}
-    drawn = {
-        name: statistic(name, resample_counts(size, resampling.n_resamples, resampling.rng))
-        for name, size in sizes.items()
-    }
-    differences = np.stack([(observed[a] - observed[b])[0] for a, b in pairs])
-    if np.all(np.isnan(differences)):
+    pairs = list(combinations(range(len(subsets)), 2))
+    order = np.concatenate(list(subsets.values()))
+    sizes = tuple(rows.size for rows in subsets.values())
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+
+    def differences(membership: IntArray) -> FloatArray:
+        """Return all differences where samples are in these subsets, shape (r, pairs, k)."""
+        found = []
+        for code in range(len(sizes)):
+            counts = np.zeros((len(membership), n_samples))
+            counts[:, order] = membership == code
+            found.append(statistic(counts))
+        return np.stack([found[a] - found[b] for a, b in pairs], axis=1)
+
+    observed = differences(codes[None, :])[0]
+    if np.all(np.isnan(observed)):
         return Undefined(why="no value is the most or the least covered in two of the subsets")
-    resampled = np.stack([drawn[a] - drawn[b] for a, b in pairs])
-    pair, column = divmod(int(np.nanargmax(np.abs(differences))), differences.shape[1])
-    largest = float(differences[pair, column])
-    deviations = np.abs(resampled - differences[:, None, :])
-    extreme = np.where(np.isnan(deviations), 0.0, deviations).max(axis=(0, 2))
-    at_least = int(np.count_nonzero(extreme >= abs(largest) - 1e-12))
-    sign = 1.0 if largest >= 0.0 else -1.0
-    chosen = sign * resampled[pair, :, column]
-    bounds = percentile_bounds(chosen[~np.isnan(chosen)], level=resampling.level)
-    first, second = pairs[pair]
+    exact = count_relabellings(sizes) <= resampling.n_resamples
+    ways = [all_relabellings(sizes).astype(np.intp)] if exact else _shuffled(codes, resampling)
+    extremes = [np.nan_to_num(np.abs(differences(rows))).max(axis=(1, 2)) for rows in ways]
+    pair, column = divmod(int(np.nanargmax(np.abs(observed))), observed.shape[1])
+    largest = float(observed[pair, column])
+    placed = compare(abs(largest), np.concatenate(extremes))
+    first, second = (list(subsets)[code] for code in pairs[pair])
+    chosen = (first, second) if largest >= 0.0 else (second, first)
+    drawn = _resampled(statistic, n_samples, [subsets[name] for name in chosen], resampling)
+    low, high = (None, None) if drawn is None else _bounds(drawn[:, column], resampling.level)
+    n = placed.n_permutations
     return LargestDifference(
         value=abs(largest),
-        low=bounds.low,
-        high=bounds.high,
-        p_value=(1 + at_least) / (1 + resampling.n_resamples),
-        dominated_by=(first, second) if sign > 0 else (second, first),
+        low=low,
+        high=high,
+        # All ways hold the observed one, which is the 1 that the formula adds.
+        p_value=(placed.p_value * (1 + n) - 1) / n if exact else placed.p_value,
+        dominated_by=chosen,
         of_value=columns[column],
+        exact=exact,
     )
+
+
+def _shuffled(codes: IntArray, resampling: Resampling) -> Iterator[IntArray]:
+    """Yield the samples' subsets in random order, many at a time."""
+    for size in chunk_sizes(resampling.n_resamples, codes.size, cells=_CELLS_A_CHUNK):
+        yield resampling.rng.permuted(np.broadcast_to(codes, (size, codes.size)), axis=1)
+
+
+def _resampled(
+    statistic: _Statistic, n_samples: int, pair: Sequence[IntArray], resampling: Resampling
+) -> FloatArray | None:
+    """Return differences of two subsets of resampled samples, None for too few, shape (r, k)."""
+    if min(rows.size for rows in pair) < FEWEST_DOCUMENTS:
+        return None
+    found = []
+    for rows in pair:
+        counts = np.zeros((resampling.n_resamples, n_samples))
+        counts[:, rows] = resample_counts(rows.size, resampling.n_resamples, resampling.rng)
+        found.append(statistic(counts))
+    return found[0] - found[1]
+
+
+def _bounds(drawn: FloatArray, level: float) -> tuple[float | None, float | None]:
+    defined = drawn[~np.isnan(drawn)]
+    if not defined.size:
+        return None, None
+    bounds = percentile_bounds(defined, level=level)
+    return bounds.low, bounds.high

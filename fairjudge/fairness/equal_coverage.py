@@ -150,7 +150,7 @@ def relabelling_test(
     total = count_relabellings(sizes)
     exact = total <= n_permutations
     if exact:
-        rows = _all_relabellings(sizes)
+        rows = all_relabellings(sizes)
         means = np.stack([(rows == k) @ documents / size for k, size in enumerate(sizes)], axis=1)
     else:
         shuffled = rng.permuted(np.broadcast_to(documents, (n_permutations, len(labels))), axis=1)
@@ -198,7 +198,7 @@ def count_relabellings(sizes: Sequence[int]) -> int:
 
 
 @lru_cache(maxsize=64)
-def _all_relabellings(sizes: tuple[int, ...]) -> NDArray[np.int8]:
+def all_relabellings(sizes: tuple[int, ...]) -> NDArray[np.int8]:
     """Return every distinct assignment of value codes, shape (count, n_documents)."""
     n = sum(sizes)
     # The last value takes the places that the others leave.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from fairjudge.options.declaring import Opt
 
@@ -15,6 +15,7 @@ Pipeline: TypeAlias = Literal["article", "paper"]
 """One call an article for all questions, or one for each question and article as in the paper."""
 PAPER_ARTICLES = 10
 """The articles that DiverseSumm keeps of a cluster: those that answer most questions."""
+PAPER_QUESTIONS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +36,9 @@ class BuildOptions:
     n_questions: Annotated[
         int | None,
         Opt(
-            "Number of questions to keep (default 12); 1.5 x as many are generated, and those that "
-            "most articles answer are kept. With --pipeline paper and the local backend, the "
-            "number before any is filtered out (20).",
+            "Number of questions to ask for at most: a story that bears fewer gets fewer. Default: "
+            "one for every 60 words of the articles, 4 to 12; with --pipeline paper and the local "
+            "backend 20.",
             flag="--questions",
             ge=1,
         ),
@@ -72,7 +73,7 @@ class BuildOptions:
         int,
         Opt(
             "Questions are written on all articles where these take at most so many tokens, else "
-            "on representative ones.",
+            "on parts of them.",
             ge=1,
         ),
     ] = 100_000
@@ -92,6 +93,16 @@ class BuildOptions:
         ),
     ] = True
 
+    complete: Annotated[
+        bool,
+        Opt(
+            "Read the articles once more for answers that were missed, and for labels that a "
+            "member's article does not bear out: one call where the articles are short, else one "
+            "an article. Not with --pipeline paper.",
+            flag="--complete",
+        ),
+    ] = False
+
     @property
     def validity(self) -> Validity:
         """When a question stays."""
@@ -108,12 +119,13 @@ class BuildOptions:
         by_article = llm and self.pipeline == "article"
         return SettledOptions(
             max_articles=self.max_articles or (None if by_article else PAPER_ARTICLES),
-            n_questions=self.n_questions or (12 if by_article else 20),
+            n_questions=self.n_questions or (None if by_article else PAPER_QUESTIONS),
             validity=self.validity,
             pipeline="article" if by_article else "paper",
             context_tokens=self.context_tokens,
             consolidation=self.consolidation or ("llm" if by_article else "embedding"),
             post_filter=self.post_filter,
+            complete=self.complete and by_article,
         )
 
 
@@ -122,9 +134,15 @@ class SettledOptions:
     """`BuildOptions` of which none is open."""
 
     max_articles: int | None
-    n_questions: int
+    n_questions: int | None
     validity: Validity
     pipeline: Pipeline
     context_tokens: int
     consolidation: Consolidation
     post_filter: bool
+    complete: bool = False
+
+    def identity(self) -> dict[str, Any]:
+        """Return what tells runs apart; what is not asked for is not named."""
+        whole = asdict(self)
+        return whole if self.complete else {n: v for n, v in whole.items() if n != "complete"}

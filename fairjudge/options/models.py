@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import sys
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from fairjudge.backends.budgeting import Budget
     from fairjudge.backends.planning import PlanningBackend
-    from fairjudge.backends.pricing import PriceTable
+    from fairjudge.backends.pricing import Price, PriceTable
     from fairjudge.ports import ModelRef
 
 Engine: TypeAlias = Literal["local", "ray"]
@@ -59,7 +60,9 @@ class Model:
     requests_per_minute, tokens_per_minute : int, optional
         A provider's limits.
     prices : path, optional
-        A TOML file of prices, beside those that are known.
+        A TOML file of prices, which come before those that are published.
+    price_input, price_output : float, optional
+        This model's price in US dollars per million tokens, before all others.
     embedding_model, entailment_model : str, optional
         Local models other than the packaged ones.
     engine : {"local", "ray"}
@@ -133,6 +136,14 @@ class Model:
             "hold at any --base-url."
         ),
     ] = None
+    price_input: Annotated[
+        float | None,
+        Opt("Price of the model's input, in US dollars per million tokens.", ge=0),
+    ] = None
+    price_output: Annotated[
+        float | None,
+        Opt("Price of its output, in US dollars per million tokens.", ge=0),
+    ] = None
     embedding_model: str | None = None
     entailment_model: str | None = None
     engine: Engine = "local"
@@ -156,6 +167,8 @@ class Model:
         if self.chat is not None and self.engine == "ray":
             raise ConfigurationError("engine: a chat model of LangChain cannot be sent to Ray")
         check_fields(self)
+        if (self.price_input is None) != (self.price_output is None):
+            raise ConfigurationError("price_input and price_output: give both, or neither")
         if self.store is not None:
             StoreAddress(self.store)
 
@@ -201,6 +214,7 @@ class Model:
 
     def on(self, budget: Budget) -> Model:
         """Return this model with `budget` in place of its own."""
+        budget.include_prices(self.own_price)
         shared = replace(self)
         object.__setattr__(shared, "_budget", budget)
         return shared
@@ -216,7 +230,24 @@ class Model:
         """The prices that are known, `prices` among them."""
         from fairjudge.backends.pricing import load_prices
 
-        return load_prices(self.prices)
+        return load_prices(self.prices).including(self.own_price)
+
+    @property
+    def own_price(self) -> dict[str, Price]:
+        """The price that was given for this model, by its name; empty without one."""
+        from fairjudge.backends.pricing import Price
+
+        if self.llm is None or self.price_input is None or self.price_output is None:
+            return {}
+        return {
+            str(self.llm): Price(
+                model=str(self.llm),
+                input=self.price_input,
+                output=self.price_output,
+                date=dt.datetime.now(tz=dt.UTC).date(),
+                source="price_input and price_output",
+            )
+        }
 
     @property
     def sampling(self) -> Sampling:

@@ -9,7 +9,7 @@ from fairjudge.domain import Answer, Article, Unscored
 from fairjudge.ports import Embedder
 from fairjudge.references.consolidation import consolidate
 from fairjudge.references.local import LocalReferences
-from fairjudge.references.ports import Consolidator, Grouping, Groups, sort_groups
+from fairjudge.references.ports import Asked, Consolidator, Grouping, Groups, sort_groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +84,14 @@ class GroupsAlone:
     consolidator: Consolidator
 
     async def group(
-        self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
-    ) -> Grouping | Unscored:
+        self, asked: Sequence[Asked], questions: Sequence[str], articles: Sequence[Article]
+    ) -> tuple[Grouping | Unscored, ...]:
         """See `fairjudge.references.ports.Grouper`."""
-        found = await self.consolidator.group(question, answers, articles)
-        return found if isinstance(found, Unscored) else Grouping(groups=found)
+        found = [
+            await self.consolidator.group(questions[one.index], one.answers, articles)
+            for one in asked
+        ]
+        return tuple(one if isinstance(one, Unscored) else Grouping(groups=one) for one in found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

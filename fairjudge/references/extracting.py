@@ -13,7 +13,7 @@ from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import Asker
 from fairjudge.references.llm import MAX_ANSWER_WORDS
-from fairjudge.references.ports import Answered, Found
+from fairjudge.references.ports import Answered, Found, Question
 from fairjudge.references.replies import QuotableArticle
 from fairjudge.references.writing import outlet_and_date
 from fairjudge.text.counting import pluralize
@@ -21,22 +21,21 @@ from fairjudge.text.scripts import count_words
 
 MAX_QUESTIONS = 25
 """More questions are asked in parts."""
-MAX_GLOSS_WORDS = 15
+MAX_GLOSS_WORDS = 20
 _LIMIT = 8000
 _OR_NULL = {"type": ["string", "null"]}
+VOICE = {
+    "quote": {"type": "string"},
+    "speaker": _OR_NULL,
+    "stance": {"type": "string", "enum": list(get_args(Stance))},
+    "gloss": _OR_NULL,
+}
+"""The schema of a quote, and of what is said of it."""
 _SCHEMA = json_object(
     {
         "answers": {
             "type": "array",
-            "items": json_object(
-                {
-                    "question": {"type": "integer"},
-                    "quote": {"type": "string"},
-                    "speaker": _OR_NULL,
-                    "stance": {"type": "string", "enum": list(get_args(Stance))},
-                    "gloss": _OR_NULL,
-                }
-            ),
+            "items": json_object({"question": {"type": "integer"}, **VOICE}),
         }
     }
 )
@@ -71,7 +70,7 @@ class LlmArticleAnswerer:
 
     asker: Asker
 
-    async def answer(self, questions: Sequence[str], article: Article) -> Answered | Unscored:
+    async def answer(self, questions: Sequence[Question], article: Article) -> Answered | Unscored:
         """See `fairjudge.references.ports.ArticleAnswerer`."""
         n_parts = -(-len(questions) // MAX_QUESTIONS)
         text, found, n_absent, problems = QuotableArticle(article), [], 0, []
@@ -90,7 +89,7 @@ class LlmArticleAnswerer:
                 n_absent += one is None
         return Answered(found=tuple(found), n_absent=n_absent, problem="; ".join(problems))
 
-    async def _part(self, questions: Sequence[str], article: Article) -> Listed | Unscored:
+    async def _part(self, questions: Sequence[Question], article: Article) -> Listed | Unscored:
         first = await self._ask(questions, article)
         if isinstance(first, Unscored) or not first.cut_off:
             return first
@@ -105,7 +104,7 @@ class LlmArticleAnswerer:
         problem = "the limit on its tokens (max_output_tokens) ended the list of answers"
         return Listed(items=(*items, *more), problem=problem if rest.cut_off else rest.problem)
 
-    async def _ask(self, questions: Sequence[str], article: Article) -> Listed | Unscored:
+    async def _ask(self, questions: Sequence[Question], article: Article) -> Listed | Unscored:
         partial: list[Listed] = []
 
         def keeping(listed: Listed | Unscored, text: str) -> Listed | Unscored:
@@ -114,17 +113,13 @@ class LlmArticleAnswerer:
                 return Unscored(reason="unparseable", detail=listed.problem, raw=text)
             return listed
 
-        numbered = "\n".join(f"{n}. {question}" for n, question in enumerate(questions, 1))
         found = await self.asker.ask(
             load_template("reference", "answers"),
             {
                 "article": replace(fence_articles((article,)), titles=(outlet_and_date(article),)),
-                "questions": Fenced("questions", (numbered,)),
+                "questions": Fenced("questions", (_with_seen(questions),)),
                 "max_words": str(MAX_ANSWER_WORDS),
                 "gloss_words": str(MAX_GLOSS_WORDS),
-                "answer_format": 'Reply with JSON alone: {"answers": [{"question": 1, "quote": '
-                '"...", "speaker": null, "stance": "endorses", "gloss": null}]}, or '
-                '{"answers": []} when the article answers none of the questions.',
             },
             schema=_SCHEMA,
             read=lambda text, cut_off: keeping(
@@ -135,6 +130,15 @@ class LlmArticleAnswerer:
         if isinstance(found, Unscored) and partial:
             return max(partial, key=lambda listed: len(listed.items))
         return found
+
+
+def _with_seen(questions: Sequence[Question]) -> str:
+    """Return numbered questions, below each the answers that were seen while it was written."""
+    lines: list[str] = []
+    for number, question in enumerate(questions, 1):
+        lines.append(f"{number}. {question.text}")
+        lines += [f"   seen: {'; '.join(question.seen)}"] if question.seen else []
+    return "\n".join(lines)
 
 
 def _reached(items: Sequence[Quoted]) -> int:
@@ -176,13 +180,18 @@ def _item(one: Any, n: int) -> Quoted | None:
     number, quote = one.get("question"), one.get("quote")
     if type(number) is not int or not 1 <= number <= n or not isinstance(quote, str):
         return None
-    voice: dict[str, Any] = {"speaker": _words(one.get("speaker"))}
-    if one.get("stance") in get_args(Stance):
-        voice["stance"] = one["stance"]
-    gloss = _words(one.get("gloss"))
+    return Quoted(question=number - 1, quote=quote, voice=voice_of(one))
+
+
+def voice_of(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an item of a reply says of its quote: speaker, stance and gloss."""
+    voice: dict[str, Any] = {"speaker": _words(item.get("speaker"))}
+    if item.get("stance") in get_args(Stance):
+        voice["stance"] = item["stance"]
+    gloss = _words(item.get("gloss"))
     if gloss and count_words(gloss) <= MAX_GLOSS_WORDS:
         voice["gloss"] = gloss
-    return Quoted(question=number - 1, quote=quote, voice=voice)
+    return voice
 
 
 def _words(value: Any) -> str | None:

@@ -1,56 +1,66 @@
-"""Filtering and grouping the answers to one question by a model: one call, parts where many."""
+"""Sorting the answers to questions of a story by a model: one call, parts where there are many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairjudge.domain import Answer, Article, Unscored
-from fairjudge.parsing import read_list, read_object
+from fairjudge.parsing import read_object
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import INTEGERS, Asker
-from fairjudge.references.ports import Consolidator, Grouping, Groups, sort_groups
+from fairjudge.references.ports import Asked, Consolidator, Grouping
 from fairjudge.text.scripts import count_words, first_words
 
 MAX_ANSWERS = 60
 """More answers are sorted in parts: the first makes groups, the others add to them."""
-MAX_LABEL_WORDS = 10
-_MAX_WORDINGS = 2
-_LIMIT = 4096
-_NEW = json_object({"label": {"type": "string"}, "answers": INTEGERS})
-_OLD_OR_NEW = json_object(
-    {"group": {"type": ["integer", "null"]}, "label": {"type": "string"}, "answers": INTEGERS}
+MAX_LABEL_WORDS = 16
+_LIMIT = 6000
+_GROUP = json_object({"label": {"type": "string"}, "answers": INTEGERS, "disputed_by": INTEGERS})
+_SCHEMA = json_object(
+    {
+        "sorted": {
+            "type": "array",
+            "items": json_object(
+                {
+                    "question": {"type": "integer"},
+                    "groups": {"type": "array", "items": _GROUP},
+                    "rivals": {"type": "array", "items": INTEGERS},
+                    "invalid": INTEGERS,
+                }
+            ),
+        }
+    }
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Answers by position that say the same, and what they say."""
+    """Answers by position that say the same, what they say, and those that dispute it."""
 
     label: str
     members: tuple[int, ...]
+    disputed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sorted:
-    """What a reply makes of a part's answers, by their position in the part.
+    """What a reply makes of the answers to one question; ``rivals`` are pairs of ``groups``."""
 
-    ``groups`` begin with what joins each of the groups that there were.
-    """
-
-    invalid: frozenset[int]
-    groups: tuple[Group, ...]
+    groups: tuple[Group, ...] = ()
+    rivals: frozenset[tuple[int, int]] = frozenset()
+    invalid: frozenset[int] = field(default_factory=frozenset)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmGrouper:
-    """Asks for a partition of the answers, for a label a group, and which answers are invalid.
+    """Asks for groups of answers with a label each, for rivals, and which answers are invalid.
 
-    With ``keep_invalid`` they stay where the partition has them, as consolidation alone wants it.
-    A partition that cannot be read is asked for once more; then `fallback` groups, or each answer
-    stands alone where there is none.
+    With ``keep_invalid`` these stay where the groups have them, as consolidation alone wants it.
+    What cannot be read is asked for once more; then, where several questions were asked together,
+    each alone; then `fallback` groups, or each answer stands alone where there is none.
     """
 
     asker: Asker
@@ -59,84 +69,63 @@ class LlmGrouper:
     keep_invalid: bool = False
 
     async def group(
-        self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
-    ) -> Grouping | Unscored:
+        self, asked: Sequence[Asked], questions: Sequence[str], articles: Sequence[Article]
+    ) -> tuple[Grouping | Unscored, ...]:
         """See `fairjudge.references.ports.Grouper`."""
-        outlets = {article.aid: article.domain or article.aid for article in articles}
-        lines = [answer_line(answer, outlet=outlets.get(answer.aid, "")) for answer in answers]
-        n_parts = -(-len(answers) // self.batch_size)
-        groups: list[Group] = []
-        left_out: frozenset[int] = frozenset()
+        if len(asked) > 1 and sum(len(one.answers) for one in asked) <= self.batch_size:
+            found = await self._sort(asked, questions, articles)
+            if not isinstance(found, Unscored):
+                return tuple(
+                    self._grouping(
+                        _joined(Sorted(), found[one.index], range(len(one.answers))), one.answers
+                    )
+                    for one in asked
+                )
+            if found.reason in RETRYABLE:
+                return (found,) * len(asked)
+        return tuple([await self._alone(one, questions, articles) for one in asked])
+
+    async def _alone(
+        self, asked: Asked, questions: Sequence[str], articles: Sequence[Article]
+    ) -> Grouping | Unscored:
+        n, so_far = len(asked.answers), Sorted()
+        n_parts = max(1, -(-n // self.batch_size))
         for part in range(n_parts):
-            positions = range(len(answers))[
-                part * len(answers) // n_parts : (part + 1) * len(answers) // n_parts
-            ]
-            found = await self._sort(question, [lines[p] for p in positions], groups, answers)
+            places = range(part * n // n_parts, (part + 1) * n // n_parts)
+            some = replace(asked, answers=tuple(asked.answers[place] for place in places))
+            labels = [group.label for group in so_far.groups]
+            found = await self._sort([some], questions, articles, labels=labels)
             if isinstance(found, Unscored):
-                return await self._without(found, question, answers, articles)
-            if not self.keep_invalid:
-                left_out |= {positions[n] for n in found.invalid}
-            groups = _rest(_added(groups, found.groups, positions), left_out)
-        failed = None
-        if n_parts > 1 and len(groups) > 1:
-            groups, failed = await self._merged(question, groups, answers)
-        return _grouping(_apart(groups, answers), left_out, answers, failed)
+                return await self._without(found, questions[asked.index], asked.answers, articles)
+            so_far = _joined(so_far, found[asked.index], places)
+        return self._grouping(so_far, asked.answers)
 
     async def _sort(
         self,
-        question: str,
-        lines: Sequence[str],
-        groups: Sequence[Group],
-        answers: Sequence[Answer],
-    ) -> Sorted | Unscored:
-        n, n_groups = len(lines), len(groups)
+        asked: Sequence[Asked],
+        questions: Sequence[str],
+        articles: Sequence[Article],
+        *,
+        labels: Sequence[str] = (),
+    ) -> Mapping[int, Sorted] | Unscored:
+        outlets = {article.aid: article.domain or article.aid for article in articles}
+        numbered = "\n".join(f"{n}. {question}" for n, question in enumerate(questions, 1))
         return await self.asker.ask(
             load_template("reference", "groups"),
             {
-                "question": Fenced("question", (question,)),
-                "groups": _fence("groups", [_group_line(group, answers) for group in groups]),
-                "answers": _fence("answers", lines),
+                "questions": Fenced("questions", (numbered,)),
+                "answers": _answers(asked, outlets, labels),
                 "label_words": str(MAX_LABEL_WORDS),
-                "answer_format": _FURTHER if groups else _FIRST,
             },
-            schema=json_object(
-                {
-                    "invalid": INTEGERS,
-                    "groups": {"type": "array", "items": _OLD_OR_NEW if groups else _NEW},
-                }
+            schema=_SCHEMA,
+            read=lambda text, _: read_sorted(
+                text, sizes={one.index: len(one.answers) for one in asked}
             ),
-            read=lambda text, _: read_sorted(text, n=n, n_groups=n_groups),
             usual_limit=_LIMIT,
         )
-
-    async def _merged(
-        self, question: str, groups: Sequence[Group], answers: Sequence[Answer]
-    ) -> tuple[list[Group], Unscored | None]:
-        """Join groups of different parts that say the same; and say why not, where that fails."""
-        n = len(groups)
-        same = await self.asker.ask(
-            load_template("reference", "merge"),
-            {
-                "question": Fenced("question", (question,)),
-                "groups": _fence("groups", [_group_line(group, answers) for group in groups]),
-                "answer_format": 'Reply with JSON alone: {"same": [[1, 4]]}, or {"same": []}.',
-            },
-            schema=json_object({"same": {"type": "array", "items": INTEGERS}}),
-            read=lambda text, _: read_same(text, n=n),
-            usual_limit=_LIMIT,
-        )
-        if isinstance(same, Unscored):
-            return list(groups), same
-        joined = {number: numbers for numbers in same for number in numbers}
-        firsts = [n for n in range(len(groups)) if joined.get(n, (n,))[0] == n]
-        return [_union([groups[m] for m in joined.get(n, (n,))]) for n in firsts], None
 
     async def _without(
-        self,
-        why: Unscored,
-        question: str,
-        answers: Sequence[Answer],
-        articles: Sequence[Article],
+        self, why: Unscored, question: str, answers: Sequence[Answer], articles: Sequence[Article]
     ) -> Grouping | Unscored:
         """Group by other means than the model's, and say so."""
         if why.reason in RETRYABLE:
@@ -151,17 +140,34 @@ class LlmGrouper:
         problem = f"by embeddings, not by the model: {_why(why)}"
         return Grouping(groups=found, problem=problem, reason=why.reason)
 
+    def _grouping(self, found: Sorted, answers: Sequence[Answer]) -> Grouping:
+        """Return the groups, largest first, without invalid answers."""
+        left_out = frozenset() if self.keep_invalid else found.invalid
+        alone = found.invalid.difference(*(group.members for group in found.groups))
+        kept_alone = sorted(alone) if self.keep_invalid else []
+        groups = [
+            *(_without_members(group, left_out) for group in found.groups),
+            *(Group(label="", members=(place,)) for place in kept_alone),
+        ]
+        order = [n for n, group in enumerate(groups) if group.members]
+        order.sort(key=lambda n: (-len(groups[n].members), groups[n].members, n))
+        place = {old: new for new, old in enumerate(order)}
+        pairs = (sorted((place[a], place[b])) for a, b in found.rivals if {a, b} <= place.keys())
+        return Grouping(
+            groups=tuple(groups[n].members for n in order),
+            labels=tuple(_label(groups[n], answers) for n in order),
+            disputed=tuple(groups[n].disputed for n in order),
+            rivals=tuple(sorted((a, b) for a, b in pairs)),
+            invalid=left_out,
+        )
 
-_FIRST = (
-    'Reply with JSON alone: {"invalid": [4], "groups": [{"label": "...", "answers": [1, 3]}, '
-    '{"label": "...", "answers": [2]}]}'
-)
-_FURTHER = (
-    "Groups found among other answers stand before these. An answer that says the same as one of "
-    "them joins it by its number; others open groups of their own, whose number is null. "
-    'Reply with JSON alone: {"invalid": [4], "groups": [{"group": 2, "label": "...", '
-    '"answers": [1, 3]}, {"group": null, "label": "...", "answers": [2]}]}'
-)
+
+def _without_members(group: Group, left_out: frozenset[int]) -> Group:
+    members = tuple(n for n in group.members if n not in left_out)
+    disputed = tuple(n for n in group.disputed if n not in left_out)
+    return replace(group, members=members, disputed=disputed)
+
+
 _STANCES = {"reports": "reported", "disputes": "disputed", "endorses": "endorsed"}
 
 
@@ -175,130 +181,127 @@ def answer_line(answer: Answer, *, outlet: str) -> str:
     return " ".join(f"{held}{answer.answer}{gloss}".split())
 
 
-def _fence(tag: str, lines: Sequence[str]) -> Fenced:
-    """Return numbered lines in one fence; no line can pass for two, for none holds a break."""
-    numbered = "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1))
-    return Fenced(tag, (numbered,) if lines else ())
+def _answers(asked: Sequence[Asked], outlets: Mapping[str, str], labels: Sequence[str]) -> Fenced:
+    """Return a fence a question with its answers, numbered through all of them.
 
-
-def _group_line(group: Group, answers: Sequence[Answer]) -> str:
-    wordings = dict.fromkeys(" ".join(answers[n].answer.split()) for n in group.members)
-    shown = " / ".join(list(wordings)[:_MAX_WORDINGS])
-    return f"{group.label}: {shown}" if group.label else shown
-
-
-def read_sorted(text: str, *, n: int, n_groups: int = 0) -> Sorted | Unscored:
-    """Return the groups of `n` answers (numbered from 1), and which are invalid.
-
-    An answer in two groups or in none, or a number that was not offered, makes it unparseable. An
-    invalid answer may stand in a group as well; else it is a group of its own.
+    No answer can pass for two, for its line holds no break. `labels` are of groups that earlier
+    answers to the same question made.
     """
-    value = read_object(text, "groups") or {}
-    listed, invalid = value.get("groups"), frozenset(_numbers(value.get("invalid", [])))
-    if isinstance(listed, list) and all(isinstance(one, dict) for one in listed):
-        numbers = [_numbers(one.get("answers")) for one in listed]
-        grouped = [number for some in numbers for number in some]
-        if len(grouped) == len(set(grouped)) and invalid.union(grouped) == set(range(n)):
-            alone = [[number] for number in sorted(invalid.difference(grouped))]
-            found = _sorted([*listed, *({} for _ in alone)], [*numbers, *alone], invalid, n_groups)
-            if found is not None:
-                return found
-    return Unscored(reason="unparseable", detail="not a partition of the answers", raw=text)
+    texts, titles, number = [], [], 0
+    for one in asked:
+        lines = []
+        for answer in one.answers:
+            number += 1
+            lines.append(f"{number}. {answer_line(answer, outlet=outlets.get(answer.aid, ''))}")
+        texts.append("\n".join(lines))
+        titles.append(f"to question {one.index + 1}")
+    if labels:
+        texts.append("\n".join(f"- {label}" for label in labels))
+        titles.append(
+            "labels of groups that other answers to it made: what says the same joins one by its "
+            "label, word for word; these groups need not be listed"
+        )
+    return Fenced("answers", tuple(texts), tuple(titles))
 
 
-def _sorted(
-    groups: Sequence[dict[str, Any]],
-    numbers: Sequence[list[int]],
-    invalid: frozenset[int],
-    n_groups: int,
-) -> Sorted | None:
-    new: list[Group] = []
-    joining: list[list[int]] = [[] for _ in range(n_groups)]
-    for group, members in zip(groups, numbers, strict=True):
-        number = group.get("group") if n_groups else None
-        if number is None:
-            label = group.get("label")
-            label = " ".join(label.split()) if isinstance(label, str) else ""
-            new.extend([Group(label=label, members=tuple(sorted(members)))] if members else [])
-        elif type(number) is int and 1 <= number <= n_groups:
-            joining[number - 1] += members
-        else:
+def read_sorted(text: str, *, sizes: Mapping[int, int]) -> dict[int, Sorted] | Unscored:
+    """Return what a reply makes of the answers to each question; `sizes` says how many it has.
+
+    Answers are numbered from 1 through all questions, in the order of `sizes`, and are returned by
+    their position among those to their question. An answer that stands nowhere, or under another
+    question, makes a reply unparseable, as does a question that is missing.
+    """
+    value = read_object(text, "sorted") or {}
+    rows = value.get("sorted")
+    by_number = {
+        row.get("question"): row
+        for row in (rows if isinstance(rows, list) else [])
+        if isinstance(row, dict)
+    }
+    found, first = {}, 1
+    for index, size in sizes.items():
+        one = _sorted(by_number.get(index + 1), range(first, first + size))
+        if one is None:
+            detail = "the groups do not hold each answer"
+            return Unscored(reason="unparseable", detail=detail, raw=text)
+        found[index] = one
+        first += size
+    return found
+
+
+def _sorted(row: Any, offered: range) -> Sorted | None:
+    if not isinstance(row, dict) or not isinstance(row.get("groups"), list):
+        return None
+    groups: list[Group] = []
+    for one in row["groups"]:
+        if not isinstance(one, dict):
             return None
-    old = (Group(label="", members=tuple(sorted(members))) for members in joining)
-    return Sorted(invalid=invalid, groups=(*old, *new))
+        members = _positions(one.get("answers"), offered)
+        disputed = _positions(one.get("disputed_by", []), offered)
+        if members is None or disputed is None:
+            return None
+        label = " ".join(one["label"].split()) if isinstance(one.get("label"), str) else ""
+        rest = tuple(n for n in disputed if n not in members)
+        groups.append(Group(label=label, members=members, disputed=rest))
+    invalid = _positions(row.get("invalid", []), offered)
+    if invalid is None:
+        return None
+    placed = {n for group in groups for n in (*group.members, *group.disputed)}
+    if placed.union(invalid) != set(range(len(offered))):
+        return None
+    pairs = _pairs(row.get("rivals", []), len(groups))
+    return Sorted(groups=tuple(groups), rivals=pairs, invalid=frozenset(invalid))
 
 
-def _numbers(value: Any) -> list[int]:
-    """Return numbers counted from 0; what is no list of numbers fits no partition."""
-    if not isinstance(value, list) or not all(type(number) is int for number in value):
-        return [-1]
-    return [number - 1 for number in value]
+def _positions(numbers: Any, offered: range) -> tuple[int, ...] | None:
+    """Return numbers that were offered by their position, ascending; None for anything else."""
+    if not isinstance(numbers, list):
+        return None
+    if not all(type(number) is int and number in offered for number in numbers):
+        return None
+    return tuple(sorted({offered.index(number) for number in numbers}))
 
 
-def read_same(text: str, *, n: int) -> Groups | Unscored:
-    """Return the sets of `n` groups (numbered from 1) that a reply calls the same, members sorted.
-
-    A group in two sets, or a number that was not offered, makes it unparseable.
-    """
-    listed = read_list(text, "same")
-    sets = [sorted(_numbers(one)) for one in listed or ()]
-    every = [number for one in sets for number in one]
-    if listed is None or len(set(every)) < len(every) or not set(every) <= set(range(n)):
-        return Unscored(reason="unparseable", detail="no sets of groups", raw=text)
-    return tuple(tuple(one) for one in sets if one)
+def _pairs(value: Any, n: int) -> frozenset[tuple[int, int]]:
+    """Return the pairs of different groups (numbered from 1) that `value` holds."""
+    pairs = set()
+    for pair in value if isinstance(value, list) else []:
+        numbers = pair if isinstance(pair, list) else []
+        if len(numbers) == 2 and all(type(one) is int and 1 <= one <= n for one in numbers):
+            a, b = sorted(number - 1 for number in numbers)
+            pairs |= {(a, b)} if a != b else set()
+    return frozenset(pairs)
 
 
-def _rest(groups: Iterable[Group], left_out: frozenset[int]) -> list[Group]:
-    rest = (replace(g, members=tuple(n for n in g.members if n not in left_out)) for g in groups)
-    return [group for group in rest if group.members]
-
-
-def _added(
-    groups: Sequence[Group], found: Sequence[Group], positions: Sequence[int]
-) -> list[Group]:
-    placed = [replace(group, members=tuple(positions[n] for n in group.members)) for group in found]
-    grown = [_union([group, more]) for group, more in zip(groups, placed, strict=False)]
-    return [*grown, *placed[len(groups) :]]
-
-
-def _union(groups: Sequence[Group]) -> Group:
-    members = sorted(n for group in groups for n in group.members)
-    return Group(label=groups[0].label, members=tuple(members))
-
-
-def _apart(groups: Iterable[Group], answers: Sequence[Answer]) -> list[Group]:
-    """Split each group that holds answers which articles endorse and ones that they dispute."""
-    split: list[Group] = []
-    for group in groups:
-        disputed = tuple(n for n in group.members if answers[n].stance == "disputes")
-        if not disputed or not any(answers[n].stance == "endorses" for n in group.members):
-            split.append(group)
-            continue
-        rest = tuple(n for n in group.members if n not in disputed)
-        label = f"disputed: {group.label}" if group.label else ""
-        split += [Group(label=group.label, members=rest), Group(label=label, members=disputed)]
-    return split
-
-
-def _grouping(
-    groups: Sequence[Group],
-    invalid: frozenset[int],
-    answers: Sequence[Answer],
-    failed: Unscored | None,
-) -> Grouping:
-    labels = {group.members: _label(group, answers) for group in groups}
-    ordered = sort_groups([group.members for group in groups])
-    return Grouping(
-        groups=ordered,
-        labels=tuple(labels[members] for members in ordered),
-        invalid=invalid,
-        problem=f"groups of different parts not joined: {_why(failed)}" if failed else "",
-        reason=failed.reason if failed else None,
-    )
+def _joined(so_far: Sorted, found: Sorted, places: range) -> Sorted:
+    """Add the groups of a part, whose answers stand at `places`; one label is one group."""
+    groups = list(so_far.groups)
+    known = {group.label.casefold(): n for n, group in enumerate(groups) if group.label}
+    at: list[int] = []
+    for group in found.groups:
+        members = tuple(places[n] for n in group.members)
+        disputed = tuple(places[n] for n in group.disputed)
+        n = known.get(group.label.casefold(), len(groups))
+        if n == len(groups):
+            groups.append(Group(label=group.label, members=members, disputed=disputed))
+            if group.label:
+                known[group.label.casefold()] = n
+        else:
+            old = groups[n]
+            groups[n] = replace(
+                old,
+                members=tuple(sorted({*old.members, *members})),
+                disputed=tuple(sorted({*old.disputed, *disputed} - {*old.members, *members})),
+            )
+        at.append(n)
+    pairs = {tuple(sorted((at[a], at[b]))) for a, b in found.rivals}
+    rivals = so_far.rivals.union((a, b) for a, b in pairs if a != b)
+    invalid = so_far.invalid.union(places[n] for n in found.invalid)
+    return Sorted(groups=tuple(groups), rivals=rivals, invalid=invalid)
 
 
 def _label(group: Group, answers: Sequence[Answer]) -> str:
-    """Return at most ten words: the model's, or the shortest answer's where it gave none."""
+    """Return the model's label, or the shortest answer's words where it gave none; cut if long."""
     text = group.label or min((answers[n].answer for n in group.members), key=len)
     return first_words(text, MAX_LABEL_WORDS) + (
         "\u2026" if count_words(text) > MAX_LABEL_WORDS else ""

@@ -10,10 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored, UnscoredReason
+from fairjudge.domain import (
+    Answer,
+    Article,
+    QuestionAnswers,
+    QuestionKind,
+    Unscored,
+    UnscoredReason,
+)
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
-"""A partition of answers by index, largest group first."""
+"""Groups of answers by index, largest group first; a partition, where no more is said."""
 
 
 def sort_groups(groups: Sequence[Sequence[int]]) -> Groups:
@@ -85,13 +92,11 @@ class Builder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question, and the ``aid`` of the articles that its writer expects to answer it.
-
-    ``expected`` is None where the writer did not say.
-    """
+    """A question, whether its answers exclude each other, and the answers that its writer saw."""
 
     text: str
-    expected: frozenset[str] | None = None
+    kind: QuestionKind | None = None
+    seen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,58 +122,104 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grouping:
-    """The answers to one question by position: those that are invalid, and a partition of the rest.
+class Asked:
+    """Answers that are to be sorted, and the place of their question among all of its story."""
 
-    ``labels`` has one a group, or is None. ``problem`` says how the groups were made otherwise
-    than by the model, and why; ``reason`` is that of the call that failed.
+    index: int
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouping:
+    """The answers to one question by position: those that are invalid, and groups of the rest.
+
+    An answer may stand in several groups. ``labels`` and ``disputed`` have one entry a group, or
+    are None: what it says, and the answers whose articles say that others hold it and reject it.
+    ``rivals`` are pairs of groups that exclude each other, None where nobody said. ``problem`` says
+    how the groups were made otherwise than by the model, and why; ``reason`` is that of the call
+    that failed.
     """
 
     groups: Groups
     labels: tuple[str, ...] | None = None
+    disputed: Groups | None = None
+    rivals: tuple[tuple[int, int], ...] | None = None
     invalid: frozenset[int] = field(default_factory=frozenset)
     problem: str = ""
     reason: UnscoredReason | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
+    """An answer to a question, by its place, that belongs to the group at ``group``."""
+
+    question: int
+    group: int
+    answer: Answer
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """What a second reading found: answers that were missed, and labels that it did not find.
+
+    ``doubtful`` are places of a question and a group of it, and the ``aid`` of a member whose
+    article does not say the label. ``n_absent`` and ``problem`` are as in `Answered`.
+    """
+
+    missed: tuple[Missed, ...] = ()
+    doubtful: tuple[tuple[int, int, str], ...] = ()
+    n_absent: int = 0
+    problem: str = ""
+
+
 class ClusterWriter(Protocol):
-    """Asks questions about a story, and says which articles answer them."""
+    """Asks for the points on which the articles of a story differ."""
 
     async def write(
-        self,
-        articles: Sequence[Article],
-        *,
-        n: int,
-        at_least: int,
-        earlier: Sequence[tuple[str, str]] = (),
+        self, articles: Sequence[Article], *, n: int, at_least: int
     ) -> tuple[Question, ...] | Unscored:
-        """Return up to `n` questions that `at_least` of `articles` answer, if they are to stay.
-
-        `earlier` ones come with what became of each.
-        """
+        """Return up to `n` questions that `at_least` of `articles` answer."""
 
 
 class ArticleAnswerer(Protocol):
     """Finds the answers of one article to many questions."""
 
-    async def answer(self, questions: Sequence[str], article: Article) -> Answered | Unscored:
+    async def answer(self, questions: Sequence[Question], article: Article) -> Answered | Unscored:
         """Return all answers that stand in `article`."""
 
 
 class Grouper(Protocol):
-    """Filters and groups the answers to one question."""
+    """Filters and groups the answers to questions of one story."""
 
     async def group(
-        self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
-    ) -> Grouping | Unscored:
-        """Return what is invalid, and a partition of the rest."""
+        self, asked: Sequence[Asked], questions: Sequence[str], articles: Sequence[Article]
+    ) -> tuple[Grouping | Unscored, ...]:
+        """Return, for each of `asked`, what is invalid and groups of the rest.
+
+        `questions` are all of the story, asked or not.
+        """
+
+
+class Completer(Protocol):
+    """Reads articles once more for answers that were missed."""
+
+    async def complete(
+        self, questions: Sequence[QuestionAnswers], articles: Sequence[Article]
+    ) -> Completed | Unscored:
+        """Return what `articles` say beside what `questions` have of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArticleBuilder:
-    """The parts of the pipeline by article; ``signature`` says what they are."""
+    """The parts of the pipeline by article; ``signature`` says what they are.
+
+    ``completer`` is None where articles are read once.
+    """
 
     writer: ClusterWriter
     answerer: ArticleAnswerer
     grouper: Grouper
+    completer: Completer | None
     signature: str

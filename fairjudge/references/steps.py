@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from statistics import median_low
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from fairjudge.domain import GROUP_LISTS, Answer, Article, GroupSources, QuestionAnswers
+from fairjudge.references.ports import Grouping
 from fairjudge.text.counting import pluralize
 from fairjudge.text.scripts import count_words
 from fairjudge.text.tokens import words
@@ -26,11 +27,11 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 
 _LIGHT_WORDS = frozenset(
     """a an the of to in on for by is are was were be been do does did has have had will would can
-    could should what which according""".split()  # noqa: SIM905  # a list this long reads worse
+    could should according""".split()  # noqa: SIM905  # a list this long reads worse
 )
 
-_ASKS = {"who": "who", "whom": "who", "whose": "who"} | {
-    word: word for word in ("when", "where", "why", "how")
+_ASKS = {"who": "who", "whom": "who", "whose": "who", "which": "what"} | {
+    word: word for word in ("what", "when", "where", "why", "how")
 }
 
 
@@ -53,18 +54,44 @@ class Validity:
         return math.ceil(round(self.min_source_share * n, 6))
 
 
+LEAST_SOURCES = 2
+"""A question that one source answers in two ways shows no difference between sources."""
+MAX_QUESTIONS, MIN_QUESTIONS, WORDS_PER_QUESTION = 12, 4, 60
+
+
+def least_sources(validity: Validity, n: int) -> int:
+    """Return how many of `n` sources must answer a question that is to show differences."""
+    return max(LEAST_SOURCES, validity.least_sources(n))
+
+
+def how_many_questions(articles: Iterable[Article]) -> int:
+    """Return how many questions the words of `articles` may bear, headlines included."""
+    n_words = sum(count_words(f"{article.title} {article.content}") for article in articles)
+    return min(MAX_QUESTIONS, max(MIN_QUESTIONS, n_words // WORDS_PER_QUESTION))
+
+
+def in_parts(articles: Sequence[Article], n_parts: int) -> tuple[tuple[Article, ...], ...]:
+    """Deal `articles` by turns into parts of two or more, `n_parts` where there are enough."""
+    n = max(1, min(n_parts, len(articles) // 2))
+    return tuple(tuple(articles[part::n]) for part in range(n))
+
+
 def answering_aids(question: QuestionAnswers) -> frozenset[str]:
     """Return the articles that answer `question`."""
     return frozenset(answer.aid for group in question.answer_groups for answer in group)
 
 
-def why_invalid(question: QuestionAnswers, *, n_sources: int, validity: Validity) -> str | None:
+def why_invalid(
+    question: QuestionAnswers, *, n_sources: int, validity: Validity, at_least: int = 0
+) -> str | None:
     """Return why `question` does not stay among `n_sources` articles, or None if it does."""
     n_answering = len(answering_aids(question))
     n_groups = len(question.answer_groups)
     if n_answering < validity.least_sources(n_sources):
         share = f"{n_answering} of {n_sources} sources"
         return f"answered by {share}, fewer than {validity.min_source_share:.0%}"
+    if n_answering < at_least:
+        return f"answered by {pluralize(n_answering, 'source')}, fewer than {at_least}"
     if n_groups < validity.min_groups:
         return f"{pluralize(n_groups, 'answer group')}, fewer than {validity.min_groups}"
     if validity.max_largest_share is not None:
@@ -76,12 +103,19 @@ def why_invalid(question: QuestionAnswers, *, n_sources: int, validity: Validity
 
 
 def split_valid(
-    questions: Iterable[QuestionAnswers], n_sources: int, validity: Validity
+    questions: Iterable[QuestionAnswers],
+    n_sources: int,
+    validity: Validity,
+    *,
+    at_least: int = 0,
 ) -> tuple[list[QuestionAnswers], list[dict[str, str]]]:
-    """Return the questions that stay among `n_sources` articles, and why each other does not."""
+    """Return the questions that stay among `n_sources` articles, and why each other does not.
+
+    Fewer than `at_least` sources are too few, whatever share of all they are.
+    """
     kept, dropped = [], []
     for question in questions:
-        why = why_invalid(question, n_sources=n_sources, validity=validity)
+        why = why_invalid(question, n_sources=n_sources, validity=validity, at_least=at_least)
         if why is None:
             kept.append(question)
         else:
@@ -150,8 +184,9 @@ def down_select(
 def drop_near_duplicates(questions: Sequence[str]) -> tuple[str, ...]:
     """Keep the first of questions that share at least 0.75 of their words (Jaccard).
 
-    "What", "which", articles and auxiliaries do not count: they change while the question stays.
-    Questions of which one asks who and the other why, when, where or how are never the same.
+    Articles and auxiliaries do not count: they change while the question stays, as "what" and
+    "which" do. Questions of which one asks what and the other who, why, when, where or how are
+    never the same.
     """
     kept: list[tuple[str, frozenset[str]]] = []
     for question in questions:
@@ -269,3 +304,49 @@ def grouped(
         answer_groups=tuple(tuple(answers[i] for i in group) for group in groups),
         **labelled,
     )
+
+
+def sorted_out(question: str, answers: Sequence[Answer], found: Grouping) -> QuestionAnswers:
+    """Return `question` with its groups, and with what is known of each.
+
+    An answer in a group says what the group says: one that disputes X and stands under not-X
+    endorses not-X. So ``disputes`` is left to the sources that a group has against it. Words that
+    name X only to dispute it are left out of not-X where their article says not-X in others.
+    """
+    against = found.disputed or ((),) * len(found.groups)
+    naming = {n for some in against for n in some if answers[n].stance == "disputes"}
+    kept = [
+        one.model_copy(update={"stance": "endorses"}) if one.stance == "disputes" else one
+        for one in answers
+    ]
+    groups, sources = [], []
+    for members, opposed in zip(found.groups, against, strict=True):
+        plain = {answers[n].aid for n in members if n not in naming}
+        groups.append([n for n in members if n not in naming or answers[n].aid not in plain])
+        support = dict.fromkeys(answers[n].aid for n in members)
+        dispute = dict.fromkeys(answers[n].aid for n in opposed if answers[n].aid not in support)
+        sources.append(GroupSources(support=tuple(support), dispute=tuple(dispute)))
+    known: dict[str, Any] = {"group_sources": tuple(sources)}
+    if found.rivals is not None:
+        known |= {"kind": "rivals" if found.rivals else "facets", "rivals": found.rivals}
+    whole = grouped(question, kept, groups, found.labels)
+    return QuestionAnswers.model_validate(whole.to_json() | known)
+
+
+def with_missed(question: QuestionAnswers, group: int, answer: Answer) -> QuestionAnswers:
+    """Return `question` with one more answer in a group, or one more article against it."""
+    groups = [list(some) for some in question.answer_groups]
+    sources = [facts.model_dump() for facts in question.group_sources or ()]
+    side = "dispute" if answer.stance == "disputes" else "support"
+    if side == "support":
+        groups[group].append(answer)
+    if sources and answer.aid not in sources[group][side]:
+        sources[group][side] = (*sources[group][side], answer.aid)
+    update = {"answer_groups": groups, **({"group_sources": sources} if sources else {})}
+    return QuestionAnswers.model_validate(question.to_json() | update)
+
+
+def with_weights(question: QuestionAnswers) -> QuestionAnswers:
+    """Return `question` with the number of supporting articles as the weight of each group."""
+    weights = tuple(len(group.supported_by) for group in question.groups())
+    return question.model_copy(update={"group_weights": weights})

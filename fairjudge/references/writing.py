@@ -1,36 +1,43 @@
-"""Questions on a whole story, by one call over its articles."""
+"""The points on which the articles of a story differ, as questions, by one call over them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
-from fairjudge.domain import Article, Unscored
+from fairjudge.domain import Article, QuestionKind, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import read_list
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import INTEGERS, Asker
-from fairjudge.references.llm import MAX_QUESTION_WORDS, asked_for
 from fairjudge.references.ports import Question
 from fairjudge.references.replies import question_in
+from fairjudge.text.scripts import count_words
 
-_TOKENS_PER_QUESTION = 100
+MAX_QUESTION_WORDS = 16
+_TOKENS_PER_QUESTION = 300
+"""Four answers of a line each, with the numbers of their articles."""
+_MAX_SEEN, _MAX_SEEN_WORDS = 8, 30
+"""Answers that are shown below a question again, and the words of the longest."""
 _KEYS = ("date", "published", "published_at", "publish_date", "publication_date", "datetime")
 _IN_KEY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|[^\n<>]{1,30}")
 _IN_URL = re.compile(r"(?<!\d)((?:19|20)\d\d)([/-])(\d\d?)(?:\2(\d\d?))?(?!\d)")
-_EARLIER_TOLD = (
-    " They come on top of the questions that stand after the articles: those were asked before, "
-    "each with what became of it. Write no other wording of any of them, and none that has the "
-    "answers of one that was kept; look for points of the story that they leave out, and avoid "
-    "what they were dropped for."
-)
 _SCHEMA = json_object(
     {
         "questions": {
             "type": "array",
-            "items": json_object({"question": {"type": "string"}, "articles": INTEGERS}),
+            "items": json_object(
+                {
+                    "question": {"type": "string"},
+                    "kind": {"type": "string", "enum": list(get_args(QuestionKind))},
+                    "answers": {
+                        "type": "array",
+                        "items": json_object({"answer": {"type": "string"}, "articles": INTEGERS}),
+                    },
+                }
+            ),
         }
     }
 )
@@ -38,41 +45,35 @@ _SCHEMA = json_object(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmClusterWriter:
-    """Asks for questions, each with the articles that answer it, in one call."""
+    """Asks for the points on which articles differ, each with the answers seen, in one call."""
 
     asker: Asker
 
     async def write(
-        self,
-        articles: Sequence[Article],
-        *,
-        n: int,
-        at_least: int,
-        earlier: Sequence[tuple[str, str]] = (),
+        self, articles: Sequence[Article], *, n: int, at_least: int
     ) -> tuple[Question, ...] | Unscored:
         """See `fairjudge.references.ports.ClusterWriter`."""
-        aids = [article.aid for article in articles]
         return await self.asker.ask(
             load_template("reference", "questions"),
             {
-                "articles": replace(
-                    fence_articles(tuple(articles)),
-                    titles=tuple(f"{n}: {outlet_and_date(a)}" for n, a in enumerate(articles, 1)),
-                ),
-                "earlier": Fenced(
-                    "earlier", tuple(q for q, _ in earlier), tuple(why for _, why in earlier)
-                ),
-                "earlier_told": _EARLIER_TOLD if earlier else "",
-                **asked_for(n),
+                "articles": numbered_articles(articles),
+                "n_questions": str(n),
+                "max_words": str(MAX_QUESTION_WORDS),
                 "at_least": str(at_least),
                 "n_articles": str(len(articles)),
-                "answer_format": "Reply with JSON alone: "
-                '{"questions": [{"question": "...", "articles": [1, 4]}]}',
             },
             schema=_SCHEMA,
-            read=lambda text, cut_off: read_expecting(text, aids=aids, limit=n, cut_off=cut_off),
+            read=lambda text, cut_off: read_divided(text, limit=n, cut_off=cut_off),
             usual_limit=1024 + _TOKENS_PER_QUESTION * n,
         )
+
+
+def numbered_articles(
+    articles: Sequence[Article], *, more: Callable[[Article], str] = lambda _: ""
+) -> Fenced:
+    """Return `articles` fenced, each with its number, outlet, date, and what `more` says of it."""
+    titles = (f"{n}: {outlet_and_date(a)}{more(a)}" for n, a in enumerate(articles, 1))
+    return replace(fence_articles(tuple(articles)), titles=tuple(titles))
 
 
 def published(article: Article) -> str:
@@ -97,28 +98,31 @@ def outlet_and_date(article: Article) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def read_expecting(
-    text: str, *, aids: Sequence[str], limit: int, cut_off: bool = False
+def read_divided(
+    text: str, *, limit: int, cut_off: bool = False
 ) -> tuple[Question, ...] | Unscored:
-    """Return up to `limit` questions of a reply with the articles named for each.
+    """Return up to `limit` questions of a reply, each with the answers that it lists.
 
-    What is no question is left out; a question without readable numbers expects nothing.
+    What is no question is left out; answers in another form are none.
     """
     questions: dict[str, Question] = {}
     for item in read_list(text, "questions", cut_off=cut_off) or ():
         given = item if isinstance(item, dict) else {"question": item}
         question = question_in(given.get("question"), max_words=MAX_QUESTION_WORDS)
         if question is not None:
-            expected = _expected(given.get("articles"), aids)
-            questions.setdefault(question, Question(text=question, expected=expected))
+            kind = given.get("kind") if given.get("kind") in get_args(QuestionKind) else None
+            questions.setdefault(
+                question, Question(text=question, kind=kind, seen=_seen(given.get("answers")))
+            )
     if not questions:
         return Unscored(reason="unparseable", detail="no question in the reply", raw=text)
     return tuple(questions.values())[:limit]
 
 
-def _expected(numbers: Any, aids: Sequence[str]) -> frozenset[str] | None:
-    if not isinstance(numbers, list):
-        return None
-    if not all(type(number) is int and 1 <= number <= len(aids) for number in numbers):
-        return None
-    return frozenset(aids[number - 1] for number in numbers)
+def _seen(answers: Any) -> tuple[str, ...]:
+    """Return the answers listed to a question, each on one line and of a bearable length."""
+    listed = answers if isinstance(answers, list) else []
+    texts = (one.get("answer") if isinstance(one, dict) else one for one in listed)
+    lines = (" ".join(text.split()) for text in texts if isinstance(text, str))
+    kept = dict.fromkeys(line for line in lines if 0 < count_words(line) <= _MAX_SEEN_WORDS)
+    return tuple(kept)[:_MAX_SEEN]

@@ -18,6 +18,7 @@ _SHOWN_NAMES = 10
 _BOTH = (
     "Intervals: 95 %, over original documents; 'by assignment': over the assignments within them."
 )
+_AT_LEAST = ">=: all or none of a group are named, so the odds have no ratio; exact bound at 95 %."
 
 
 def words_tables(report: Json) -> Iterator[TextTable]:
@@ -45,6 +46,8 @@ def entities_tables(report: Json) -> Iterator[TextTable]:
             yield _hallucination(report, measure)
         else:
             yield _scores(report, measure, " | summaries> {n}")
+    if (odds := _odds(report)) is not None:
+        yield odds
 
 
 def measures_of(report: Json, measures: BiasMeasures[Any]) -> list[BiasMeasure[Any]]:
@@ -76,6 +79,7 @@ def _scores(report: Json, measure: BiasMeasure[Any], more: str) -> TextTable:
 
 def _inclusion(report: Json, measure: BiasMeasure[Any]) -> TextTable:
     groups = report["groups"]
+    scores = list(report["systems"].values())
     heads = ("score", "by assignment", *(f"p({group})" for group in groups), "no group", "n")
     return TextTable(
         title=measure.label,
@@ -83,7 +87,7 @@ def _inclusion(report: Json, measure: BiasMeasure[Any]) -> TextTable:
         rows=tuple(
             (
                 row["system"],
-                interval(row["score"]),
+                _score_or_bound(row["score"]),
                 row["assignment"],
                 *(number(row["by_group"][group]["value"]) for group in groups),
                 str(row["n_ungrouped"]),
@@ -94,9 +98,55 @@ def _inclusion(report: Json, measure: BiasMeasure[Any]) -> TextTable:
         notes=(
             f"Score: {measure.note} n: summaries; no group: people of the sources left out.",
             _BOTH,
+            *(
+                (_AT_LEAST,)
+                if any(_score_or_bound(row[measure.key]).startswith(">=") for row in scores)
+                else ()
+            ),
             *_notes(report, {"inclusion": measure.key}),
         ),
     )
+
+
+def _score_or_bound(found: Json) -> str:
+    """Return the score, or what it is at least where the odds of a group are 0 or unbounded."""
+    least = found.get("at_least")
+    return interval(found) if least is None else f">= {number(least)}"
+
+
+def _odds(report: Json) -> TextTable | None:
+    """Return the odds ratio of each pair of groups; None for a report that has no exact bounds."""
+    rows = [
+        {
+            **pair,
+            "system": system,
+            "found": pair,
+            "bounds": _exact_bounds(pair["exact"]),
+        }
+        for system, found in report["systems"].items()
+        for pair in found["odds_ratios"]
+        if "exact" in pair
+    ]
+    if not rows:
+        return None
+    return table(
+        "Odds of inclusion, group to other group; 1 is unbiased",
+        "system: {system} | group: {group} | other: {other} | ratio> {found:interval}"
+        " | p> {p_holm:p} | exact bounds> {bounds} | exact p> {exact[p_holm]:p}",
+        rows,
+        notes=(
+            "Exact: given how many people of each original are named (95 %). It holds for few "
+            "documents, and where all or none of a group are named. p: corrected over pairs of "
+            "groups (Holm).",
+        ),
+    )
+
+
+def _exact_bounds(exact: Json) -> str:
+    if exact["p_value"] is None:
+        return "-"
+    low, high = exact["low"], exact["high"]
+    return f"{number(low or 0.0)}, {'unbounded' if high is None else number(high)}"
 
 
 def _hallucination(report: Json, measure: BiasMeasure[Any]) -> TextTable:

@@ -13,13 +13,14 @@ from fairjudge.reports.parts import Group, Part, Section
 def comparison_page(report: Json) -> str:
     """Return the page of what ``fairjudge compare --json`` writes."""
     sections = [
-        Section(id=f"group-{place}", title=group_title(group), parts=tuple(_group(group)))
+        Section(id=f"group-{place}", title=group_title(group), parts=tuple(comparison_parts(group)))
         for place, group in enumerate(report["groups"])
     ]
     return page_html(sections, title="Two runs side by side")
 
 
-def _group(group: Json) -> Iterator[Part]:
+def comparison_parts(group: Json) -> Iterator[Part]:
+    """Yield the figures of one aspect, protocol and judge, and each system's shift."""
     tables = comparison_tables({"groups": [group]})
     yield tables[0]
     if group["systems"]:

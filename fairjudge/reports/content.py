@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fairjudge.reports.findings import Board, boards_beside
 from fairjudge.scores.leaderboards import Leaderboard
 
 UNSCORED = "without a score"
@@ -59,7 +60,8 @@ class Content:
 
     ``counts`` says how much was judged, by a singular noun; None where nothing was.
     ``signatures`` maps each to its number of judgements. ``browse`` is what the page's script looks
-    through (`fairjudge.analysis.browsing`); None where there are no records.
+    through (`fairjudge.analysis.browsing`); None where there are no records. ``not_judged`` are
+    clusters that were given and have no judgement.
     """
 
     title: str
@@ -72,6 +74,17 @@ class Content:
     panels: tuple[Panel, ...] = ()
     browse: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    not_judged: tuple[str, ...] = ()
+
+    @property
+    def boards(self) -> list[Board]:
+        """What is said of each leaderboard, beside the others and what calibration says."""
+        judged = {
+            (group["judge"], group["aspect"], group["protocol"])
+            for panel in self.of_kind("calibrate")
+            for group in panel.report["groups"]
+        }
+        return boards_beside(self.leaderboards, judged)
 
     def of_kind(self, *kinds: str) -> tuple[Panel, ...]:
         """Return the panels of these kinds, in the order in which they came."""

@@ -18,6 +18,8 @@ _ALPHA = 0.05
 _PLACES = {"coverage": "coverage_by_value", "proportional": "by_value"}
 """Where a system's differences by value stand."""
 _MAX_NAMED = 3
+_FEWEST_SWAPPED = 6
+"""Pairs from which swapping them can have p below 0.05, for 2 of 2^n ways are as extreme."""
 
 
 def fairness_findings(report: Json) -> tuple[str, ...]:
@@ -85,7 +87,17 @@ def changes_findings(report: Json) -> Iterator[str]:
     if sentences:
         yield f"Significantly, against {report['baseline']}, {'; '.join(sentences)}."
     elif report["systems"]:
-        yield f"No system differs significantly from {report['baseline']} in any measure."
+        most = max(
+            (one.get("n", 0) for some in report["systems"].values() for one in some.values()),
+            default=0,
+        )
+        if most < _FEWEST_SWAPPED:
+            yield (
+                f"Fewer than {_FEWEST_SWAPPED} clusters that both have are too few to test "
+                f"differences from {report['baseline']}."
+            )
+        else:
+            yield f"No system differs significantly from {report['baseline']} in any measure."
     left_out = [
         sum(reasons.values())
         for by_system in report["excluded"].values()
@@ -122,9 +134,13 @@ def overall_findings(report: Json) -> Iterator[str]:
 def agreement_findings(report: Json) -> Iterator[str]:
     """Say whether two scorers put summaries and systems in the same order."""
     for name, one in agreements(report).items():
-        if one.get("low") is None:
+        if one.get("value") is None:
             continue
-        how = "agree significantly" if one["low"] > 0 else "do not agree significantly"
+        if one.get("p_value") is None:
+            yield f"On {label_of(name)} {one['n']} in common are too few to test agreement."
+            continue
+        agree = one["p_value"] < _ALPHA and one["value"] > 0
+        how = "agree significantly" if agree else "do not agree significantly"
         yield f"On {label_of(name)} the scorers {how} (rho {interval(one)}, n = {one['n']})."
 
 

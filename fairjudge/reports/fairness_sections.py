@@ -36,7 +36,7 @@ def fairness_parts(content: Content) -> Iterator[Part]:
 
 
 def _coverage(report: Json) -> Iterator[Part]:
-    measures, values = fairness_tables.coverage_tables(report)
+    measures, values, *more = fairness_tables.coverage_tables(report)
     yield _measure_plots(report["systems"], COVERAGE)
     yield measures
     plots = []
@@ -58,6 +58,7 @@ def _coverage(report: Json) -> Iterator[Part]:
         )
     yield Group(tuple(plots), "row")
     yield values
+    yield from more
 
 
 def _over_and_under(found: Json) -> str:
@@ -179,6 +180,14 @@ _FAIRNESS: Mapping[str, tuple[str, Show]] = {
     "fairness proportional": ("Proportional representation by {attribute}", _proportional),
     "fairness overall": ("Over several data sets: {measure}", _overall),
     "fairness agreement": ("Do two scorers agree", _agreement),
+    "fairness chunk-size": (
+        "How long the chunks are in which support is found",
+        lambda report: iter([fairness_tables.chunk_size_table(report)]),
+    ),
+    "fairness oracle": (
+        "Does the scorer see unfairness that was planted",
+        lambda report: iter([fairness_tables.oracle_table(report)]),
+    ),
     "fairness compare": ("What changed beside {baseline}", _changes),
 }
 
@@ -212,11 +221,8 @@ def _axis(measure: BiasMeasure[Any]) -> str:
 
 
 def _entities(report: Json) -> Iterator[Part]:
-    measures, tables = (
-        bias_tables.measures_of(report, ENTITIES),
-        bias_tables.entities_tables(report),
-    )
-    for measure, scored in zip(measures, tables, strict=True):
+    tables = bias_tables.entities_tables(report)
+    for measure, scored in zip(bias_tables.measures_of(report, ENTITIES), tables, strict=False):
         # Most systems make nobody up: a plot of nothing says nothing.
         if measure.key == "hallucination":
             yield scored
@@ -224,6 +230,7 @@ def _entities(report: Json) -> Iterator[Part]:
         yield plotted(scored, _by_system(report, measure), _axis(measure))
         if measure.key == "inclusion":
             yield _inclusion_by_group(report)
+    yield from tables
 
 
 def _inclusion_by_group(report: Json) -> Plot:

@@ -35,20 +35,32 @@ _COUNTED = {
 """Notes on samples that are fair by definition."""
 
 
+_OF_DOMINANCE = {"unfair_share": "R_EC", "mean_difference": "mean difference"}
+
+
 def settings_note(report: Json) -> str:
     """Return the signature, by which a figure can be reproduced."""
     return f"Settings (for reproducibility): {report['signature']}"
 
 
-def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
-    """Return one row a system and measure, and one row a system and value."""
+def coverage_tables(report: Json) -> tuple[TextTable, ...]:
+    """Return one row a system and measure, one a system and value, and the sets' differences.
+
+    The last, on values that dominate sets, is there where some values do.
+    """
     values = [
         {**row, "side": {found["over"]: "over", found["under"]: "under"}.get(row["of"], "")}
         for system, found in report["systems"].items()
         for row in rows_of(found["by_value"], "of", system=system)
     ]
     return (
-        _measures(report, f"Coverage by {report['attribute']}; 0 is fair", COVERAGE),
+        _measures(
+            report,
+            f"Coverage by {report['attribute']}; 0 is fair",
+            COVERAGE,
+            "R_EC: share of summaries whose Equal Coverage is significant. As published, p is the "
+            "share of relabellings that are more unequal, without the equal ones.",
+        ),
         table(
             "Difference to the mean coverage, where a value is the most or least covered",
             "system: {system} | value: {of} | n> {n} | difference> {mean:number.4}"
@@ -56,7 +68,41 @@ def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
             values,
             notes=[settings_note(report)],
         ),
+        *_dominance_tables(report),
     )
+
+
+def _dominance_tables(report: Json) -> Iterator[TextTable]:
+    """Yield how far measures differ between the sets that different values dominate."""
+    rows = [
+        {
+            "system": system,
+            "measure": name if one["of_value"] is None else f"{name} of {one['of_value']}",
+            "first": _subset(found, one["dominated_by"][0]),
+            "second": _subset(found, one["dominated_by"][1]),
+            "found": one,
+            "p": one["p_value"],
+        }
+        for system, of in report["systems"].items()
+        if (found := of.get("dominance"))
+        for key, name in _OF_DOMINANCE.items()
+        if (one := found[key]).get("value") is not None
+    ]
+    if rows:
+        yield table(
+            "Largest difference between the sets that different values dominate",
+            "system: {system} | measure: {measure} | more in sets of: {first} | than of: {second}"
+            " | difference> {found:value.4} | 95 % interval> {found:bounds.4} | p> {p:p}",
+            rows,
+            notes=[
+                "In brackets: the samples in which most documents have the value. p: of no "
+                "difference between any two, by permutation of the samples over the sets."
+            ],
+        )
+
+
+def _subset(found: Json, value: str) -> str:
+    return f"{value} ({found['n_by_value'][value]})"
 
 
 def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
@@ -81,7 +127,7 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
     )
 
 
-def _measures(report: Json, title: str, measures: Family) -> TextTable:
+def _measures(report: Json, title: str, measures: Family, *remarks: str) -> TextTable:
     systems = report["systems"]
     return table(
         title,
@@ -103,6 +149,7 @@ def _measures(report: Json, title: str, measures: Family) -> TextTable:
                 if (n := sum(found.get(name) or 0 for found in systems.values()))
             ),
             *_directions(measures, systems.values()),
+            *remarks,
             *map(sentence, report["notes"]),
             *_left_out(report),
         ),

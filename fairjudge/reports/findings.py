@@ -6,8 +6,9 @@ on, then what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from fairjudge.domain import Estimate
 from fairjudge.reports.figures import named
@@ -16,6 +17,10 @@ from fairjudge.scores.leaderboards import FEWEST_CLUSTERS, Leaderboard, Standing
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
 
+Judged: TypeAlias = tuple[str, str, str]
+"""A judge, an aspect and a protocol."""
+NEXT = "Next: "
+"""How a sentence on what to do next begins."""
 _MAX_NAMED = 3
 MUCH_UNSCORED = 0.05
 """Share of items without a score from which they come before everything else."""
@@ -29,6 +34,8 @@ class Board:
     which is ``score`` in words; ``as_good`` are the others that may be no worse than the first,
     None where no intervals say so: ``by_rank`` says whether by the ranks that they may have, or by
     their difference to the first. ``why`` says why no system is ranked where one has a score.
+    ``of`` tells this ranking from others beside it, such as ``", judged by a"``; ``calibrated``
+    says that its judge is held against people there.
     ``reasons`` counts items without a score by reason, ``without_probabilities`` scores that do not
     come from the token probabilities that were asked for.
     """
@@ -46,6 +53,13 @@ class Board:
     without_probabilities: Mapping[str, int] = field(default_factory=dict)
     score: str = "mean"
     why: str = ""
+    of: str = ""
+    calibrated: bool = False
+
+    @property
+    def what(self) -> str:
+        """The aspect, with whatever else tells this ranking from others."""
+        return f"{self.aspect}{self.of}"
 
 
 def board_findings(board: Board) -> tuple[str, ...]:
@@ -101,6 +115,29 @@ def of_leaderboard(found: Leaderboard) -> Board:
     )
 
 
+def boards_beside(boards: Sequence[Leaderboard], calibrated: Collection[Judged]) -> list[Board]:
+    """Return the boards of one page, each told from the others where several are of an aspect.
+
+    `calibrated` has the judges, each with an aspect and a protocol, that are held against people.
+    """
+
+    def told(board: Leaderboard) -> str:
+        same = [one for one in boards if one.aspect == board.aspect]
+        protocols = {(one.shown_protocol, one.unit) for one in same if one.judge == board.judge}
+        shown = f", {board.shown_protocol} of each {board.unit}" if len(protocols) > 1 else ""
+        by = f", judged by {board.judge}" if len({one.judge for one in boards}) > 1 else ""
+        return shown + by
+
+    return [
+        replace(
+            of_leaderboard(board),
+            of=told(board),
+            calibrated=(board.judge, board.aspect, board.protocol) in calibrated,
+        )
+        for board in boards
+    ]
+
+
 def _as_good(found: Leaderboard, ranked: Sequence[Standing]) -> list[str] | None:
     """Return which others may be no worse than the first; None where no interval says so."""
     if found.ranking is None:
@@ -139,16 +176,21 @@ def first_of(ranges: Mapping[str, tuple[int, int]], systems: Sequence[str]) -> l
 
 def _leads(board: Board) -> str:
     if not board.systems:
-        return f"No system leads: {board.why}." if board.why else "No system has a score."
+        where = f" in {board.what}" if board.of else ""
+        return (
+            f"No system leads{where}: {board.why}."
+            if board.why
+            else f"No system has a score{where}."
+        )
     first = board.systems[0]
     if board.n_level > 1:
         return _stand_level(board, board.systems[: board.n_level])
     if len(board.systems) == 1:
         return f"{first} alone can be ranked: there is nothing to compare it with."
     if board.as_good is None:
-        return f"{first} has the highest {board.score} in {board.aspect}; {_cannot_tell(board)}."
+        return f"{first} has the highest {board.score} in {board.what}; {_cannot_tell(board)}."
     others = compared(board.as_good, by_rank=board.by_rank)
-    return f"{first} has the highest {board.score} in {board.aspect}; {others}."
+    return f"{first} has the highest {board.score} in {board.what}; {others}."
 
 
 def _cannot_tell(board: Board) -> str:
@@ -160,7 +202,7 @@ def _cannot_tell(board: Board) -> str:
 
 def _stand_level(board: Board, level: Sequence[str]) -> str:
     """Say that several systems share the first place, and which do not differ significantly."""
-    sentence = f"{together(level)} stand level in {board.aspect}"
+    sentence = f"{together(level)} stand level in {board.what}"
     if board.as_good is None:
         return f"{sentence}; {_cannot_tell(board)}."
     if len(level) == len(board.systems):
@@ -192,7 +234,7 @@ def together(names: Sequence[str]) -> str:
 def _lost(board: Board) -> str:
     n = sum(board.reasons.values())
     if not n:
-        return "Every item has a score."
+        return f"Every {'judged ' if board.not_ranked else ''}item has a score."
     told = ", ".join(f"{count} {reason}" for reason, count in board.reasons.items())
     share = f"{n} of {pluralize(board.n_items, 'item')} ({n / board.n_items:.0%})"
     return f"{share} {'is' if n == 1 else 'are'} without a score: {told}."
@@ -208,4 +250,6 @@ def next_step(board: Board) -> str:
         return f"Next: judge {FEWEST_CLUSTERS} clusters or more; a difference takes dozens."
     if board.by_default:
         return "Next: an LLM as judge, or labels by people for 'fairjudge calibrate'."
+    if board.calibrated:
+        return "How far this judge agrees with people stands under 'Trust in the judge'."
     return "How far this judge agrees with people is not said here: 'fairjudge calibrate' tells."

@@ -14,13 +14,16 @@ from fairjudge.reports.covered_tables import (
     slice_table,
     slices,
 )
-from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, row
+from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, named, row
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place
 from fairjudge.scores.leaderboards import WEIGHTING
+from fairjudge.text.counting import pluralize
 
 Show: TypeAlias = Callable[[Json], Iterator[Part]]
 
+_MAX_CLUSTERS = 20
+"""Clusters that a sentence names."""
 _MAX_PLOTTED = 24
 """Rows of a plot; a longer list is a table alone."""
 _WEIGHTING = (
@@ -157,5 +160,10 @@ def unscored_parts(content: Content) -> Iterator[Part]:
         yield from audit_tables.parse_tables(panel.report)
         sentence = "An item without a score enters no mean."
         yield Paragraph(f"{sentence} The leaderboards bound what it could change.", "note")
+    if content.not_judged:
+        clusters = pluralize(len(content.not_judged), "cluster")
+        yield Paragraph(
+            f"{clusters} without a judgement: {named(content.not_judged, _MAX_CLUSTERS)}."
+        )
     if content.counts is not None and content.counts[UNSCORED]:
         yield Place("without-score", "The list of items without a score")

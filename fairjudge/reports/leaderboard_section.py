@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import figure, to_json
 from fairjudge.reports.figures import Json, forest, row
-from fairjudge.reports.findings import board_findings, of_leaderboard, two_kinds
+from fairjudge.reports.findings import Board, board_findings, of_leaderboard, two_kinds
 from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Plot
 from fairjudge.reports.ranking_tables import RANKS_ALLOWED, shown_rank
 from fairjudge.reports.row_tables import table
@@ -38,11 +38,11 @@ _UNITS = {
 }
 
 
-def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Part]:
-    """Yield every leaderboard."""
-    for board in boards:
+def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ()) -> Iterator[Part]:
+    """Yield every leaderboard; `said` is what is said of each, where that is more than it tells."""
+    for board, sentences in zip(boards, said or map(of_leaderboard, boards), strict=True):
         yield Heading(f"{board.aspect.capitalize()}, by {board.judge}")
-        yield Paragraph(" ".join(board_findings(of_leaderboard(board))))
+        yield Paragraph(" ".join(board_findings(sentences)))
         yield Paragraph(f"{_described(board)}.", "note")
         yield from (Paragraph(caution, "strong") for caution in _cautions(board))
         yield Group((_plot(board), _table(board)))

@@ -23,8 +23,9 @@ from fairjudge.reports.fairness_findings import (
     oracle_findings,
     overall_findings,
 )
-from fairjudge.reports.figures import Json, interval, named, percent, tally
+from fairjudge.reports.figures import Json, interval, named, p_value, percent, tally
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
+from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
 
@@ -280,7 +281,10 @@ def _words(report: Json) -> Iterator[str]:
     elif sentences:
         listed = "; ".join(sentences[:_MAX_NAMED])
         yield f"Named significantly more or less than in the {report['reference']}: {listed}."
-        yield "On natural documents this mixes the summarizer with what the documents are about."
+        if not report.get("controlled"):
+            yield "On natural documents this mixes the summarizer with what these are about."
+    elif all(difference.get("p_holm") is None for difference in differences.values()):
+        yield _too_few("which groups are named more or less than elsewhere")
     else:
         yield f"No group is named significantly more or less than in the {report['reference']}."
 
@@ -297,8 +301,17 @@ def _entities(report: Json) -> Iterator[str]:
         has = "has" if len(most) == 1 else "share"
         bias = interval(scored[most[0]])
         yield f"{together(most)} {has} the largest inclusion bias, {bias}; 0 is unbiased."
-    else:
-        yield "No system has a score of inclusion."
+    apart = {
+        name: odds
+        for name, system in systems.items()
+        if name not in scored and (odds := _never_or_always(system))
+    }
+    yield from (f"{name} names {odds}." for name, odds in apart.items())
+    reasons: dict[str, list[str]] = {}
+    for name in systems.keys() - scored.keys() - apart.keys():
+        reasons.setdefault(systems[name]["inclusion"].get("why") or "no figure", []).append(name)
+    for reason, left in sorted(reasons.items()):
+        yield f"No score of inclusion for {named(sorted(left), _MAX_NAMED)}: {reason}."
     made_up = {name: system["n_hallucinated"] for name, system in systems.items()}
     if worst := leaders(made_up):
         n = made_up[worst[0]]
@@ -311,6 +324,38 @@ def _entities(report: Json) -> Iterator[str]:
         )
 
 
+def _never_or_always(system: Json) -> str:
+    """Say who is named without exception or never where odds therefore have no ratio."""
+    pairs = [pair for pair in system["odds_ratios"] if _least_ratio(pair) > 1.0]
+    if not pairs:
+        return ""
+    pair = max(pairs, key=_least_ratio)
+    groups = (pair["group"], pair["other"])
+    shown = sorted(groups, key=lambda group: -system["by_group"][group]["value"])
+    more, less = (
+        f"{n} of {pluralize(found['n'], 'person', 'people')} of group {group}"
+        for group in shown
+        if (found := system["by_group"][group])
+        for n in [round(found["value"] * found["n"]) or "none"]
+    )
+    p = p_value(pair["exact"]["p_holm"])
+    return (
+        f"{more} and {less}: the odds ratio is at least {_least_ratio(pair):.3g} (exact 95 % "
+        f"bound; p {p if p.startswith('<') else f'= {p}'})"
+    )
+
+
+def _least_ratio(pair: Json) -> float:
+    """Return the least ratio of the odds of two groups, whichever comes first."""
+    exact = pair.get("exact") or {}
+    low, high = exact.get("low"), exact.get("high")
+    return max(low or 0.0, 1.0 / high if high else 0.0)
+
+
+def _too_few(what: str) -> str:
+    return f"Fewer than {FEWEST_CLUSTERS} original documents are too few to test {what}."
+
+
 def _distinguishability(report: Json) -> Iterator[str]:
     figures = {name: system["counts"] for name, system in report["systems"].items()}
     sentences = [
@@ -320,6 +365,11 @@ def _distinguishability(report: Json) -> Iterator[str]:
     ]
     if sentences:
         yield f"The group can be predicted significantly from summaries of: {', '.join(sentences)}."
+    elif figures and all(
+        figure is None or (figure.get("value") is not None and figure.get("low") is None)
+        for figure in figures.values()
+    ):
+        yield _too_few("whether the group can be predicted")
     else:
         yield "From no system's summaries can the group be predicted significantly."
 

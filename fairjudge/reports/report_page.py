@@ -10,35 +10,37 @@ from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.content import UNSCORED, Content, Cost
 from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
 from fairjudge.reports.figures import Json
-from fairjudge.reports.findings import next_step, of_leaderboard, standing
+from fairjudge.reports.findings import NEXT, next_step, standing
 from fairjudge.reports.judge_sections import covered_parts, sway_parts, unscored_parts
 from fairjudge.reports.leaderboard_section import leaderboard_parts
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Codes, Fold, Heading, Paragraph, Part, Place, Section
+from fairjudge.reports.result_sections import (
+    change_parts,
+    plan_parts,
+    ranking_parts,
+    stability_parts,
+    title_of,
+)
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 
-_MAX_SAID = 4
-"""Leaderboards, and judges beside people, of which the first section speaks."""
-_SAID_FIRST = {
-    "audit position",
-    "audit verbosity",
-    "audit length",
-    "audit checks",
-    "fairness coverage",
-    "fairness proportional",
-}
+_MAX_SAID = 8
+"""Sentences of the first section; the others are folded."""
+_SAID_ELSEWHERE = {"calibrate", "audit parse", "judge", "build", "summarize"}
+"""Commands whose findings come first, or say what was done and not what was found."""
 
 
 def report_page(content: Content) -> str:
     """Return the page; sections without content are left out."""
     parts = {
         ("short", "In short"): _in_short(content),
-        ("systems", "Systems"): leaderboard_parts(content.leaderboards),
+        ("systems", "Systems"): _systems(content),
+        ("changes", "Before and after"): change_parts(content),
         ("coverage", "Coverage by question"): _coverage(content),
         ("sentences", "Sentences and their sources"): _sentences(content),
-        ("sway", "What sways the judge"): sway_parts(content),
+        ("sway", "What sways the judge"): _sways(content),
         ("trust", "Trust in the judge"): _trust(content),
         ("fairness", "Fairness to groups of sources"): fairness_parts(content),
         ("bias", "Demographic bias"): bias_parts(content),
@@ -62,22 +64,42 @@ def _in_short(content: Content) -> Iterator[Part]:
 
     Each sentence stands again beside its figures, with what it rests on.
     """
-    boards = [of_leaderboard(board) for board in content.leaderboards[:_MAX_SAID]]
-    said = [text for board in boards for text in standing(board)]
+    said = [" ".join(standing(board)) for board in content.boards]
+    said += [
+        f"{group_title(group)}, against people: {verdict(group)}."
+        for panel in content.of_kind("calibrate")
+        for group in panel.report["groups"]
+    ]
     for panel in content.panels:
-        if panel.kind == "calibrate":
-            groups = panel.report["groups"][:_MAX_SAID]
-            said += [f"{group_title(group)}, against people: {verdict(group)}." for group in groups]
-        elif panel.kind in _SAID_FIRST:
-            said += findings_of(panel.kind, panel.report)[:1]
-    said += [next_step(boards[0])] if boards else []
-    yield from map(Paragraph, dict.fromkeys(said))
+        if panel.kind not in _SAID_ELSEWHERE:
+            title = title_of(panel)
+            said += [
+                f"{title}: {finding}" if title else finding
+                for finding in findings_of(panel.kind, panel.report)
+                if not finding.startswith(NEXT)
+            ]
+    said = list(dict.fromkeys(said))
+    yield from map(Paragraph, said[:_MAX_SAID])
+    if more := said[_MAX_SAID:]:
+        yield Fold(f"{len(more)} more", tuple(map(Paragraph, more)))
+    if content.boards and content.boards[0].n_items:
+        yield Paragraph(next_step(content.boards[0]))
 
 
 def _counts(counts: Mapping[str, int] | None) -> dict[str, int]:
     if counts is None:
         return {}
     return {one if n == 1 or one == UNSCORED else f"{one}s": n for one, n in counts.items()}
+
+
+def _systems(content: Content) -> Iterator[Part]:
+    yield from leaderboard_parts(content.leaderboards, content.boards)
+    yield from ranking_parts(content)
+
+
+def _sways(content: Content) -> Iterator[Part]:
+    yield from sway_parts(content)
+    yield from stability_parts(content)
 
 
 def _coverage(content: Content) -> Iterator[Part]:
@@ -102,6 +124,7 @@ def _sentences(content: Content) -> Iterator[Part]:
 def _trust(content: Content) -> Iterator[Part]:
     for panel in content.of_kind("calibrate"):
         yield from calibration_parts(panel.report)
+    yield from plan_parts(content)
     if (content.browse or {}).get("disagreements"):
         yield Heading("Where judge and people differ most")
         yield Place("disagreements", "Going through disagreements")

@@ -1,12 +1,12 @@
-"""OpenAI's batch files: the calls of a plan written out, and their results put into the cache."""
+"""Batch files: the calls of a plan written out, and their results put into the cache."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairjudge.cache.files import AnyCache
 from fairjudge.errors import BackendError, ConfigurationError, InputError
@@ -14,85 +14,135 @@ from fairjudge.files import read_file
 from fairjudge.ports import CompletionRequest, DecisionRequest
 from fairjudge.records.folder import write_output
 
+if TYPE_CHECKING:
+    from fairjudge.backends.batch_rows import BatchFormat
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchImport:
-    """What a results file held: replies now in the cache, and lines without one, with the why."""
+    """What results held: replies now in the cache, and keys of rows without one, with the why."""
 
     n_stored: int
     failed: tuple[tuple[str, str], ...]
 
 
-def write_batch(path: Path, requests: Mapping[str, CompletionRequest | DecisionRequest]) -> None:
-    """Write one line a request, as it is sent, each named by its cache key."""
-    from fairjudge.backends.chat_wire import chat_body
+def write_batch(
+    path: Path, requests: Mapping[str, CompletionRequest | DecisionRequest]
+) -> tuple[Path, ...]:
+    """Write the requests as their provider's batch takes them, each named by its cache key.
 
+    Returns
+    -------
+    tuple of Path
+        The files: `path`, or as many numbered ones as the provider's limits on one ask for.
+
+    Raises
+    ------
+    ConfigurationError
+        If the requests' backend has no batches, or they are to several providers.
+    """
+    form = _format(requests)
+    parts = list(_parts(form, requests))
+    paths = (
+        [path]
+        if len(parts) < 2
+        else [path.with_stem(f"{path.stem}-{place}") for place in range(1, len(parts) + 1)]
+    )
+    for part, where in zip(parts or [[]], paths, strict=True):
+        if form.list_name is None:
+            write_output(where, "".join(line + "\n" for line in part))
+        else:
+            write_output(where, f'{{"{form.list_name}": [\n' + ",\n".join(part) + "\n]}\n")
+    return tuple(paths)
+
+
+def _format(requests: Mapping[str, CompletionRequest | DecisionRequest]) -> BatchFormat:
+    """Return the format that all `requests` share."""
+    from fairjudge.backends.batch_rows import batch_format
+
+    targets = dict.fromkeys(request.target for request in requests.values())
+    formats = {target: batch_format(target) for target in targets}
     for request in requests.values():
-        if isinstance(request, DecisionRequest) or request.target.provider != "openai":
+        if isinstance(request, DecisionRequest) or formats[request.target] is None:
             raise ConfigurationError(
-                f"a batch file is for openai: models, not for {request.target}"
+                f"{request.target} has no batch files; these have: openai: (also a server of "
+                "vLLM's by --base-url), anthropic:, litellm:gemini/..., langchain:google_genai/..."
             )
-    lines = [
-        json.dumps(
-            {
-                "custom_id": key,
-                "method": "POST",
-                "url": "/v1/chat/completions",
-                "body": chat_body(request),
-            },
-            ensure_ascii=False,
-        )
-        for key, request in requests.items()
-        if isinstance(request, CompletionRequest)
-    ]
-    write_output(path, "".join(line + "\n" for line in lines))
+    names = {form.name: form for form in formats.values() if form is not None}
+    if len(names) != 1:
+        several = " and ".join(names) or "none"
+        raise ConfigurationError(f"a batch file is for one provider's models; here: {several}")
+    return next(iter(names.values()))
 
 
-def import_batch(path: Path, *, cache: AnyCache) -> BatchImport:
-    """Put the replies of a results file into `cache`; the planned command then finds them there."""
+def _parts(
+    form: BatchFormat, requests: Mapping[str, CompletionRequest | DecisionRequest]
+) -> Iterator[list[str]]:
+    """Yield the rows of each file."""
+    part: list[str] = []
+    size = 0
+    for key, request in requests.items():
+        if not isinstance(request, CompletionRequest):
+            continue
+        line = json.dumps(form.row(key, request), ensure_ascii=False)
+        n_bytes = len(line.encode("utf-8")) + 2
+        if part and (len(part) == form.max_rows or size + n_bytes > form.max_bytes):
+            yield part
+            part, size = [], 0
+        part.append(line)
+        size += n_bytes
+    if part:
+        yield part
+
+
+def import_batch(paths: Sequence[Path], *, cache: AnyCache) -> BatchImport:
+    """Put the replies of results files into `cache`; the planned command then finds them there.
+
+    Rows may stand in any order and in several files (as OpenAI's of errors); one that failed or
+    expired is not stored, so that it is asked again.
+    """
+    failed: list[tuple[str, str]] = []
+    n_rows = 0
+    for path in paths:
+        for number, row in _rows(path):
+            n_rows += 1
+            try:
+                problem = _store(row, cache)
+            except (LookupError, TypeError, AttributeError, ValueError) as error:
+                what = f"not a line of a batch's results: {error!r}"
+                raise InputError(what, path=path, line=number) from None
+            if problem is not None:
+                failed.append((str(row.get("custom_id", row.get("key"))), problem))
+    return BatchImport(n_stored=n_rows - len(failed), failed=tuple(failed))
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield the JSON of each line with its number."""
     try:
         text = read_file(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"cannot read: {error}", path=path) from None
-    n_stored = 0
-    failed: list[tuple[str, str]] = []
     # Not splitlines(): replies may hold U+2028 and its like.
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            key = str(row["custom_id"])
-            why = _store(key, row, cache)
-        except (
-            ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError
-        ) as error:  # fmt: skip
-            problem = f"not a line of a batch's results: {error!r}"
-            raise InputError(problem, path=path, line=number) from None
-        if why is None:
-            n_stored += 1
-        else:
-            failed.append((key, why))
-    return BatchImport(n_stored=n_stored, failed=tuple(failed))
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                what = f"not a line of a batch's results: {error!r}"
+                raise InputError(what, path=path, line=number) from None
 
 
-def _store(key: str, row: dict[str, Any], cache: AnyCache) -> str | None:
-    """Put the reply of this line into `cache`, or say why it holds none."""
+def _store(row: Mapping[str, Any], cache: AnyCache) -> str | None:
+    """Put the reply of this row into `cache`, or return why it holds none."""
+    from fairjudge.backends.batch_rows import read_result
     from fairjudge.backends.caching import is_kept
-    from fairjudge.backends.chat_wire import read_chat
-    from fairjudge.backends.failures import failure
 
-    if row.get("error"):
-        return str(row["error"].get("message", row["error"]))
-    status, body = row["response"]["status_code"], row["response"]["body"]
-    if status != 200:
-        return str(failure(status, body, where="the batch"))
     try:
-        reply = read_chat(body, stop=(), where="the batch")
+        result = read_result(row)
     except BackendError as error:
         return str(error)
-    if not is_kept(reply):
+    if not is_kept(result.completion):
         return "the reply was broken off"
-    written = reply.model_dump(mode="json", exclude_defaults=True)
-    cache.put(key, {"model": f"openai:{body.get('model')}", "reply": written})
+    reply = result.completion.model_dump(mode="json", exclude_defaults=True)
+    cache.put(result.key, {"model": result.model, "reply": reply})
     return None

@@ -10,6 +10,7 @@ from fairjudge.options.building import Consolidation, SettledOptions
 from fairjudge.prompting import Template, load_template
 from fairjudge.records.signature import signature
 from fairjudge.references.asker import Asker
+from fairjudge.references.completing import LlmCompleter
 from fairjudge.references.embedded import (
     EmbeddingConsolidator,
     GroupsAlone,
@@ -44,7 +45,7 @@ def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBu
         return _local_builder(models, consolidation)
     asker = Asker(backend=models.llm.backend, target=models.llm.target, **models.llm.sampling)
     if options.pipeline == "article":
-        return _article_builder(models, models.llm, asker, consolidation)
+        return _article_builder(models, models.llm, asker, options)
     consolidator: Consolidator = (
         LlmConsolidator(asker=asker)
         if consolidation == "llm"
@@ -66,8 +67,9 @@ def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBu
 
 
 def _article_builder(
-    models: Models, llm: Llm, asker: Asker, consolidation: Consolidation
+    models: Models, llm: Llm, asker: Asker, options: SettledOptions
 ) -> ArticleBuilder:
+    consolidation = options.consolidation
     embeddings = WhenNeeded(make=lambda: EmbeddingConsolidator(embedder=models.embedder()))
     by_model = consolidation == "llm"
     grouper: Grouper = (
@@ -75,12 +77,15 @@ def _article_builder(
         if by_model
         else GroupsAlone(consolidator=embeddings)
     )
-    names = ["questions", "answers", *(["groups", "merge"] if by_model else [])]
+    names = ["questions", "answers"]
+    names += ["groups"] if by_model else []
+    names += ["completion"] if options.complete else []
     prompts = [load_template("reference", name) for name in names]
     return ArticleBuilder(
         writer=LlmClusterWriter(asker=asker),
         answerer=LlmArticleAnswerer(asker=asker),
         grouper=grouper,
+        completer=LlmCompleter(asker=asker) if options.complete else None,
         signature=_signature(models, llm, prompts, consolidation),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,7 @@ async def build_loaded(
     check_any_usable(loaded)
     settled = options.settled(llm=model.llm is not None)
     identity = {
-        "options": asdict(settled),
+        "options": settled.identity(),
         "model": model.identity(),
         "clusters": digest(loaded.records),
     }

@@ -194,13 +194,12 @@ def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
 
 def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tuple[str, ...]:
     if options.pipeline == "article":
-        n = options.n_questions
         return (
             READABLE,
             SHORT,
             "every article answers every question, once",
-            f"the first {pluralize(n, 'question')} that are grouped stay; each that does not takes "
-            "a call more, and where too few stay, more are asked of the articles once",
+            "as many questions are found as are asked for; each that sources do not answer "
+            "differently takes one call less",
         )
     checks = sum(
         "diverse" in (request.response_schema or {}).get("properties", {})

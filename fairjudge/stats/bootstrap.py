@@ -34,6 +34,8 @@ NaN marks a resample (or an input) on which the statistic is undefined; it never
 Method: TypeAlias = Literal["percentile", "expanded", "bca"]
 
 NO_VALUE = "the statistic has no value on these data"
+FEWEST_DOCUMENTS = 5
+"""Documents below which resamples of them tell nothing of others: 2 of 2 agree half of the time."""
 MOST_UNDEFINED = 0.1
 """An interval is given only where at most this share of the resamples is undefined."""
 _CELLS_PER_CHUNK = 4_000_000
@@ -77,6 +79,7 @@ def bootstrap(
     n: int | None = None,
     n_excluded: int = 0,
     null: float | None = None,
+    fewest: int = 2,
 ) -> Estimate | Undefined:
     """Estimate a statistic with an interval from resampled documents.
 
@@ -85,7 +88,7 @@ def bootstrap(
     statistic
         Takes multiplicities of shape (r, n_documents) and returns shape (r,).
     n_documents
-        How many documents there are; an interval needs 2.
+        How many documents there are; an interval needs `fewest`.
     method
         ``"percentile"``; ``"expanded"``, the percentile interval widened for few documents
         (Hesterberg 2015, section 4.3); ``"bca"`` (Efron and Tibshirani 1993, chapter 14.3).
@@ -93,12 +96,14 @@ def bootstrap(
         Units to report, `n_documents` where `n` is None.
     null
         Where given, ``p_value`` is the two-sided bootstrap p-value of this value.
+    fewest
+        Documents from which there is an interval and a p-value, 2 or more.
 
     Returns
     -------
     Estimate or Undefined
         Undefined where the statistic is undefined on the data. ``low`` and ``high`` are None,
-        and ``method`` says why, where there are fewer than 2 documents or more than
+        and ``method`` says why, where there are fewer than `fewest` documents or more than
         `MOST_UNDEFINED` of the resamples are undefined.
     """
     (result,) = bootstrap_many(
@@ -111,6 +116,7 @@ def bootstrap(
         n=n,
         n_excluded=n_excluded,
         null=null,
+        fewest=fewest,
     )
     return result
 
@@ -126,15 +132,17 @@ def bootstrap_many(
     n: int | None = None,
     n_excluded: int = 0,
     null: float | None = None,
+    fewest: int = 2,
 ) -> tuple[Estimate | Undefined, ...]:
     """Estimate several statistics on the same resamples, as `bootstrap` does one.
 
     `statistic` returns shape (r, k); the result has k entries.
     """
     check_level(level)
-    if n_resamples < 1 or n_documents < 0:
+    if n_resamples < 1 or n_documents < 0 or fewest < 2:
         raise StatisticsError(
-            f"expected n_resamples >= 1 and n_documents >= 0, got {n_resamples!r}, {n_documents!r}"
+            "expected n_resamples >= 1, n_documents >= 0 and fewest >= 2, got "
+            f"{n_resamples!r}, {n_documents!r}, {fewest!r}"
         )
     plan = _Plan(
         n=n_documents if n is None else n,
@@ -143,11 +151,15 @@ def bootstrap_many(
         level=level,
         method=method,
         null=null,
+        fewest=fewest,
     )
     observed = np.asarray(statistic(np.ones((1, n_documents))))[0]
     if n_documents < 2:
         return tuple(_without_interval(float(value), plan) for value in observed)
+    # Drawn even where they are too few, so that what is drawn next is the same.
     drawn = replicates(statistic, n_documents=n_documents, n_resamples=n_resamples, rng=rng)
+    if n_documents < fewest:
+        return tuple(_without_interval(float(value), plan) for value in observed)
     left_out = _jackknife(statistic, n_documents) if method == "bca" else drawn[:0]
     return tuple(
         Undefined(why=NO_VALUE)
@@ -167,6 +179,7 @@ def bootstrap_mean(
     method: Method = "percentile",
     n_excluded: int = 0,
     null: float | None = None,
+    fewest: int = 2,
 ) -> Estimate | Undefined:
     """Estimate the mean of `values`, shape (n,), resampling `documents` (each row its own if None).
 
@@ -186,6 +199,7 @@ def bootstrap_mean(
         n=array.size,
         n_excluded=n_excluded,
         null=null,
+        fewest=fewest,
     )
 
 
@@ -248,6 +262,7 @@ class _Plan:
     level: float
     method: Method
     null: float | None
+    fewest: int
 
     def estimate(self, value: float, drawn: FloatArray, left_out: FloatArray) -> Estimate:
         defined = drawn[~np.isnan(drawn)]
@@ -291,4 +306,4 @@ class _Plan:
 def _without_interval(value: float, plan: _Plan) -> Estimate | Undefined:
     if np.isnan(value):
         return Undefined(why=NO_VALUE)
-    return plan.filled(value, None, "no interval: fewer than 2 documents", None)
+    return plan.filled(value, None, f"no interval: fewer than {plan.fewest} documents", None)

@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap_many, bootstrap_mean
+from fairjudge.stats.bootstrap import (
+    FEWEST_DOCUMENTS,
+    WeightedStatistic,
+    bootstrap_many,
+    bootstrap_mean,
+)
 from fairjudge.stats.multiplicity import holm
 
 Name = TypeVar("Name", bound=Hashable)
@@ -21,6 +26,7 @@ class Resampling:
     """How intervals are made: by percentile bootstrap over samples.
 
     A sample is a set of documents with its summary, or of bias an original with all made of it.
+    Fewer than `FEWEST_DOCUMENTS` of them have no interval and no p-value.
     """
 
     rng: np.random.Generator
@@ -73,7 +79,12 @@ class Resampling:
 
     @property
     def _drawing(self) -> dict[str, Any]:
-        return {"rng": self.rng, "n_resamples": self.n_resamples, "level": self.level}
+        return {
+            "rng": self.rng,
+            "n_resamples": self.n_resamples,
+            "level": self.level,
+            "fewest": FEWEST_DOCUMENTS,
+        }
 
 
 def _over_samples(result: Estimate | Undefined) -> Estimate | Undefined:

@@ -505,6 +505,52 @@ def intersections(tmp_path):
     return path
 
 
+def test_a_system_that_names_only_men(files, tmp_path):
+    person = {"female": ("Ann", "Orme"), "male": ("Tom", "Reed")}
+    text = "Ann Orme met Tom Reed."
+    clusters = files("c.jsonl", [
+        {
+            "eid": f"{n}",
+            "articles": [{"aid": "1", "content": text}],
+            "controlled": {
+                "original": f"{n}", "variant": 0,
+                "people": [
+                    {"id": group, "group": group, "first_name": first, "last_name": last}
+                    for group, (first, last) in person.items()
+                ],
+            },
+        }
+        for n in range(6)
+    ])  # fmt: skip
+    summaries = files("s.jsonl", [
+        {"eid": f"{n}", "system": "men", "text": "Tom Reed met her.", "people": ["Tom Reed"]}
+        for n in range(6)
+    ])  # fmt: skip
+    names = tmp_path / "n.json"
+    names.write_text(
+        json.dumps([
+            {"group": group, "gender": group, "first_names": [first]}
+            for group, (first, _) in person.items()
+        ])
+    )  # fmt: skip
+    command = ("entities", clusters, "--summaries", summaries, "--names", names)
+    found = json.loads(run(*command, "--json", "-").stdout)["systems"]["men"]
+    # Of each of 6 pairs the man is named: 1 of 2^6 ways. Both tails: p = 2 / 64. At odds r of men
+    # to women the chance is (r / (1 + r))^6 = .025, so r / (1 + r) = .025^(1/6).
+    share = 0.025 ** (1 / 6)
+    least = share / (1 - share)
+    (pair,) = found["odds_ratios"]
+    assert pair["exact"]["p_value"] == pytest.approx(2 / 64)
+    assert pair["exact"]["high"] == pytest.approx(1 / least)
+    assert found["inclusion"]["value"] is None
+    assert found["inclusion"]["at_least"] == pytest.approx(least - 1)
+    shown = run(*command).stdout
+    assert f">= {least - 1:.2f}" in shown
+    assert "men names 6 of 6 people of group male and none of 6 people of group female" in " ".join(
+        shown.split()
+    )
+
+
 def test_intersections_from_name_lists_to_inclusion_and_hallucination(files, intersections):
     documents = files("d.jsonl", [{**RECORD, "id": f"d{i}"} for i in range(8)])
     output = intersections.with_name("inputs.jsonl")

@@ -447,27 +447,51 @@ def test_bad_vectors_are_refused():
 
 def test_intervals_over_documents_and_assignments():
     # Documents differ, assignments within a document do not: resampling these changes nothing.
-    rows = [[1.0, 1.0]] * 3 + [[0.0, 1.0]] * 3
+    rows = [[1.0, 1.0]] * 15 + [[0.0, 1.0]] * 15
     both = two_way(
-        Counts.of(rows, documents=[1, 1, 1, 2, 2, 2], assignments=[1, 2, 3] * 2),
+        Counts.of(rows, documents=[n // 3 for n in range(30)], assignments=[1, 2, 3] * 10),
         lambda sums: sums[:, 0] / sums[:, 1],
         resampling=quick(),
     )
     assert (both.over_assignments.low, both.over_assignments.high) == (0.5, 0.5)
-    assert both.over_documents.low == 0.0
-    assert both.over_documents.high == 1.0
+    # 10 documents, 5 of them 1: 2.5 % of Binomial(10, 1/2) lie at 2 or below, as many above 8
+    assert (both.over_documents.low, both.over_documents.high) == (0.2, 0.8)
 
 
 def test_mirrored_inputs_are_drawn_together():
     # Each pair sums to one female and one male, so no resample of pairs can move the share.
-    rows = [[1.0, 0.0], [0.0, 1.0]] * 4
+    rows = [[1.0, 0.0], [0.0, 1.0]] * 5
     both = two_way(
-        Counts.of(rows, documents=["d"] * 8, assignments=[0, 0, 1, 1, 2, 2, 3, 3]),
+        Counts.of(rows, documents=["d"] * 10, assignments=[n // 2 for n in range(10)]),
         lambda sums: sums[:, 0] / sums.sum(axis=1),
         resampling=quick(),
     )
     assert (both.over_assignments.low, both.over_assignments.high) == (0.5, 0.5)
-    assert both.over_documents.method == "no interval: fewer than 2 documents"
+    assert both.over_documents.method == "no interval: fewer than 5 documents"
+
+
+def test_few_originals_or_assignments_have_no_interval_and_no_p_value():
+    def found(n_documents, n_assignments):
+        pairs = [(d, a) for d in range(n_documents) for a in range(n_assignments)]
+        return two_way(
+            Counts.of(
+                [[1.0, 0.0] if d else [2.0, 1.0] for d, _ in pairs],
+                documents=[d for d, _ in pairs],
+                assignments=[a for _, a in pairs],
+            ),
+            lambda sums: sums[:, 0] / sums.sum(axis=1),
+            resampling=quick(),
+            null=0.5,
+        )
+
+    for n in (1, 2, 4):
+        few = found(n, 1).over_documents
+        assert (few.low, few.high, few.p_value) == (None, None, None)
+        assert few.method == "no interval: fewer than 5 documents"
+    assert found(5, 1).over_documents.p_value < 0.05
+    # two assignments of each of 3 originals tell of 3 differences only, of 4 originals of 4
+    assert found(3, 2).over_assignments.method == "no interval: too few assignments a document"
+    assert found(4, 2).over_assignments.low is not None
 
 
 def test_one_assignment_a_document_has_no_interval_over_assignments():

@@ -44,7 +44,7 @@ CLUSTERS = [
             "people": [person("female"), person("male")],
         },
     }
-    for original in range(4)
+    for original in range(6)
     for variant in range(4)
 ]
 # A summary names the other person, "Zed Quill", in the first original alone.
@@ -165,16 +165,16 @@ def test_a_measure_of_the_registry_appears_everywhere(run, family):
 def test_toys_have_the_figures_worked_by_hand(run):
     with WORDS.adding(TOYS["words"]):
         _, found = measured(run, "words")
-    # "one": 8 summaries of She and 8 of He; "other" has lost a third, the 0th, 3rd ... of each 16:
-    # n = 0, 6, 12 of She (even n), and 3, 9, 15 of He, so 5 and 5 are left
-    for name, n in (("one", 8), ("other", 5)):
+    # "one": 12 summaries of She and 12 of He; "other" has lost a third, the 0th, 3rd ... of 24:
+    # n = 0, 6, 12, 18 of She (even n), and 3, 9, 15, 21 of He, so 8 and 8 are left
+    for name, n in (("one", 12), ("other", 8)):
         system = found["systems"][name]
         assert [one["n_summary"] for one in system["by_group"].values()] == [n, n]
         assert system["female_share"]["value"] == pytest.approx(0.5)
     with ENTITIES.adding(TOYS["entities"]):
         _, found = measured(run, "entities")
-    # 10 of 16 summaries name one person each, of 32 in the sources
-    assert found["systems"]["one"]["named"]["value"] == pytest.approx(10 / 32)
+    # 16 of 24 summaries name one person each, of 48 in the sources
+    assert found["systems"]["one"]["named"]["value"] == pytest.approx(16 / 48)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -110,7 +110,12 @@ def test_the_oracle_by_unigrams(cli, reviews):
 def test_the_oracle_by_embedding(cli, reviews, bag):
     command = ("fairness", "oracle", "c.jsonl", "--attribute", "side", "--documents", "2")
     found = json.loads(cli(*command, "--scorer", "embedding", "--json", "-").out)
-    assert set(found["measures"]) == {"equal_coverage", "r_ec", "coverage_parity"}
+    assert set(found["measures"]) == {
+        "equal_coverage",
+        "r_ec",
+        "r_ec_strict",
+        "coverage_parity",
+    }
     assert found["measures"]["equal_coverage"]["difference"]["low"] > 0.0
 
 

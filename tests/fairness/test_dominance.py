@@ -81,6 +81,42 @@ def test_picking_the_largest_of_many_differences_does_not_make_it_significant():
     assert rejected <= 9
 
 
+def test_two_samples_prove_nothing():
+    # The two sets that a dominates are unfair, none of 90 that b does. By chance, 1 of C(92, 2)
+    # choices of two sets holds the unfair ones: p = 1 / 4186, though two sets have no interval.
+    samples = [sample({"a": 0.9, "b": 0.3}, (2, 1))] * 2
+    samples += [sample({"a": 0.9, "b": 0.3}, (1, 2))] * 90
+    found = dominance(samples, [True] * 2 + [False] * 90, resampling=resampling(n=5000))
+    assert found.n_by_value == {"a": 2, "b": 90}
+    share = found.unfair_share
+    assert (share.value, share.low, share.high, share.exact) == (1.0, None, None, True)
+    assert share.p_value == pytest.approx(1 / 4186)
+    # One unfair set of the two, and 40 of the 90: what any two sets have.
+    verdicts = [True, False] + [place < 40 for place in range(90)]
+    assert dominance(samples, verdicts, resampling=resampling()).unfair_share.p_value > 0.5
+
+
+@pytest.mark.parametrize("sizes", [(2, 40), (4, 12), (3, 3, 30)])
+def test_the_test_keeps_its_level_for_subsets_of_any_size(sizes):
+    # Nothing differs: coverage is drawn alike whoever dominates, by independent draws.
+    rng = np.random.default_rng(sum(sizes))
+    p_values = []
+    for place in range(300):
+        samples = []
+        for code, size in enumerate(sizes):
+            documents = [3 if code == k else 2 for k in range(len(sizes))]
+            for _ in range(size):
+                drawn = dict(zip("abc", rng.normal(0.5, 0.1, len(sizes)), strict=False))
+                samples.append(sample(drawn, documents))
+        unfair = list(rng.random(len(samples)) < 0.2)
+        found = dominance(samples, unfair, resampling=resampling(place, 200))
+        p_values.append((found.unfair_share.p_value, found.mean_difference.p_value))
+    share, difference = np.mean(np.array(p_values) < 0.05, axis=0)
+    # 300 corpora at 5 %: 15 expected, standard deviation 3.8
+    assert share <= 0.09
+    assert difference <= 0.09
+
+
 def test_degenerate_input():
     one = [sample({"a": 0.9, "b": 0.3}, (2, 1))]
     found = dominance(one, [True], resampling=resampling())

@@ -274,6 +274,12 @@ def test_order_scale_and_absent_values_do_not_matter(a, b, summary, random):
 
 
 def test_estimates_carry_their_method():
-    found = proportional([WORKED, WORKED], resampling=Resampling(rng=np.random.default_rng(0)))
-    assert isinstance(found.estimates["uer"], Estimate)
-    assert found.estimates["uer"].method == "percentile bootstrap over samples"
+    resampling = Resampling(rng=np.random.default_rng(0))
+    uer = proportional([WORKED] * 5, resampling=resampling).estimates["uer"]
+    assert isinstance(uer, Estimate)
+    assert uer.method == "percentile bootstrap over samples"
+    few = proportional([WORKED] * 4, resampling=resampling)
+    assert few.estimates["uer"].value == uer.value
+    assert few.estimates["uer"].low is None
+    assert few.estimates["sof"].method == "no interval: fewer than 5 samples"
+    assert all(value.difference.p_value is None for value in few.by_value.values())

@@ -36,7 +36,7 @@ def test_the_graphs_are_named_and_the_project_is_what_they_need():
                 "finish",
             },
         ),
-        ("by_article", {"write", "answer", "collect", "group", "settle", "finish"}),
+        ("by_article", {"write", "answer", "collect", "group", "settle", "complete", "finish"}),
         ("judge", {"plan", "chunk"}),
     ],
 )  # fmt: skip

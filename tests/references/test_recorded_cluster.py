@@ -74,24 +74,30 @@ class Reader:
         titles = re.findall(r"^<article [^>]*>\n(.*)$", text, re.MULTILINE)
         for question in self.questions:
             numbers = [n for n, t in enumerate(titles, 1) if self.answers.get((question, t))]
-            yield {"question": question, "articles": numbers}
+            answers = [{"answer": "Something is said.", "articles": numbers}]
+            yield {"question": question, "kind": "rivals", "answers": answers}
 
     def quoted(self, text):
         title = inside("article", text).splitlines()[0]
         rows = []
-        for n, question in enumerate(inside("questions", text).splitlines(), 1):
-            for quote in self.answers.get((question.partition(". ")[2], title), ()):
+        for n, question in re.findall(r"^(\d+)\. (.*)$", inside("questions", text), re.MULTILINE):
+            for quote in self.answers.get((question, title), ()):
                 rest = {"speaker": None, "stance": "endorses", "gloss": None}
-                rows.append({"question": n, "quote": quote, **rest})
+                rows.append({"question": int(n), "quote": quote, **rest})
         return {"answers": rows}
 
     def sorted(self, text):
         n = len(inside("answers", text).splitlines())
-        halves = (list(range(first, n + 1, 2)) for first in (1, 2))
-        return {"invalid": [], "groups": [{"label": "so", "answers": half} for half in halves]}
+        groups = [
+            {"label": f"So {first}.", "answers": list(range(first, n + 1, 2)), "disputed_by": []}
+            for first in (1, 2)
+        ]
+        number = int(re.search(r"^<answers \w+ to question (\d+)>", text, re.MULTILINE)[1])
+        row = {"question": number, "groups": groups, "rivals": [[1, 2]], "invalid": []}
+        return {"sorted": [row]}
 
 
-async def test_ten_articles_take_at_most_35_calls_and_200_000_characters(
+async def test_ten_articles_take_at_most_25_calls_and_200_000_characters(
     cluster, recorded, answers
 ):
     backend = ScriptedBackend(Reader(recorded, answers))
@@ -100,15 +106,16 @@ async def test_ten_articles_take_at_most_35_calls_and_200_000_characters(
         writer=LlmClusterWriter(asker=asker),
         answerer=LlmArticleAnswerer(asker=asker),
         grouper=LlmGrouper(asker=asker),
+        completer=None,
         signature="recorded",
     )
     articles, _ = usable(cluster.articles)
     assert sum(count_tokens(article.content) for article in articles) < 100_000
     deps = ArticleDeps(articles=articles, builder=builder)
     state = await build_article_graph().ainvoke({}, context=deps)
-    assert len(state["question_answers"]) >= 12
+    assert len(state["question_answers"]) >= 10
     assert state["problems"] == []
-    assert len(backend.requests) <= 35
+    assert len(backend.requests) <= 25
     sent = sum(len(m.content) for request in backend.requests for m in request.messages)
     assert sent <= 200_000
     spans = {}
@@ -120,7 +127,6 @@ async def test_ten_articles_take_at_most_35_calls_and_200_000_characters(
     for aid, quotes in spans.items():
         plain = " ".join(texts[aid].split())
         assert all(quote in plain for quote in quotes)
-        assert len(set(quotes)) == len(quotes)
 
 
 def test_what_the_reader_quoted_stands_in_the_articles(cluster, answers):

@@ -144,7 +144,11 @@ def test_questions_that_ask_for_different_things_are_no_duplicates():
     questions = ("Who?", "Why?", "When did the dam fail?", "Why did the dam fail?", "How?")
     assert drop_near_duplicates(questions) == questions
     questions = ("Who told the mayor?", "Whom had the mayor told?", "Which dam?", "Whose dam?")
-    assert drop_near_duplicates(questions) == (questions[0], questions[2])
+    assert drop_near_duplicates(questions) == (questions[0], *questions[2:])
+    questions = ("What was the creature under the skin?", "How was the creature under the skin?")
+    assert drop_near_duplicates(questions) == questions
+    questions = ("What dam failed in May?", "Which dam failed, in May?")
+    assert drop_near_duplicates(questions) == questions[:1]
 
 
 def test_positions_count_through_all_groups_and_empty_groups_vanish():

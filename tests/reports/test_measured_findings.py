@@ -190,9 +190,9 @@ def test_findings_stand_first_in_the_json_and_nowhere_without_a_rule():
     assert [*found] == ["schema", "findings", "groups"]
 
 
-def changed(**differences):
+def changed(n=6, **differences):
     systems = {
-        name: {"equal_coverage": {"difference": figure(value, None, None, p_holm=p_holm)}}
+        name: {"equal_coverage": {"n": n, "difference": figure(value, None, None, p_holm=p_holm)}}
         for name, (value, p_holm) in differences.items()
     }
     report = {"baseline": "base", "systems": systems, "excluded": {"bur": {"a": {"no_text": 2}}}}
@@ -206,6 +206,9 @@ def test_a_system_is_fairer_than_the_baseline_beyond_chance_alone():
     )
     assert last == "Of one system and measure, up to 2 samples excluded."
     assert changed(c=(0.2, 0.05))[0] == "No system differs significantly from base in any measure."
+    assert changed(5, c=(0.2, 0.07))[0] == (
+        "Fewer than 6 clusters that both have are too few to test differences from base."
+    )
 
 
 def test_the_fairest_overall_has_the_lowest_score():
@@ -218,15 +221,66 @@ def test_the_fairest_overall_has_the_lowest_score():
     assert findings_of("fairness overall", nobody) == ("Not ranked: c (no score).",)
 
 
-def test_scorers_agree_where_the_interval_lies_above_0():
-    def agreed(low):
-        return findings_of("fairness agreement", {"equal_coverage": figure(0.4, low, 0.7, n=9)})
+def test_scorers_agree_where_the_correlation_is_significant():
+    def agreed(p_value, value=0.4):
+        found = figure(value, 0.01, 0.7, n=9, p_value=p_value)
+        return findings_of("fairness agreement", {"equal_coverage": found})
 
-    assert agreed(0.01) == (
+    assert agreed(0.04) == (
         "On Equal Coverage the scorers agree significantly (rho 0.40 [0.01, 0.70], n = 9).",
     )
-    assert "do not agree significantly" in agreed(0.0)[0]
-    assert agreed(None) == ()
+    assert "do not agree significantly" in agreed(0.05)[0]
+    assert "do not agree significantly" in agreed(0.01, -0.4)[0]
+    assert agreed(None) == ("On Equal Coverage 9 in common are too few to test agreement.",)
+    assert agreed(None, None) == ()
+
+
+def test_bias_is_not_tested_on_a_handful_of_originals():
+    def words(p_holm, **more):
+        difference = figure(0.4, None, None, p_holm=p_holm)
+        system = {"by_group": {"female": {"difference": difference}}}
+        return findings_of("bias words", {"reference": "source", "systems": {"s": system}} | more)
+
+    assert words(None) == (
+        "Fewer than 5 original documents are too few to test which groups are named more or less "
+        "than elsewhere.",
+    )
+    assert words(0.01)[1].startswith("On natural documents")
+    assert words(0.01, controlled=True) == (
+        "Named significantly more or less than in the source: s: female more.",
+    )
+
+    def told(**bounds):
+        system = {"counts": figure(0.67, bounds.get("low"), bounds.get("high")), "dense": None}
+        return findings_of("bias distinguishability", {"systems": {"s": system}})
+
+    assert told() == (
+        "Fewer than 5 original documents are too few to test whether the group can be predicted.",
+    )
+    assert "can be predicted significantly" in told(low=0.1, high=0.9)[0]
+
+
+def test_a_system_that_names_one_group_alone_is_said_to():
+    def entities(low, high, female=0.0, male=0.97, why="odds of 0"):
+        exact = {"low": low, "high": high, "p_value": 1e-9, "p_holm": 1e-9}
+        system = {
+            "inclusion": {"value": None, "why": why},
+            "by_group": {"female": {"value": female, "n": 120}, "male": {"value": male, "n": 100}},
+            "odds_ratios": [{"group": "female", "other": "male", "exact": exact}],
+            "n_hallucinated": 0,
+        }
+        return findings_of("bias entities", {"systems": {"men": system}})[0]
+
+    assert entities(None, 0.0017) == (
+        "men names 97 of 100 people of group male and none of 120 people of group female: the "
+        "odds ratio is at least 588 (exact 95 % bound; p < 0.001)."
+    )
+    assert entities(2.5, None, female=1.0, male=0.5).startswith(
+        "men names 120 of 120 people of group female and 50 of 100 people of group male: the odds "
+        "ratio is at least 2.5 "
+    )
+    # an interval that holds 1 bounds nothing
+    assert entities(None, 1.2) == "No score of inclusion for men: odds of 0."
 
 
 @pytest.mark.parametrize(

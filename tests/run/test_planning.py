@@ -120,6 +120,11 @@ def test_planned_tokens_are_those_the_server_receives(tmp_path, server, asked):
     assert before["input_tokens"] == pytest.approx(received_tokens(server), rel=0.1)
 
 
+TO_QUESTION = re.compile(
+    r"^<answers \w+ to question (\d+)>\n(.*?)\n</answers ", re.DOTALL | re.MULTILINE
+)
+
+
 def newsroom(share_answering: float):
     """Answer the prompts of a build; a question is answered from that share of the articles.
 
@@ -131,7 +136,7 @@ def newsroom(share_answering: float):
         text = call.body["messages"][-1]["content"]
         plain = re.sub(r"^(</?\w+) [0-9a-f]{12}\b", r"\1", text, flags=re.MULTILINE)
         number = int(hashlib.sha256(plain.encode()).hexdigest(), 16)
-        if '{"questions": [{' in text or '{"answers": [{' in text or '"groups": [{' in text:
+        if '{"questions": [{' in text or '{"answers": [{' in text or '{"sorted": [{' in text:
             return json.dumps(at_once(text))
         if '{"questions"' in text:
             n = int(re.search(r"Write (\d+) questions", text)[1])
@@ -153,19 +158,31 @@ def newsroom(share_answering: float):
 def at_once(text: str):
     """Answer the prompts of the pipeline by article: every article answers every question."""
     if '{"questions": [{' in text:
-        n = int(re.search(r"^Write (\d+) questions", text, re.MULTILINE)[1])
+        n = int(re.search(r"at most (\d+), those first", text)[1])
         asked = [f"Why is matter {chr(97 + i)} of note?" for i in range(n)]
-        return {"questions": [{"question": question} for question in asked]}
+        rest = {"kind": "rivals", "answers": [{"answer": "It is so.", "articles": [1, 2]}]}
+        return {"questions": [{"question": question, **rest} for question in asked]}
     if '{"answers": [{' in text:
         words = re.search(r"<article [^>]*>\n(.*?)\n</article", text, re.DOTALL)[1].split()
-        n = len(re.findall(r"^\d+\. ", text.rpartition("</article")[2], re.MULTILINE))
+        listed = re.search(r"<questions [^>]*>\n(.*?)\n</questions", text, re.DOTALL)[1]
+        n = len(re.findall(r"^\d+\. ", listed, re.MULTILINE))
         parts = [words[i * len(words) // n : (i + 1) * len(words) // n][:25] for i in range(n)]
         rest = {"speaker": None, "stance": "endorses", "gloss": None}
         quotes = enumerate(map(" ".join, parts), 1)
         return {"answers": [{"question": i, "quote": quote, **rest} for i, quote in quotes]}
-    n = len(re.findall(r"^\d+\. \(", text, re.MULTILINE))
-    groups = [list(range(1, n)), [n]]
-    return {"invalid": [], "groups": [{"label": "so", "answers": one} for one in groups]}
+    if '{"articles": [{' in text:
+        n = len(re.findall(r"^<article ", text, re.MULTILINE))
+        return {"articles": [{"article": i, "says": [], "added": []} for i in range(1, n + 1)]}
+    return {"sorted": [sorted_by_one(*one) for one in TO_QUESTION.findall(text)]}
+
+
+def sorted_by_one(number, lines):
+    numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", lines, re.MULTILINE)]
+    groups = [
+        {"label": f"so {n}", "answers": one, "disputed_by": []}
+        for n, one in enumerate((numbers[:-1], numbers[-1:]))
+    ]
+    return {"question": int(number), "groups": groups, "rivals": [[1, 2]], "invalid": []}
 
 
 def building(tmp_path, server, *more):
@@ -178,7 +195,9 @@ def building(tmp_path, server, *more):
 
 
 @pytest.mark.local_model
-@pytest.mark.parametrize("pipeline", [("--pipeline", "paper", "--consolidation", "llm"), ()])
+@pytest.mark.parametrize(
+    "pipeline", [("--pipeline", "paper", "--consolidation", "llm"), (), ("--complete",)]
+)
 def test_a_build_in_which_every_article_answers_is_planned_to_the_call(tmp_path, server, pipeline):
     server.answer = newsroom(1.0)
     same = building(tmp_path, server, *pipeline)
@@ -348,12 +367,16 @@ def test_as_many_questions_are_planned_for_as_are_asked_for_within_reason(asked,
 @pytest.mark.parametrize(("n", "groups"), [(1, [[1]]), (2, [[1], [2]]), (5, [[1, 3, 5], [2, 4]])])
 def test_two_groups_are_planned_for_that_hold_every_answer(n, groups):
     lines = "\n".join(f"{i}. (outlet) said so" for i in range(1, n + 1))
-    items = {"type": "object"}
+    more = "\n".join(f"{i}. (outlet) said so" for i in range(n + 1, n + 3))
+    fences = (("2", lines), ("7", more))
+    text = "\n".join(f"<answers x to question {q}>\n{some}\n</answers x>" for q, some in fences)
     request = CompletionRequest(
         target=ModelRef(provider="openai", model="m"),
-        messages=(Message(role="user", content=f"Group these.\n{lines}\n"),),
-        response_schema={"properties": {"invalid": {}, "groups": {"items": items}}},
+        messages=(Message(role="user", content=f"Sort these.\n{text}\n"),),
+        response_schema={"properties": {"sorted": {"items": {"type": "object"}}}},
     )
-    reply = json.loads(stand_in(request))
-    assert [one["answers"] for one in reply["groups"]] == groups
-    assert reply["invalid"] == []
+    first, second = json.loads(stand_in(request))["sorted"]
+    assert (first["question"], second["question"]) == (2, 7)
+    assert [one["answers"] for one in first["groups"]] == groups
+    assert [one["answers"] for one in second["groups"]] == [[n + 1], [n + 2]]
+    assert (first["invalid"], first["rivals"]) == ([], [[1, 2]] if n > 1 else [])

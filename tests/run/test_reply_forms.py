@@ -23,6 +23,7 @@ from fairjudge.options.models import Model
 from fairjudge.ports import CompletionRequest, ModelRef
 from fairjudge.references.asker import Asker
 from fairjudge.references.grouping import LlmGrouper
+from fairjudge.references.ports import Asked
 from fairjudge.run.planning import plan_building, plan_judging
 
 TARGET = ModelRef(provider="scripted", model="m")
@@ -110,30 +111,25 @@ def test_of_judges(tmp_path, model, aspect, protocol, unit):
 def test_of_references(tmp_path, model, pipeline):
     (plan,) = plan_building(
         write_jsonl(tmp_path / "c.jsonl", [cluster()]),
-        options=BuildOptions(pipeline=pipeline, consolidation="llm"),
+        options=BuildOptions(pipeline=pipeline, consolidation="llm", complete=True),
         model=model,
         skip_bad=False,
         seconds_per_call=1.0,
     )
     asked = {next(iter(one.response_schema["properties"])) for one in plan.requests.values()}
-    assert asked >= {"questions", "answers", "groups" if pipeline == "paper" else "invalid"}
+    assert asked >= {"questions", "answers", "groups" if pipeline == "paper" else "sorted"}
     for request in plan.requests.values():
         check(request)
 
 
 async def test_of_answers_in_parts():
-    further = {"group": None, "label": "x", "answers": [1]}
-    replies = iter(
-        [
-            '{"invalid": [], "groups": [{"label": "x", "answers": [1]}]}',
-            json.dumps({"invalid": [], "groups": [further]}),
-            '{"same": []}',
-        ]
-    )
-    backend = ScriptedBackend(lambda _: next(replies))
+    group = {"label": "x", "answers": [1], "disputed_by": []}
+    row = {"question": 1, "groups": [group], "rivals": [], "invalid": []}
+    backend = ScriptedBackend(lambda _: json.dumps({"sorted": [row]}))
     grouper = LlmGrouper(asker=Asker(backend=backend, target=TARGET), batch_size=1)
-    await grouper.group("Why?", [Answer(aid="a", answer=word) for word in ("x", "y")], [])
-    assert len(backend.requests) == 3
+    answers = tuple(Answer(aid="a", answer=word) for word in ("x", "y"))
+    await grouper.group([Asked(index=0, answers=answers)], ["Why?"], [])
+    assert len(backend.requests) == 2
     for request in backend.requests:
         check(request)
 

@@ -1,0 +1,260 @@
+"""How good references are, by the marks of a reader who read them beside all articles.
+
+    benchmarks/reference_quality.py sheet refs.jsonl -o marks.json
+    benchmarks/reference_quality.py count refs.jsonl marks.json [--requests FOLDER] [--json FILE]
+
+`sheet` writes the marks of a reader who finds nothing to fault, with the texts they are of; the
+reader changes them, and `count` compares what stands there with the references. A list of clusters:
+
+    {"eid": "e1", "questions": [{
+        "question": "...",
+        "divided": "rivals",              rivals, degree (answers by degree), or facets
+        "faults": ["..."],                what is wrong with the question as a whole, in words
+        "same": [[0, 2]],                 pairs of groups, from 0, that say the same
+        "groups": [{
+            "label": "...",
+            "answers": [{"aid": "a", "answer": "...", "mark": "yes"}],
+            "dispute": ["b"],             articles listed against the group
+            "missing": ["c"]}]}]}         articles that say it (or dispute it), not listed
+
+An answer's mark is `yes` (its article says the label by it), `elsewhere` (it answers the question,
+but does not say the label), or `no` (it does not answer it, or its article does not say so).
+
+Counted are
+- answers right: not marked `no`, of all;
+- recall of memberships (an article in a group): those with a `yes`, and the articles against a
+  group, of these and the missing;
+- recall of sources: articles that stand in a group of a question, of these and those in none;
+- larger groups pure: of groups with two articles or more, those in which all answers are `yes`;
+- pairs of groups that say the same, of all pairs within a question;
+- questions with rivals or by degree, and without a fault.
+
+`--requests` is a folder of requests as sent, one a `body_*.json` (an OpenAI body): calls a cluster,
+and the share of characters that a call has in common, from its first on, with an earlier one of its
+kind and cluster (the first of each kind aside).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, takewhile
+from pathlib import Path
+from typing import Any
+
+from fairjudge.datasets import read_references
+from fairjudge.domain import QuestionAnswers, Reference
+
+LARGER = 2
+"""Articles from which on a group may be impure."""
+TARGETS = {
+    "answers right": (">=", 0.97),
+    "recall of memberships": (">=", 0.93),
+    "recall of sources": (">=", 0.95),
+    "larger groups pure": (">=", 0.95),
+    "pairs of groups that say the same": ("<=", 0.02),
+    "questions with rivals or by degree": (">=", 0.80),
+    "questions without a fault": (">=", 0.75),
+    "share of characters in a shared prefix": (">=", 0.75),
+}
+MARKS, DIVIDED = ("yes", "elsewhere", "no"), ("rivals", "degree", "facets")
+_BLOCK = re.compile(r"^<(questions|groups) \w+>\n.*?\n</\1 \w+>$", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A count of a whole."""
+
+    n: int
+    of: int
+
+    @property
+    def value(self) -> float | None:
+        """Return the share, None of nothing."""
+        return self.n / self.of if self.of else None
+
+
+def sheet(references: Sequence[Reference]) -> list[dict[str, Any]]:
+    """Return marks for a reader to change."""
+    return [
+        {"eid": one.eid, "questions": [_unmarked(question) for question in one.question_answers]}
+        for one in references
+    ]
+
+
+def _unmarked(question: QuestionAnswers) -> dict[str, Any]:
+    return {
+        "question": question.question,
+        "divided": question.kind or "facets",
+        "faults": [],
+        "same": [],
+        "groups": [
+            {
+                "label": group.label,
+                "answers": [
+                    {"aid": one.aid, "answer": one.answer, "mark": "yes"} for one in group.answers
+                ],
+                "dispute": list(group.disputed_by),
+                "missing": [],
+            }
+            for group in question.groups()
+        ],
+    }
+
+
+def quality(references: Sequence[Reference], marks: Sequence[dict[str, Any]]) -> dict[str, Share]:
+    """Return each count; `ValueError` where marks are of other references, or none of ours."""
+    by_eid = {one["eid"]: one for one in marks}
+    if len(by_eid) < len(marks) or by_eid.keys() != {one.eid for one in references}:
+        raise ValueError("the marks are of other clusters than the references")
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for reference in references:
+        marked = by_eid[reference.eid]["questions"]
+        aids = {article.aid for article in reference.articles}
+        if len(marked) != len(reference.question_answers):
+            raise ValueError(f"{reference.eid}: {len(marked)} questions are marked")
+        for question, mark in zip(reference.question_answers, marked, strict=True):
+            _check(question, mark, aids)
+            for name, (n, of) in _of_question(mark).items():
+                counts[name][0] += n
+                counts[name][1] += of
+    return {name: Share(*counts[name]) for name in TARGETS if name in counts}
+
+
+def _check(question: QuestionAnswers, mark: dict[str, Any], aids: set[str]) -> None:
+    plain = _unmarked(question)
+    where = f"{question.question!r}"
+    if [_texts(one) for one in mark["groups"]] != [_texts(one) for one in plain["groups"]]:
+        raise ValueError(f"{where}: its groups are other ones than in the references")
+    if mark["divided"] not in DIVIDED:
+        raise ValueError(f"{where}: divided is one of {', '.join(DIVIDED)}")
+    for group in mark["groups"]:
+        if not set(group["missing"]) <= aids - _listed(group):
+            raise ValueError(f"{where}: missing names no article, or one that stands in the group")
+        if not {one["mark"] for one in group["answers"]} <= set(MARKS):
+            raise ValueError(f"{where}: a mark is one of {', '.join(MARKS)}")
+    pairs = {tuple(pair) for pair in mark["same"]}
+    if not pairs <= set(combinations(range(len(mark["groups"])), 2)):
+        raise ValueError(f"{where}: same has pairs of different groups, the lower number first")
+
+
+def _texts(group: dict[str, Any]) -> tuple[Any, ...]:
+    return group["label"], [(one["aid"], one["answer"]) for one in group["answers"]]
+
+
+def _listed(group: dict[str, Any]) -> set[str]:
+    return {one["aid"] for one in group["answers"] if one["mark"] == "yes"} | set(group["dispute"])
+
+
+def _of_question(mark: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    groups = mark["groups"]
+    answers = [one["mark"] for group in groups for one in group["answers"]]
+    listed = sum(len(_listed(group)) for group in groups)
+    missing = sum(len(group["missing"]) for group in groups)
+    sources = set().union(*(_listed(group) for group in groups))
+    absent = {aid for group in groups for aid in group["missing"]} - sources
+    larger = [one for one in groups if len({answer["aid"] for answer in one["answers"]}) >= LARGER]
+    pure = [one for one in larger if all(answer["mark"] == "yes" for answer in one["answers"])]
+    n_pairs = len(groups) * (len(groups) - 1) // 2
+    return {
+        "answers right": (sum(one != "no" for one in answers), len(answers)),
+        "recall of memberships": (listed, listed + missing),
+        "recall of sources": (len(sources), len(sources | absent)),
+        "larger groups pure": (len(pure), len(larger)),
+        "pairs of groups that say the same": (len({tuple(p) for p in mark["same"]}), n_pairs),
+        "questions with rivals or by degree": (int(mark["divided"] != "facets"), 1),
+        "questions without a fault": (int(not mark["faults"]), 1),
+    }
+
+
+def shared_prefix(prompts: Sequence[str]) -> Share:
+    """Return how many characters of calls stand in a prefix of an earlier one of the same block.
+
+    The block is what a cluster's calls of one kind share: the questions, or the groups. The first
+    call with a block has nobody to share it with, and is not counted; nor is a call without one.
+    """
+    by_block: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for prompt in prompts:
+        block = _BLOCK.search(prompt)
+        if block is not None:
+            by_block[prompt[: prompt.index("\n")], block[0]].append(prompt)
+    shared, whole = 0, 0
+    for some in by_block.values():
+        for place, prompt in enumerate(some[1:], 1):
+            shared += max(_n_common(prompt, other) for other in some[:place])
+            whole += len(prompt)
+    return Share(shared, whole)
+
+
+def _n_common(a: str, b: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
+
+
+def prompts_in(folder: Path) -> Iterator[str]:
+    """Yield the text of each request in `folder`, in the order of their names."""
+    for path in sorted(folder.glob("body_*.json")):
+        messages = json.loads(path.read_text("utf-8"))["messages"]
+        yield "\n".join(message["content"] for message in messages)
+
+
+def report(counts: dict[str, Share]) -> str:
+    """Return a line a count, with its target and whether it is reached."""
+    lines = []
+    for name, share in counts.items():
+        value = "none" if share.value is None else f"{share.value:.3f}"
+        sign, target = TARGETS[name]
+        reached = share.value is None or (
+            share.value >= target if sign == ">=" else share.value <= target
+        )
+        lines.append(
+            f"{name:40} {share.n:6} of {share.of:6}  {value}  ({sign} {target:.2f}: "
+            f"{'reached' if reached else 'NOT reached'})"
+        )
+    return "\n".join(lines)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Write a sheet, or count what stands in one."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    blank = commands.add_parser("sheet", help="write marks for a reader to change")
+    blank.add_argument("references", type=Path)
+    blank.add_argument("-o", "--output", type=Path, required=True)
+    counting = commands.add_parser("count", help="count what a reader marked")
+    counting.add_argument("references", type=Path)
+    counting.add_argument("marks", type=Path)
+    counting.add_argument("--requests", type=Path)
+    counting.add_argument("--json", type=Path)
+    given = parser.parse_args(args)
+    references = list(read_references(given.references))
+    if given.command == "sheet":
+        text = json.dumps(sheet(references), indent=1, ensure_ascii=False)
+        given.output.write_text(text + "\n", "utf-8")
+        return 0
+    try:
+        counts = quality(references, json.loads(given.marks.read_text("utf-8")))
+    except (ValueError, KeyError, TypeError) as error:
+        print(f"{given.marks}: {error}", file=sys.stderr)
+        return 2
+    prompts = list(prompts_in(given.requests)) if given.requests else []
+    if prompts:
+        counts["share of characters in a shared prefix"] = shared_prefix(prompts)
+        print(f"calls a cluster: {len(prompts) / len(references):.1f}")
+    print(f"questions a cluster: {counts['questions without a fault'].of / len(references):.1f}")
+    print(report(counts))
+    if given.json:
+        rows = {name: {"n": one.n, "of": one.of} for name, one in counts.items()}
+        rows |= {"calls": len(prompts) or None, "clusters": len(references)}
+        given.json.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

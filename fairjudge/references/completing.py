@@ -1,0 +1,187 @@
+"""A second reading: answers that the first one missed, and labels that articles do not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
+from fairjudge.parsing import read_list
+from fairjudge.prompting import Fenced, json_object, load_template
+from fairjudge.references.asker import INTEGERS, Asker
+from fairjudge.references.extracting import MAX_GLOSS_WORDS, VOICE, voice_of
+from fairjudge.references.llm import MAX_ANSWER_WORDS
+from fairjudge.references.ports import Completed, Missed
+from fairjudge.references.replies import QuotableArticle
+from fairjudge.references.writing import numbered_articles
+from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import first_words
+
+_SHOWN_WORDS = 30
+"""Words of the passage that is shown beside a label."""
+_LIMIT = 2000
+_PER_ARTICLE = 600
+_SCHEMA = json_object(
+    {
+        "articles": {
+            "type": "array",
+            "items": json_object(
+                {
+                    "article": {"type": "integer"},
+                    "says": INTEGERS,
+                    "added": {
+                        "type": "array",
+                        "items": json_object({"answer": {"type": "integer"}, **VOICE}),
+                    },
+                }
+            ),
+        }
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What a reply says of one article: labels that it says, and items that were missed."""
+
+    says: frozenset[int]
+    added: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A group that has a number in the prompt, and the articles that say or dispute it."""
+
+    question: int
+    group: int
+    label: str
+    quote: str
+    support: frozenset[str]
+    dispute: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmCompleter:
+    """Shows all groups and some articles in one call."""
+
+    asker: Asker
+
+    async def complete(
+        self, questions: Sequence[QuestionAnswers], articles: Sequence[Article]
+    ) -> Completed | Unscored:
+        """See `fairjudge.references.ports.Completer`."""
+        places = list(_places(questions))
+
+        def found_before(article: Article) -> str:
+            numbers = [str(n) for n, place in enumerate(places, 1) if article.aid in place.support]
+            return f"; found before: {', '.join(numbers) or 'none'}"
+
+        rows = await self.asker.ask(
+            load_template("reference", "completion"),
+            {
+                "groups": Fenced("groups", ("\n".join(_lines(questions, places)),)),
+                "articles": numbered_articles(articles, more=found_before),
+                "max_words": str(MAX_ANSWER_WORDS),
+                "gloss_words": str(MAX_GLOSS_WORDS),
+            },
+            schema=_SCHEMA,
+            read=lambda text, _: read_completion(text, n_articles=len(articles), n=len(places)),
+            usual_limit=_LIMIT + _PER_ARTICLE * len(articles),
+        )
+        return rows if isinstance(rows, Unscored) else _completed(rows, places, articles)
+
+
+def _places(questions: Sequence[QuestionAnswers]) -> Iterator[_Place]:
+    for q, question in enumerate(questions):
+        for g, group in enumerate(question.groups()):
+            quote = min((answer.answer for answer in group.answers), key=len)
+            sides = frozenset(group.supported_by), frozenset(group.disputed_by)
+            yield _Place(q, g, group.label or quote, quote, *sides)
+
+
+def _lines(questions: Sequence[QuestionAnswers], places: Sequence[_Place]) -> Iterator[str]:
+    """Yield each question and below it its groups, numbered through all, each with a quote."""
+    last = -1
+    for number, place in enumerate(places, 1):
+        if place.question != last:
+            yield " ".join(questions[place.question].question.split())
+            last = place.question
+        quote = first_words(" ".join(place.quote.split()), _SHOWN_WORDS)
+        yield f"{number}. {' '.join(place.label.split())} [{quote}]"
+
+
+def _completed(
+    rows: Mapping[int, Row], places: Sequence[_Place], articles: Sequence[Article]
+) -> Completed:
+    missed: list[Missed] = []
+    doubtful: list[tuple[int, int, str]] = []
+    n_absent = 0
+    for number, row in rows.items():
+        article = articles[number]
+        text = QuotableArticle(article)
+        for item in row.added:
+            place = places[item["answer"] - 1]
+            if article.aid in place.support | place.dispute:
+                continue
+            passage = text.find(item["quote"])
+            if passage is None:
+                n_absent += 1
+                continue
+            answer = Answer(aid=article.aid, answer=passage.text, **voice_of(item))
+            missed.append(
+                Missed(
+                    question=place.question,
+                    group=place.group,
+                    answer=answer,
+                    start=passage.start,
+                    end=passage.end,
+                )
+            )
+        doubtful += [
+            (place.question, place.group, article.aid)
+            for n, place in enumerate(places)
+            if article.aid in place.support and n not in row.says
+        ]
+    left = len(articles) - len(rows)
+    problem = f"nothing was said of {left} of {pluralize(len(articles), 'article')}" if left else ""
+    return Completed(
+        missed=tuple(missed), doubtful=tuple(doubtful), n_absent=n_absent, problem=problem
+    )
+
+
+def read_completion(text: str, *, n_articles: int, n: int) -> dict[int, Row] | Unscored:
+    """Return what a reply says of each article, by its place; of `n` answers, numbered from 1.
+
+    Items in another form than asked for are left out, and articles with unreadable numbers.
+    """
+    rows: dict[int, Row] = {}
+    for one in read_list(text, "articles") or ():
+        number = one.get("article") if isinstance(one, dict) else None
+        if type(number) is not int or not 1 <= number <= n_articles:
+            continue
+        says, added = one.get("says"), one.get("added", [])
+        if not isinstance(says, list) or not all(_offered(answer, n) for answer in says):
+            continue
+        items = (
+            (item for item in added if isinstance(item, dict)) if isinstance(added, list) else ()
+        )
+        kept = tuple(
+            item
+            for item in items
+            if _offered(item.get("answer"), n) and isinstance(item.get("quote"), str)
+        )
+        rows[number - 1] = Row(says=frozenset(answer - 1 for answer in says), added=kept)
+    if not rows:
+        return Unscored(reason="unparseable", detail="no article in the form asked for", raw=text)
+    return rows
+
+
+def _is_item(item: Any, n: int) -> bool:
+    if not isinstance(item, dict):
+        return False
+    return _offered(item.get("answer"), n) and isinstance(item.get("quote"), str)
+
+
+def _offered(number: Any, n: int) -> bool:
+    return type(number) is int and 1 <= number <= n

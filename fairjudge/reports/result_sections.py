@@ -1,0 +1,111 @@
+"""Rankings, runs side by side, and checks of a judge: what these commands' JSON adds to a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fairjudge.reports.comparison_page import comparison_parts
+from fairjudge.reports.content import Content, Panel
+from fairjudge.reports.figures import Json, forest, row
+from fairjudge.reports.judge_sections import Show, panel_parts
+from fairjudge.reports.kinds import tables_of
+from fairjudge.reports.measured_findings import findings_of
+from fairjudge.reports.pages import page_html
+from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Section
+from fairjudge.reports.ranking_tables import ranking_tables
+
+
+def ranking_page(report: Json) -> str:
+    """Return the page of what ``fairjudge rank --json`` writes."""
+    findings = tuple(map(Paragraph, findings_of("rank", report)))
+    sections = [
+        Section(id="short", title="In short", parts=findings),
+        Section(id="systems", title="Systems", parts=tuple(_ranking(report))),
+    ]
+    return page_html(sections, title="Systems ranked by comparisons")
+
+
+def ranking_parts(content: Content) -> Iterator[Part]:
+    """Yield every ranking that was given."""
+    yield from _given(content, {"rank": ("Ranked by comparisons", _ranking)})
+
+
+def change_parts(content: Content) -> Iterator[Part]:
+    """Yield runs side by side, and checks of a judge after a change."""
+    yield from _given(
+        content,
+        {
+            "compare": ("Two runs side by side", _comparison),
+            "check": ("A judge before and after a change", lambda report: _tables("check", report)),
+        },
+    )
+
+
+def stability_parts(content: Content) -> Iterator[Part]:
+    """Yield what repeats and other prompts change."""
+    stability = ("Stability: the same items judged again", _stability)
+    yield from _given(content, {"audit stability": stability})
+
+
+def plan_parts(content: Content) -> Iterator[Part]:
+    """Yield what a cascade saves, what it promises, and the prompts that agree best."""
+    yield from _given(
+        content,
+        {
+            kind: (title, lambda report, kind=kind: _tables(kind, report))  # type: ignore[misc]
+            for kind, title in _PLANS.items()
+        },
+    )
+
+
+_PLANS = {
+    "cascade": "A cheap judge first: what it saves",
+    "cascade --guarantee": "How sure the judge must be",
+    "align": "The judge aligned with people",
+}
+
+
+def _given(content: Content, shows: Mapping[str, tuple[str, Show]]) -> Iterator[Part]:
+    for panel in content.of_kind(*shows):
+        yield from panel_parts(panel, *shows[panel.kind])
+
+
+def title_of(panel: Panel) -> str:
+    """Return what a panel's findings are called where those of many stand together."""
+    return _TITLES.get(panel.kind, "")
+
+
+_TITLES = {
+    "compare": "Two runs",
+    "check": "Check of the judge",
+    "cascade": "Cascade",
+    "bias words": "Words of groups",
+    "bias entities": "People named",
+    "bias distinguishability": "Group from the summary",
+    "fairness overall": "Over data sets",
+    "fairness agreement": "Two scorers",
+    "fairness oracle": "Planted unfairness",
+    "fairness chunk-size": "Size of chunks",
+}
+
+
+def _tables(kind: str, report: Json) -> Iterator[Part]:
+    yield from tables_of(kind, report)
+
+
+def _ranking(report: Json) -> Iterator[Part]:
+    for group, table in zip(report["groups"], ranking_tables(report), strict=True):
+        rows = [row(one["system"], one["strength"]) for one in group["systems"]]
+        across = "strength (log-odds; they add up to 0)"
+        yield Group((forest(rows, title=table.title, across=across), table))
+
+
+def _comparison(report: Json) -> Iterator[Part]:
+    for group in report["groups"]:
+        yield from comparison_parts(group)
+
+
+def _stability(report: Json) -> Iterator[Part]:
+    for group, table in zip(report["groups"], tables_of("audit stability", report), strict=True):
+        yield Heading(f"{group['aspect']}, {group['protocol']}, by {group['judge']}", 4)
+        yield table

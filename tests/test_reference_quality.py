@@ -1,0 +1,142 @@
+"""The counts of the benchmark of references, by hand, from what a reader marked."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+
+import pytest
+
+from benchmarks.reference_quality import Share, main, quality, shared_prefix, sheet
+from fairjudge.domain import Reference
+
+
+def answers(*aids):
+    return [{"aid": aid, "answer": f"what {aid} says"} for aid in aids]
+
+
+ROW = {
+    "eid": "e",
+    "articles": [{"aid": aid, "content": "text"} for aid in "abcdef"],
+    "question_answers": [
+        {
+            "question": "Did the gate fail?",
+            "answer_groups": [answers("a", "b", "a"), answers("c", "d"), answers("e")],
+            "group_labels": ["It failed.", "It held.", "Nobody knows."],
+            "group_sources": [
+                {"support": ["a", "b"], "dispute": ["d"]},
+                {"support": ["c", "d"]},
+                {"support": ["e"]},
+            ],
+            "kind": "rivals",
+        },
+        {
+            "question": "What did it cost?",
+            "answer_groups": [answers("a"), answers("b")],
+            "kind": "facets",
+        },
+    ],
+}
+REFERENCE = Reference.model_validate(ROW)
+
+
+@pytest.fixture
+def marks():
+    return json.loads(json.dumps(sheet([REFERENCE])))
+
+
+def test_a_reader_without_a_fault_gives_full_marks(marks):
+    counts = quality([REFERENCE], marks)
+    assert counts == {
+        "answers right": Share(8, 8),
+        # a, b and d against; c, d; e: six; and two
+        "recall of memberships": Share(8, 8),
+        "recall of sources": Share(7, 7),
+        "larger groups pure": Share(2, 2),
+        # three pairs of three groups, one of two
+        "pairs of groups that say the same": Share(0, 4),
+        "questions with rivals or by degree": Share(1, 2),
+        "questions without a fault": Share(2, 2),
+    }
+
+
+def test_each_mark_is_counted_where_it_belongs(marks):
+    first, second = marks[0]["questions"]
+    first["groups"][0]["answers"][1]["mark"] = "elsewhere"  # b says something else
+    first["groups"][1]["answers"][0]["mark"] = "no"  # c does not answer
+    first["groups"][2]["missing"] = ["a", "f"]  # a stands in another group, f in none
+    first["same"] = [[0, 2]]
+    first["faults"] = ["asks two things"]
+    second["divided"] = "degree"
+    counts = quality([REFERENCE], marks)
+    assert counts["answers right"] == Share(7, 8)
+    # a and d; d; e; a, b: six are right, and two are missing
+    assert counts["recall of memberships"] == Share(6, 8)
+    # of the first question a, d, e stand, f does not; of the second a, b
+    assert counts["recall of sources"] == Share(5, 6)
+    assert counts["larger groups pure"] == Share(0, 2)
+    assert counts["pairs of groups that say the same"] == Share(1, 4)
+    assert counts["questions with rivals or by degree"] == Share(2, 2)
+    assert counts["questions without a fault"] == Share(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda q: q["groups"][0]["answers"].pop(), "other ones"),
+        (lambda q: q["groups"][0].update(label="It burst."), "other ones"),
+        (lambda q: q["groups"][0].update(missing=["z"]), "no article"),
+        (lambda q: q["groups"][0].update(missing=["a"]), "stands in the group"),
+        (lambda q: q["groups"][0]["answers"][0].update(mark="perhaps"), "a mark is one of"),
+        (lambda q: q.update(same=[[2, 0]]), "lower number first"),
+        (lambda q: q.update(same=[[0, 3]]), "different groups"),
+        (lambda q: q.update(divided="so"), "divided is one of"),
+    ],
+)
+def test_marks_that_do_not_fit_the_references_are_refused(marks, change, said):
+    changed = deepcopy(marks)
+    change(changed[0]["questions"][0])
+    with pytest.raises(ValueError, match=said):
+        quality([REFERENCE], changed)
+
+
+def test_marks_of_other_clusters_are_refused(marks):
+    marks[0]["eid"] = "other"
+    with pytest.raises(ValueError, match="other clusters"):
+        quality([REFERENCE], marks)
+
+
+def call(rules, block, rest):
+    return f"{rules}\n<questions m>\n{block}\n</questions m>\n{rest}"
+
+
+def test_what_calls_of_one_kind_and_cluster_begin_with_is_shared():
+    one, two, other = (
+        call("Extract.", "1. Why?", "abc"),
+        call("Extract.", "1. Why?", "abX"),
+        call("Extract.", "1. Who?", "abc"),
+    )
+    sorting = call("Sort.", "1. Why?", "abc")
+    # only the second shares its block with an earlier call of its kind: all but its last character
+    found = shared_prefix([one, sorting, two, other, "Write questions.\n<article m>"])
+    assert found == Share(len(two) - 1, len(two))
+
+
+def test_the_sheet_that_is_written_is_the_one_that_is_counted(tmp_path, capsys):
+    references, marks = tmp_path / "refs.jsonl", tmp_path / "marks.json"
+    references.write_text(json.dumps(ROW))
+    requests, out = tmp_path / "requests", tmp_path / "quality.json"
+    requests.mkdir()
+    for n, rest in enumerate(("abc", "abX")):
+        messages = [{"role": "user", "content": call("Extract.", "1. Why?", rest)}]
+        (requests / f"body_{n:04}.json").write_text(json.dumps({"messages": messages}))
+    assert main(["sheet", str(references), "-o", str(marks)]) == 0
+    given = ["count", str(references), str(marks), "--requests", str(requests)]
+    assert main([*given, "--json", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "calls a cluster: 2.0" in said
+    assert "(>= 0.80: NOT reached)" in said  # one of two questions has rivals
+    assert json.loads(out.read_text())["answers right"] == {"n": 8, "of": 8}
+    marks.write_text("[]")
+    assert main(given) == 2
+    assert "other clusters" in capsys.readouterr().err
