@@ -1,8 +1,5 @@
 """Points, by word counts in place of models: what is grouped, what alone, and what is bounded."""
 
-import json
-from pathlib import Path
-
 import pytest
 from trained_double import WordBag, WordModels
 
@@ -173,13 +170,3 @@ async def test_a_point_is_a_group_of_answers_as_the_consolidator_returns_it():
     groups = await LocalConsolidator(references=local).group(question, answers, articles)
     assert {answers[i].aid for i in groups[0]} == {"a1", "a2"}
     assert sorted(i for group in groups for i in group) == list(range(len(answers)))
-
-
-MARKS = Path(__file__).with_name("point_marks.jsonl")
-
-
-def test_a_reader_found_groups_pure_and_few_of_them_doubled():
-    rows = [json.loads(line) for line in MARKS.read_text(encoding="utf-8").splitlines()]
-    assert len(rows) == 60
-    assert sum(row["pure"] for row in rows) >= 0.85 * len(rows)
-    assert sum(row["doubled"] for row in rows) <= 0.1 * len(rows)
