@@ -25,8 +25,8 @@ from fairjudge.calibration.assessment import (
 )
 from fairjudge.calibration.baselines import baseline_scores, document_groups, word_counts
 from fairjudge.calibration.calibrators import Calibrator, CrossFitted, cross_fit, fit_calibrator
+from fairjudge.calibration.choices import CalibratorName
 from fairjudge.calibration.comparison import AgreementDifference, compare_judges
-from fairjudge.calibration.curves import CalibratorName
 from fairjudge.calibration.disagreements import (
     CauseCount,
     Disagreement,

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
+from fairjudge.calibration.choices import CalibratorName
 from fairjudge.calibration.curves import (
     Bins,
-    CalibratorName,
     Curve,
     Line,
     Sigmoid,

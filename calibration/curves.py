@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.special import expit
 
+from fairjudge.calibration.choices import CalibratorName
 from fairjudge.errors import InputError
 from fairjudge.stats._arrays import FloatArray
 
-CalibratorName: TypeAlias = Literal["isotonic", "logistic", "linear", "ordinal"]
-CALIBRATORS: tuple[CalibratorName, ...] = ("isotonic", "logistic", "linear", "ordinal")
+CALIBRATORS: tuple[CalibratorName, ...] = get_args(CalibratorName)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ it stands behind the gaps, the share of all items that it holds for must tell.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -140,8 +141,26 @@ def rows_by_item(joined: Joined, judgements: Iterable[Judgement]) -> dict[ItemKe
 
 
 def _reasons(rows: Sequence[Judgement]) -> tuple[str, ...]:
-    texts = (_text((row.model_extra or {}).get("reason") or row.raw) for row in rows)
+    texts = (
+        _text((row.model_extra or {}).get("reason") or in_words(row.raw or "")) for row in rows
+    )
     return tuple(text for text in texts if text)
+
+
+def in_words(reply: str) -> str:
+    """Return what a reply says: of a JSON object its texts, of any other reply all of it.
+
+    A reason is written before the verdict; a text of one word is a verdict, not a reason.
+    """
+    start, end = reply.find("{"), reply.rfind("}")
+    try:
+        found = json.loads(reply[start : end + 1], strict=False) if 0 <= start < end else None
+    except (ValueError, RecursionError):
+        return reply
+    if not isinstance(found, dict):
+        return reply
+    texts = [value.strip() for value in found.values() if isinstance(value, str)]
+    return " ".join(text for text in texts if len(text.split()) > 1) or reply
 
 
 def _notes(joined: Joined, labels: Iterable[Label]) -> dict[ItemKey, dict[str, str]]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -29,13 +29,14 @@ from fairjudge.bias.analysis import (
     report_words,
 )
 from fairjudge.bias.assignments import ControlledInput, Design, controlled_inputs
+from fairjudge.bias.choices import ReferenceKind, Representation
 from fairjudge.bias.controlled import controlled_of, to_cluster
 from fairjudge.bias.entity_analysis import EntityReport, people_from_names, report_entities
 from fairjudge.bias.hallucination import NameGroups
 from fairjudge.bias.people import Person
 from fairjudge.bias.reporting import BiasOptions
 from fairjudge.bias.templates import make_template
-from fairjudge.bias.word_lists import HELM_GENDER, ReferenceKind, WordLists
+from fairjudge.bias.word_lists import HELM_GENDER, WordLists
 from fairjudge.datasets import Loaded, read_clusters, read_summaries, write_records
 from fairjudge.domain import Cluster, Record, Summary, Undefined
 from fairjudge.errors import ConfigurationError, InputError
@@ -44,7 +45,6 @@ from fairjudge.scorers.people import PeopleFinder, load_people_finder
 from fairjudge.text.counting import pluralize
 from fairjudge.text.stop_words import GLASGOW_STOP_WORDS
 
-Representation: TypeAlias = Literal["counts", "dense", "both"]
 R = TypeVar("R", bound=Record)
 _PEOPLE_KEY = "people"
 _MAX_NAMED = 8

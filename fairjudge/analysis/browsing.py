@@ -21,6 +21,8 @@ _CODED = (
 )  # fmt: skip
 _PLAIN = ("value", "raw")
 _KNOWN = {*_CODED, *_PLAIN, "system_a", "probabilities"}
+_EVIDENCE = ("checklist", "statements", "sources")
+"""Fields of what a value is made of."""
 _LabelKey: TypeAlias = tuple[str, str | None, str | None, str, str]
 
 
@@ -117,6 +119,8 @@ def _more(row: Judgement) -> dict[str, Any] | None:
     more = {name: value for name, value in (row.model_extra or {}).items() if name not in _KNOWN}
     told = {"repeat": row.repeat, "variant": row.variant}
     more |= {name: value for name, value in told.items() if value is not None}
+    whole = row.to_json() if any(getattr(row, name, None) for name in _EVIDENCE) else {}
+    more |= {name: whole[name] for name in _EVIDENCE if whole.get(name)}
     if row.probabilities is not None:
         more["probabilities"] = dict(row.probabilities)
     return more or None

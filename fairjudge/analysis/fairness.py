@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from fairjudge.analysis.supporting import Progress
 from fairjudge.datasets import read_json
-from fairjudge.domain import Summary
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.fairness.distributions import Target
-from fairjudge.fairness.proportional_report import ValueScores
-from fairjudge.fairness.values import LabelledCorpus
-from fairjudge.text.tokens import Normaliser, TermMaker
+
+if TYPE_CHECKING:
+    from fairjudge.analysis.supporting import Progress
+    from fairjudge.domain import Summary
+    from fairjudge.fairness.distributions import Target
+    from fairjudge.fairness.proportional_report import ValueScores
+    from fairjudge.fairness.values import LabelledCorpus
+    from fairjudge.text.tokens import TermMaker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,8 @@ def read_terms(name: Literal["own", "nltk"]) -> TermMaker:
         NLTK, or some of its data, is not installed.
     """
     if name == "own":
+        from fairjudge.text.tokens import Normaliser
+
         return Normaliser()
     from fairjudge.scorers.nltk_terms import load_nltk_terms
 

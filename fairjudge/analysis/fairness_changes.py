@@ -13,6 +13,7 @@ import numpy as np
 
 from fairjudge.analysis.fairness_compare import GivenReport
 from fairjudge.errors import InputError, StatisticsError
+from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.fairness.comparison import Change, Comparison, Rows, compare_with_baseline
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.coverage_parity import contributions
@@ -21,7 +22,6 @@ from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
 from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.registry import FAMILIES
 from fairjudge.fairness.shares import Shares
-from fairjudge.fairness.support import CoverageVariant
 from fairjudge.records.results import COUNT_ONLY, Json, figure
 from fairjudge.records.signature import signature
 from fairjudge.stats._arrays import FloatArray

@@ -27,6 +27,7 @@ from fairjudge.errors import FairJudgeError, InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import with_ids_of
 from fairjudge.reports.content import UNSCORED, Content, Panel
+from fairjudge.reports.covered_tables import how_left_out
 from fairjudge.reports.report import Report
 from fairjudge.reports.report_page import report_page
 from fairjudge.scores.leaderboards import Leaderboard, is_derived, leaderboards
@@ -125,6 +126,8 @@ def _uncovered(panel: Panel) -> Iterator[dict[str, Any]]:
                 "question": str(one["question"]),
                 "answer": str(one["label"] or (voices[0]["answer"] if voices else "")),
                 "outlets": list(dict.fromkeys(str(voice["name"]) for voice in voices)),
+                "voices": [[str(voice["name"]), str(voice["answer"])] for voice in voices],
+                "how": how_left_out(one),
             }
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.options.checking import as_names, checks_arguments
-from fairjudge.options.declaring import Level, Seed
+from fairjudge.options.declaring import Annotators, LabelScale, Level, Opt
 from fairjudge.options.models import Model, as_model
 
 
@@ -22,15 +22,42 @@ async def aalign(
     model: Model | str,
     aspect: str,
     protocol: Literal["likert", "binary", "pairwise"] = "likert",
-    candidates: Sequence[str] | None = None,
-    rewordings: int = 2,
-    folder: str | Path | None = None,
-    reopen: bool = False,
-    annotators: str | Sequence[str] = "*",
-    label_scale: tuple[float, float] | None = None,
-    attributes: Sequence[str] = (),
+    folder: Annotated[
+        str | Path | None,
+        Opt(
+            "Where candidates, runs and align.json go; by default one under the cache folder, "
+            "found again by the same labels.",
+            short="-o",
+        ),
+    ] = None,
+    candidates: Annotated[
+        Sequence[str] | None,
+        Opt(
+            "Which candidates to try: anchors that the model rewords, examples from people, "
+            "other scales; by default all that fit (a pair has no other scale). Repeatable.",
+            flag="--try",
+            metavar="[anchors|examples|scale]",
+        ),
+    ] = None,
+    rewordings: Annotated[int, Opt("How many sets of anchors the model writes.", ge=1, le=10)] = 2,
+    annotators: Annotators = "*",
+    label_scale: LabelScale = None,
+    attributes: Annotated[
+        Sequence[str],
+        Opt(
+            "Also audit by this attribute of the articles, as 'fairjudge fairness' reads it: "
+            "a document has the value of more than half of its articles. Repeatable.",
+            flag="--attribute",
+            metavar="<name>",
+        ),
+    ] = (),
     level: Level = 0.95,
-    seed: Seed = 0,
+    seed: Annotated[
+        int, Opt("Of the split into examples, development and test.", flag="--split-seed")
+    ] = 0,
+    reopen: Annotated[
+        bool, Opt("Open a test that was opened before for other candidates; it is counted.")
+    ] = False,
     **options: Any,
 ) -> Findings:
     """Try other prompts for a judge, and keep one only where a sealed test says that it is better.

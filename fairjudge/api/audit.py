@@ -7,23 +7,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
-from fairjudge.datasets import match_summaries, read_clusters, read_judgements, read_summaries
+from fairjudge.datasets import (
+    match_summaries,
+    read_clusters,
+    read_judgements,
+    read_labels,
+    read_summaries,
+)
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Level, Opt, Positive, Seed
+from fairjudge.options.declaring import Level, Opt, Seed
 from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
     from fairjudge.auditing.probes import Probe
 
+Aspect: TypeAlias = Annotated[str, Opt("To collect judgements: 'coverage' or 'faithfulness'.")]
+RUN = Opt(
+    "Run folder: of the judgements to be collected, or of an earlier 'fairjudge judge' "
+    "whose judgements are to be audited."
+)
+RunFolder: TypeAlias = Annotated[str | Path | None, RUN]
+
 
 @checks_arguments
 def position(
-    judgements: object, *, labels: object | None = None, close_within: float = 0.5
+    judgements: object,
+    *,
+    labels: Annotated[
+        object | None,
+        Opt("People's labels: pairs are split by how close people rate them.", reads=read_labels),
+    ] = None,
+    close_within: Annotated[
+        float, Opt("Largest difference of labels that counts as close.", ge=0.0)
+    ] = 0.5,
 ) -> Findings:
     """Measure position bias: how often the order of a pair decides its verdict.
 
@@ -123,7 +144,17 @@ def lengthened(
 
 
 @checks_arguments
-def length(judgements: object, summaries: object, *, matched_within: float = 0.25) -> Findings:
+def length(
+    judgements: Annotated[
+        object, Opt("Pairwise judgements.", argument=True, reads=read_judgements)
+    ],
+    summaries: Annotated[object, Opt("The summaries, for their lengths.", reads=read_summaries)],
+    *,
+    matched_within: Annotated[
+        float,
+        Opt("Pairs count as matched within this many typical length differences.", ge=0.0),
+    ] = 0.25,
+) -> Findings:
     """Measure whether longer summaries win, and win rates at equal length.
 
     Parameters
@@ -149,7 +180,9 @@ def length(judgements: object, summaries: object, *, matched_within: float = 0.2
     return Findings("audit length", length_report(rows, written, matched_within=matched_within))
 
 
-def parse(judgements: object) -> Findings:
+def parse(
+    judgements: Annotated[object, Opt("Judgements.", argument=True, reads=read_judgements)],
+) -> Findings:
     """Count how replies were read: who scored, what has no score, and why.
 
     Examples
@@ -166,7 +199,20 @@ def parse(judgements: object) -> Findings:
 
 @checks_arguments
 def stability(
-    judgements: object, *, variant: str = "variant", level: Level = 0.95, seed: Seed = 0
+    judgements: Annotated[
+        object,
+        Opt(
+            "Judgements with repeats: of 'judge --repeats 3', or imported.",
+            argument=True,
+            reads=read_judgements,
+        ),
+    ],
+    *,
+    variant: Annotated[
+        str, Opt("Field that names the prompt of a judgement.", metavar="FIELD")
+    ] = "variant",
+    level: Level = 0.95,
+    seed: Seed = 0,
 ) -> Findings:
     """Measure how often a judge gives one item another verdict, again or by another prompt.
 
@@ -194,7 +240,17 @@ def stability(
     return Findings("audit stability", figures)
 
 
-def covered(judgements: object, references: object | None = None) -> Findings:
+def covered(
+    judgements: Annotated[
+        object,
+        Opt(
+            "Checklists, or judgements of balance, answers or articles.",
+            argument=True,
+            reads=read_judgements,
+        ),
+    ],
+    references: object | None = None,
+) -> Findings:
     """Measure coverage by each system: shares by outlet, question and speaker, and the rest.
 
     Parameters
@@ -225,13 +281,20 @@ def covered(judgements: object, references: object | None = None) -> Findings:
 
 @checks_arguments
 async def aorder(
-    clusters: object,
-    summaries: object | None = None,
+    clusters: Annotated[
+        object,
+        Opt("Clusters of three articles or more.", flag="--references", reads=read_clusters),
+    ],
+    summaries: Annotated[
+        object | None, Opt("To collect judgements: summaries.", reads=read_summaries)
+    ] = None,
     *,
     model: Model | str,
-    max_articles: Positive = 3,
-    n_shuffles: Annotated[int, Opt(ge=2)] = 3,
-    run: str | Path | None = None,
+    max_articles: Annotated[
+        int, Opt("Articles of each cluster whose position is changed.", ge=1)
+    ] = 3,
+    n_shuffles: Annotated[int, Opt("Orders in which each summary's articles are shown.", ge=2)] = 3,
+    run: RunFolder = None,
 ) -> Findings:
     """Measure what the order of articles in the prompt does to faithfulness ratings.
 
@@ -286,12 +349,12 @@ order = blocking(aorder)
 
 @checks_arguments
 async def achecks(
-    references: object,
-    summaries: object,
+    references: Annotated[object, Opt("References (coverage) or clusters.")],
+    summaries: Annotated[object, Opt("Summaries.", reads=read_summaries)],
     *,
     model: Model | str,
-    aspect: str = "coverage",
-    run: str | Path | None = None,
+    aspect: Aspect = "coverage",
+    run: RunFolder = None,
 ) -> Findings:
     """Run metamorphic (consistency) tests, which need no right verdicts.
 

@@ -4,24 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
-from fairjudge.analysis.bias import Representation
 from fairjudge.api.findings import Findings
-from fairjudge.bias.reporting import BiasOptions
-from fairjudge.bias.word_lists import ReferenceKind
+from fairjudge.bias.choices import ReferenceKind, Representation
+from fairjudge.datasets import read_clusters, read_summaries
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Resamples, Seed
+from fairjudge.options.declaring import Opt, Resamples, Seed
 from fairjudge.options.models import Model, as_model
+
+Inputs: TypeAlias = Annotated[
+    object,
+    Opt(
+        "Clusters, as 'bias inputs -o' writes them: each with the key controlled: {original, "
+        "variant, group, people: [{id, first_name, last_name, other_names, group}]}.",
+        argument=True,
+        reads=read_clusters,
+    ),
+]
+SummaryFile: TypeAlias = Annotated[
+    object, Opt("Summaries: eid, system, text; JSON, JSONL or CSV.", reads=read_summaries)
+]
+Lists: TypeAlias = Annotated[
+    Mapping[str, Sequence[str]] | str | Path | None,
+    Opt(
+        'Your own word lists: JSON {"GROUP": ["word", ...], ...}. HELM\'s lists of '
+        "female and male identifiers by default."
+    ),
+]
+Census: TypeAlias = Annotated[
+    str | Path | None,
+    Opt("Folder with the 1990 US census' dist.female.first and dist.male.first."),
+]
 
 
 @checks_arguments
 def words(
-    clusters: object,
-    summaries: object,
+    clusters: Annotated[
+        object,
+        Opt(
+            "Clusters: JSON or JSONL, .gz too; those of 'bias inputs' as well.",
+            argument=True,
+            reads=read_clusters,
+        ),
+    ],
+    summaries: SummaryFile,
     *,
-    lists: Mapping[str, Sequence[str]] | str | Path | None = None,
-    reference: ReferenceKind = "source",
-    controls: bool = False,
+    lists: Lists = None,
+    reference: Annotated[
+        ReferenceKind,
+        Opt("What the summaries are held against: the distribution in the sources, or equality."),
+    ] = "source",
+    controls: Annotated[
+        bool, Opt("Add the Random, Lead, Topic and Sexist summarizers for comparison.")
+    ] = False,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Findings:
@@ -58,6 +94,7 @@ def words(
     ['one-sided', 'thorough', 'unfaithful']
     """
     from fairjudge.analysis.bias import measure_words
+    from fairjudge.bias.reporting import BiasOptions
     from fairjudge.bias.to_json import words_json
 
     report = measure_words(
@@ -73,13 +110,32 @@ def words(
 
 @checks_arguments
 def entities(
-    clusters: object,
-    summaries: object,
+    clusters: Inputs,
+    summaries: Annotated[
+        object,
+        Opt(
+            "Summaries: eid, system, text, and optionally people, a list of the names in it; "
+            "where it is missing, spaCy finds them.",
+            reads=read_summaries,
+        ),
+    ],
     *,
-    census: str | Path | None = None,
-    names: str | Path | None = None,
-    lookup: str | Path | None = None,
-    pipeline: str | None = None,
+    census: Census = None,
+    names: Annotated[
+        str | Path | None,
+        Opt(
+            "Your own name lists, as for 'bias inputs', to tell groups by instead of the "
+            "census: any grouping, and intersections. A name of two groups tells none."
+        ),
+    ] = None,
+    lookup: Annotated[
+        str | Path | None,
+        Opt('Groups of known people, asked first: JSON {"FULL NAME": "GROUP", ...}.'),
+    ] = None,
+    pipeline: Annotated[
+        str | None,
+        Opt("spaCy pipeline by name or folder, instead of the packaged English one."),
+    ] = None,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Findings:
@@ -111,6 +167,7 @@ def entities(
     >>> fj.bias.entities("inputs.jsonl", "s.jsonl", census="census1990")  # doctest: +SKIP
     """
     from fairjudge.analysis.bias import measure_entities
+    from fairjudge.bias.reporting import BiasOptions
     from fairjudge.bias.to_json import entities_json
 
     report = measure_entities(
@@ -127,12 +184,17 @@ def entities(
 
 @checks_arguments
 def distinguishability(
-    clusters: object,
-    summaries: object,
+    clusters: Inputs,
+    summaries: SummaryFile,
     *,
-    representation: Representation = "both",
+    representation: Annotated[
+        Representation, Opt("Word counts, sentence embeddings, or both.")
+    ] = "both",
     model: Model | str = "local",
-    drop_stop_words: bool = False,
+    drop_stop_words: Annotated[
+        bool,
+        Opt("Leave scikit-learn's English stop words out of the counts, as the paper's code."),
+    ] = False,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Findings:
@@ -163,6 +225,7 @@ def distinguishability(
     >>> fj.bias.distinguishability("inputs.jsonl", "summaries.jsonl")  # doctest: +SKIP
     """
     from fairjudge.analysis.bias import measure_distinguishability
+    from fairjudge.bias.reporting import BiasOptions
     from fairjudge.bias.to_json import distinguishability_json
 
     report = measure_distinguishability(
@@ -176,9 +239,7 @@ def distinguishability(
     return Findings("bias distinguishability", distinguishability_json(report))
 
 
-def inputs(
-    clusters: object, *, lists: Mapping[str, Sequence[str]] | str | Path | None = None
-) -> Findings:
+def inputs(clusters: object, *, lists: Lists = None) -> Findings:
     """Find the words that go with each group in the sources themselves.
 
     Parameters

@@ -7,24 +7,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
+from fairjudge.calibration.choices import CalibratorName
+from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import as_names, checks_arguments
-from fairjudge.options.declaring import Count, Resamples, Seed, Share
-from fairjudge.reports.figures import interval
-from fairjudge.reports.kinds import tables_of
-from fairjudge.reports.measured_findings import with_findings
+from fairjudge.options.declaring import Annotators, LabelScale, Opt, Resamples, Seed
 from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis, GroupReport
     from fairjudge.calibration.calibrators import Calibrator
-    from fairjudge.calibration.curves import CalibratorName
     from fairjudge.domain import Cluster, Summary
 
 _LEVELS = {"pooled": "pooled", "per_document": "within documents", "system": "between systems"}
@@ -77,6 +75,8 @@ class Calibration:
 
         Levels are pooled over items, averaged over documents, and between systems.
         """
+        from fairjudge.reports.figures import interval
+
         rows = tuple(
             {
                 "judge": group.joined.judge,
@@ -127,7 +127,6 @@ class Calibration:
         Rows of groups in `not_calibrated` stay as they are.
         """
         from fairjudge.calibration.applying import apply_calibrators
-        from fairjudge.datasets import read_judgements
 
         rows = result.judgements if isinstance(result, JudgeResult) else read_judgements(result)
         applied = apply_calibrators(self.calibrators, rows).judgements
@@ -154,6 +153,7 @@ class Calibration:
         """
         from fairjudge import __version__
         from fairjudge.calibration.to_json import analysis_json
+        from fairjudge.reports.measured_findings import with_findings
 
         settings = self.analysis.settings
         signature = {
@@ -171,6 +171,8 @@ class Calibration:
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that ``fairjudge calibrate`` prints."""
+        from fairjudge.reports.kinds import tables_of
+
         return tables_of("calibrate", self.to_dict())
 
     def __repr__(self) -> str:
@@ -180,22 +182,76 @@ class Calibration:
         return pages(self.tables())
 
 
+def read_family(text: str) -> tuple[str, str]:
+    """Return the name and the pattern of a text such as ``openai=gpt-*``.
+
+    Raises
+    ------
+    ValueError
+        One of them is missing.
+    """
+    name, found, pattern = text.partition("=")
+    if not (name and found and pattern):
+        raise ValueError(f"expected NAME=PATTERN, got {text!r}")
+    return name, pattern
+
+
+Margin: TypeAlias = Annotated[
+    float,
+    Opt(
+        "Cost margin of the alternative annotator test: 0.2 for experts, 0.15 for skilled "
+        "annotators, 0.1 for a crowd.",
+        ge=0.0,
+        le=1.0,
+    ),
+]
+
+
 @checks_arguments
 def calibrate(
-    judgements: object,
-    labels: object,
+    judgements: Annotated[
+        object, Opt("Judgements, .jsonl or .json.", argument=True, reads=read_judgements)
+    ],
+    labels: Annotated[object, Opt("Human labels: .jsonl, .json or .csv.", reads=read_labels)],
     *,
-    method: CalibratorName = "isotonic",
-    annotators: str | Sequence[str] = "*",
-    label_scale: tuple[float, float] | None = None,
-    summaries: object | None = None,
-    clusters: object | None = None,
-    support: bool = False,
-    families: Mapping[str, str] | Sequence[tuple[str, str]] = (),
-    margin: Share = 0.2,
-    n_disagreements: Count = 20,
+    annotators: Annotators = "*",
+    label_scale: LabelScale = None,
+    method: Annotated[
+        CalibratorName, Opt("Curve from the judge's score to the human score.")
+    ] = "isotonic",
+    summaries: Annotated[
+        object | None,
+        Opt("Summaries, for baselines and groups by length.", reads=read_summaries),
+    ] = None,
+    clusters: Annotated[
+        object | None,
+        Opt("Clusters, for lead overlap and groups by outlet.", reads=read_clusters),
+    ] = None,
+    support: Annotated[
+        bool,
+        Opt(
+            "Given --summaries and --clusters: support by the embedded default (extra "
+            "[local], no LLM) as one more baseline; takes minutes for a hundred documents."
+        ),
+    ] = False,
+    families: Annotated[
+        Mapping[str, str] | Sequence[tuple[str, str]],
+        Opt(
+            "Compare errors between families of systems too: a name and a shell pattern of "
+            "system names, such as 'openai=gpt-*'. Repeatable; the first that fits counts.",
+            flag="--family",
+            metavar="NAME=PATTERN",
+            parse=read_family,
+            repeatable=True,
+        ),
+    ] = (),
+    margin: Margin = 0.2,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
+    n_disagreements: Annotated[
+        int,
+        Opt("Items on which judge and people differ most, with both reasons, in the JSON.", ge=0),
+    ] = 20,
 ) -> Calibration:
     """Measure judges against people: agreement, errors, and a curve to people's scores.
 
@@ -240,7 +296,6 @@ def calibrate(
     from fairjudge.calibration.agreement import Resampling
     from fairjudge.calibration.analysis import Settings, analyse
     from fairjudge.calibration.curves import CALIBRATORS
-    from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
     from fairjudge.records.matching import join_samples
 
     if method not in CALIBRATORS:

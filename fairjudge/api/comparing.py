@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Annotated
 
 from fairjudge.api.findings import Findings
 from fairjudge.datasets import read_judgements, read_labels
 from fairjudge.options.checking import as_names, checks_arguments
-from fairjudge.options.declaring import Level, Seed, Share
+from fairjudge.options.declaring import (
+    Annotators,
+    LabelScale,
+    Level,
+    MaxUnscored,
+    Opt,
+    Seed,
+)
 
 
 @checks_arguments
 def check(
-    judgements: object,
-    labels: object,
+    judgements: Annotated[
+        object,
+        Opt("Judgements of the anchors after the change.", argument=True, reads=read_judgements),
+    ],
+    labels: Annotated[object, Opt("People's labels of the anchors.", reads=read_labels)],
     *,
-    baseline: object,
-    margin: float = 0.05,
-    max_unscored: Share = 0.05,
-    strict: bool = False,
-    annotators: str | Sequence[str] = "*",
-    label_scale: tuple[float, float] | None = None,
+    baseline: Annotated[
+        object,
+        Opt(
+            "Judgements of the same anchors before it, or what --save wrote.",
+            reads=read_judgements,
+        ),
+    ],
+    annotators: Annotators = "*",
+    label_scale: LabelScale = None,
+    margin: Annotated[
+        float, Opt("The largest loss of agreement to put up with.", ge=0.001, le=1.0)
+    ] = 0.05,
     level: Level = 0.95,
+    strict: Annotated[bool, Opt("Fail also where the anchors cannot tell.")] = False,
     seed: Seed = 0,
+    max_unscored: MaxUnscored = 0.05,
 ) -> Findings:
     """Compare a judge's agreement with people after a change with that before it.
 
@@ -89,7 +107,16 @@ def check(
 
 
 @checks_arguments
-def compare(first: object, second: object, *, level: Level = 0.95, seed: Seed = 0) -> Findings:
+def compare(
+    first: Annotated[object, Opt("Judgements of one run.", argument=True, reads=read_judgements)],
+    second: Annotated[
+        object,
+        Opt("Judgements of the same items in another run.", argument=True, reads=read_judgements),
+    ],
+    *,
+    level: Level = 0.95,
+    seed: Seed = 0,
+) -> Findings:
     """Compare two runs item by item: agreement, mean shift, and each system in both.
 
     It does not say which run is right: `calibrate` does, with labels.
@@ -124,7 +151,19 @@ def compare(first: object, second: object, *, level: Level = 0.95, seed: Seed = 
 
 
 @checks_arguments
-def rank(judgements: object, *, level: Level = 0.95, seed: Seed = 0) -> Findings:
+def rank(
+    judgements: Annotated[
+        object,
+        Opt(
+            "Judgements of pairs or rankings, of one order or both.",
+            argument=True,
+            reads=read_judgements,
+        ),
+    ],
+    *,
+    level: Annotated[float, Opt("Confidence of intervals and ranks.", ge=0.5, le=0.999)] = 0.95,
+    seed: Seed = 0,
+) -> Findings:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
     A win against a strong system counts for more than one against a weak one, and what standing

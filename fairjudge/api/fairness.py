@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
 from fairjudge.analysis.fairness import (
     ScorerChoice,
     parse_scorer,
     read_target,
     read_terms,
-    value_scores_of,
 )
-from fairjudge.analysis.support_files import (
-    SUPPORTS,
-    UNITS,
-    VALUE_SCORES,
-    VALUE_SHARES,
-    ValueScoreRecord,
-)
-from fairjudge.analysis.supporting import SUPPORT_SCORERS, Units, model_supports
+from fairjudge.api.fairness_options import Bins, Clusters
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.progress import bars
@@ -35,41 +27,131 @@ from fairjudge.datasets import (
 from fairjudge.datasets._problems import describe
 from fairjudge.domain import Record, Reference
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.fairness.support import CoverageVariant, Support, SupportRecord
-from fairjudge.fairness.values import label_corpus
+from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Positive, Seed
+from fairjudge.options.declaring import Opt, Seed
 from fairjudge.options.models import Model, as_model
 from fairjudge.records.matching import Match, join_samples, with_ids_of
 from fairjudge.text.counting import pluralize
 
 R = TypeVar("R", bound=Record)
 if TYPE_CHECKING:
+    from fairjudge.analysis.support_files import ValueScoreRecord
+    from fairjudge.analysis.supporting import Units
     from fairjudge.domain import Cluster, Judgement, Summary
     from fairjudge.fairness.distributions import Target
     from fairjudge.fairness.proportional_report import ValueScores
     from fairjudge.fairness.share_error import HumanShares
+    from fairjudge.fairness.support import Support
     from fairjudge.fairness.values import LabelledCorpus
 
 COVERAGE_SCORERS = ("embedding", "entailment", "matrix", "judgements")
 PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix")
 
 
+def read_scorer(text: str | Path, *, skip_bad: bool = False) -> ScorerChoice | Loaded[Any] | Model:
+    """Return what a scorer's name stands for: a model, or the scores or judgements of a file."""
+    name = str(text).partition(":")[0]
+    if name not in COVERAGE_SCORERS:
+        return as_model(text, argument="scorer")
+    choice = parse_scorer(str(text), COVERAGE_SCORERS)
+    match choice.name:
+        case "matrix":
+            return read_supports(choice.path(), skip_bad=skip_bad)
+        case "judgements":
+            return read_judgements(choice.path(), skip_bad=skip_bad)
+        case _:
+            return choice
+
+
+def read_value_scorer(
+    text: str | Path, *, skip_bad: bool = False
+) -> str | Loaded[ValueScoreRecord]:
+    """Return the scores by value of ``matrix:FILE``, and the name of any other scorer."""
+    from fairjudge.analysis.support_files import VALUE_SCORES
+
+    choice = parse_scorer(str(text), PROPORTIONAL_SCORERS)
+    if choice.name != "matrix":
+        return str(text)
+    return read_records(choice.path(), VALUE_SCORES, skip_bad=skip_bad)
+
+
+def read_supports(given: object, *, skip_bad: bool = False) -> Loaded[Any]:
+    """Return how far documents support summaries, by people or an earlier run."""
+    from fairjudge.analysis.support_files import SUPPORTS
+
+    return read_records(given, SUPPORTS, skip_bad=skip_bad, argument="human")
+
+
+def read_shares(given: object, *, skip_bad: bool = False) -> Loaded[Any]:
+    """Return how people share out summaries among the values."""
+    from fairjudge.analysis.support_files import VALUE_SHARES
+
+    return read_records(given, VALUE_SHARES, skip_bad=skip_bad, argument="human")
+
+
+def read_units(given: object, *, skip_bad: bool = False) -> Loaded[Any]:
+    """Return the units of summaries, as ``fairjudge split`` writes them."""
+    from fairjudge.analysis.support_files import UNITS
+
+    return read_records(given, UNITS, skip_bad=skip_bad, argument="units")
+
+
+Summaries: TypeAlias = Annotated[object, Opt("Summaries: eid, system, text.", reads=read_summaries)]
+Attribute: TypeAlias = Annotated[
+    str, Opt("Name of the articles' attribute, such as sentiment or party.")
+]
+
+
 @checks_arguments
 def coverage(
-    clusters: object,
-    summaries: object,
+    clusters: Clusters,
+    summaries: Summaries,
     *,
-    attribute: str,
-    scorer: JudgeResult | Sequence[Any] | Loaded[Any] | ScorerChoice | Model | str = "local",
-    bins: Sequence[float] = (),
-    max_words: int = 100,
-    units: object | None = None,
-    human: object | None = None,
-    variant: CoverageVariant = "paper",
-    n_permutations: Positive = 5000,
-    error_rate: float | None = None,
+    attribute: Attribute,
+    bins: Bins = (),
+    scorer: Annotated[
+        JudgeResult | Sequence[Any] | Loaded[Any] | ScorerChoice | Model | str,
+        Opt(
+            "What says how far a document supports a sentence: embedding[:MODEL] (cosine "
+            "similarity), entailment[:MODEL], matrix:FILE (given numbers), or judgements:FILE "
+            "(a judge's verdicts by article).",
+            reads=read_scorer,
+        ),
+    ] = "embedding",
+    max_words: Annotated[
+        int, Opt("Words of a document chunk; 0 for single sentences.", ge=0)
+    ] = 100,
+    variant: Annotated[
+        CoverageVariant,
+        Opt(
+            "How coverage and parity are taken: as the paper defines them, or as its "
+            "authors' code does."
+        ),
+    ] = "paper",
+    n_permutations: Annotated[
+        int, Opt("Random relabellings where not all can be gone through.", ge=1)
+    ] = 5000,
     seed: Seed = 0,
+    error_rate: Annotated[
+        float | None, Opt("Assumed scorer error, for a worst-case band.", ge=0.0, le=1.0)
+    ] = None,
+    units: Annotated[
+        object | None,
+        Opt(
+            "Units of the summaries by 'fairjudge split', one fact each; without them the "
+            "summaries' sentences are the units.",
+            reads=read_units,
+        ),
+    ] = None,
+    human: Annotated[
+        object | None,
+        Opt(
+            "Supports by people for a random part of the summaries, in the format of "
+            "--save-supports; corrects the means by prediction-powered inference.",
+            reads=read_supports,
+        ),
+    ] = None,
     progress: bool | None = None,
 ) -> CoverageFairness:
     """Measure whether summaries cover documents of every value of `attribute` alike.
@@ -120,7 +202,9 @@ def coverage(
     >>> [row["system"] for row in found.table()]
     ['one-sided', 'thorough', 'unfaithful']
     """
+    from fairjudge.analysis.supporting import model_supports
     from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
+    from fairjudge.fairness.values import label_corpus
 
     sources, written = _checked(clusters, summaries, attribute)
     chosen = read_scorer(scorer) if isinstance(scorer, str) else scorer
@@ -156,7 +240,7 @@ def coverage(
         seed=seed,
         error_rate=error_rate,
     )
-    people = () if human is None else read_records(human, SUPPORTS, argument="human")
+    people = () if human is None else read_supports(human)
     human_supports = joins.of(people, "human support")
     report = report_coverage(
         corpus,
@@ -192,21 +276,6 @@ class _Joins:
         return joined
 
 
-def read_scorer(text: str, *, skip_bad: bool = False) -> ScorerChoice | Loaded[Any] | Model:
-    """Return what a scorer's name stands for: a model, or the scores or judgements of a file."""
-    name = text.partition(":")[0]
-    if name not in COVERAGE_SCORERS:
-        return as_model(text, argument="scorer")
-    choice = parse_scorer(text, COVERAGE_SCORERS)
-    match choice.name:
-        case "matrix":
-            return read_records(choice.path(), SUPPORTS, skip_bad=skip_bad)
-        case "judgements":
-            return read_judgements(choice.path(), skip_bad=skip_bad)
-        case _:
-            return choice
-
-
 def check_takes_units(scorer: object) -> None:
     """Refuse a scorer of which units cannot be asked.
 
@@ -215,6 +284,8 @@ def check_takes_units(scorer: object) -> None:
     ConfigurationError
         If it is no model.
     """
+    from fairjudge.analysis.supporting import SUPPORT_SCORERS
+
     if not isinstance(scorer, ScorerChoice) or scorer.name not in SUPPORT_SCORERS:
         raise ConfigurationError(f"--units are scored by {' or '.join(SUPPORT_SCORERS)} alone")
 
@@ -223,6 +294,8 @@ def _given(
     clusters: Sequence[Cluster], scorer: object, joins: _Joins
 ) -> tuple[Sequence[Cluster], list[Support], str]:
     """Return the supports that `scorer` holds, with the clusters that they are about."""
+    from fairjudge.fairness.support import SupportRecord
+
     if isinstance(scorer, Loaded) and all(isinstance(one, SupportRecord) for one in scorer):
         given = joins.of(scorer, "support")
         return clusters, [one.read() for one in given], f"matrix:{Path(scorer.path).name}"
@@ -250,7 +323,7 @@ def _judged(
 
 def _units(given: object, summaries: Loaded[Summary]) -> Units:
     """Read the units; every summary must have some, or some would be in sentences unnoticed."""
-    read = read_records(given, UNITS, argument="units")
+    read = read_units(given)
     found = {(row.eid, row.system): row.units for row in with_ids_of(read, summaries)}
     missing = [
         summary
@@ -269,18 +342,50 @@ def _units(given: object, summaries: Loaded[Summary]) -> Units:
 
 @checks_arguments
 def proportionality(
-    clusters: object,
-    summaries: object,
+    clusters: Clusters,
+    summaries: Summaries,
     *,
-    attribute: str,
-    scorer: Loaded[Any] | str = "unigrams",
-    bins: Sequence[float] = (),
-    target: str | Mapping[str, float] = "ratio",
-    tau: float = 0.8,
-    terms: Literal["own", "nltk"] = "own",
-    human: object | None = None,
-    error_rate: float | None = None,
+    attribute: Attribute,
+    bins: Bins = (),
+    scorer: Annotated[
+        Loaded[Any] | str,
+        Opt(
+            "How summaries are attributed to values: unigrams, bert_score[:MODEL], "
+            "bart_score[:MODEL], or matrix:FILE (given scores by value).",
+            reads=read_value_scorer,
+        ),
+    ] = "unigrams",
+    target: Annotated[
+        str | Mapping[str, float],
+        Opt("Wanted shares: 'ratio' (as in the source), 'equal', or a JSON file."),
+    ] = "ratio",
+    tau: Annotated[
+        float, Opt("Part of its share that a value must reach (BUR).", ge=0.0, le=1.0)
+    ] = 0.8,
+    terms: Annotated[
+        Literal["own", "nltk"],
+        Opt(
+            "What unigrams are: stems without SMART's stop words, or all as in the code of "
+            "FairSumm's authors, for their figures to the last digit (extra 'nltk', and its data)."
+        ),
+    ] = "own",
     seed: Seed = 0,
+    error_rate: Annotated[
+        float | None,
+        Opt(
+            "Assumed part of a summary given to wrong values, for a worst-case band.",
+            ge=0.0,
+            le=1.0,
+        ),
+    ] = None,
+    human: Annotated[
+        object | None,
+        Opt(
+            "How people share out a random part of the summaries among the values: eid, "
+            "system, shares; corrects the means by prediction-powered inference.",
+            reads=read_shares,
+        ),
+    ] = None,
     progress: bool | None = None,
 ) -> ProportionalFairness:
     """Measure whether each value of `attribute` has its share of the summaries' words.
@@ -321,6 +426,7 @@ def proportionality(
     True
     """
     from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
+    from fairjudge.fairness.values import label_corpus
 
     wanted: Target = read_target(target) if isinstance(target, str) else target
     normaliser = read_terms(terms)
@@ -348,16 +454,8 @@ def proportionality(
 
 
 def _human_shares(given: object, joins: _Joins) -> HumanShares:
-    read = joins.of(read_records(given, VALUE_SHARES, argument="human"), "human share")
+    read = joins.of(read_shares(given), "human share")
     return {(one.eid, one.system): one.shares for one in read}
-
-
-def read_value_scorer(text: str, *, skip_bad: bool = False) -> str | Loaded[ValueScoreRecord]:
-    """Return the scores by value of ``matrix:FILE``, and the name of any other scorer."""
-    choice = parse_scorer(text, PROPORTIONAL_SCORERS)
-    if choice.name != "matrix":
-        return text
-    return read_records(choice.path(), VALUE_SCORES, skip_bad=skip_bad)
 
 
 def _value_scores(
@@ -368,6 +466,9 @@ def _value_scores(
     joins: _Joins,
 ) -> tuple[ValueScores | None, str]:
     """Return the scores by value, None for unigrams, and what made them."""
+    from fairjudge.analysis.fairness import value_scores_of
+    from fairjudge.analysis.support_files import VALUE_SCORES
+
     chosen = read_value_scorer(scorer) if isinstance(scorer, str) else scorer
     if isinstance(chosen, str):
         with bars(progress) as shown:

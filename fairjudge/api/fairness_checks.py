@@ -4,24 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
+from fairjudge.api.fairness_options import Bins, Clusters
 from fairjudge.api.findings import Findings
 from fairjudge.api.progress import bars
+from fairjudge.datasets import read_clusters, read_summaries
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Positive, Seed
+from fairjudge.options.declaring import Opt, Seed
 
 SIZES = (0, 50, 100, 200, 400)
 """Words of a chunk that are tried by default; 0 for single sentences."""
 
 
+def read_sizes(text: str) -> tuple[int, ...]:
+    """Return the sizes of a text such as ``0,50,100``.
+
+    Raises
+    ------
+    ValueError
+        One is no whole number.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise ValueError(f"expected whole numbers, not {text!r}")
+    return tuple(sorted({int(part) for part in parts}))
+
+
 @checks_arguments
 def chunk_size(
-    clusters: object,
-    summaries: object,
+    clusters: Annotated[
+        object, Opt("Clusters that were summarized.", argument=True, reads=read_clusters)
+    ],
+    summaries: Annotated[
+        object,
+        Opt("Summaries that can be trusted to say what the sources say.", reads=read_summaries),
+    ],
     *,
-    scorer: str = "entailment",
-    sizes: Sequence[int] = SIZES,
+    scorer: Annotated[
+        str, Opt("entailment[:MODEL] as in the paper, or embedding[:MODEL].")
+    ] = "entailment",
+    sizes: Annotated[
+        Sequence[int],
+        Opt("Words of a chunk to try; 0 for single sentences.", parse=read_sizes),
+    ] = SIZES,
     seed: Seed = 0,
     progress: bool | None = None,
 ) -> Findings:
@@ -58,7 +85,6 @@ def chunk_size(
     """
     from fairjudge.analysis.fairness import parse_scorer
     from fairjudge.analysis.supporting import SUPPORT_SCORERS
-    from fairjudge.datasets import read_clusters, read_summaries
     from fairjudge.run.fairness_checks import chunk_json, tune_chunk_size
 
     chosen = parse_scorer(scorer, SUPPORT_SCORERS)
@@ -78,14 +104,20 @@ def chunk_size(
 
 @checks_arguments
 def oracle(
-    clusters: object,
+    clusters: Clusters,
     *,
-    attribute: str,
-    scorer: str = "unigrams",
-    documents: Positive = 5,
-    bins: Sequence[float] = (),
+    attribute: Annotated[str, Opt("Name of the articles' attribute.")],
+    scorer: Annotated[
+        str,
+        Opt(
+            "What is checked: unigrams, bert_score[:MODEL], bart_score[:MODEL] (BUR to SOF); "
+            "embedding[:MODEL] or entailment[:MODEL] (Equal Coverage, Coverage Parity)."
+        ),
+    ] = "unigrams",
+    documents: Annotated[int, Opt("Documents that make up a pseudo-summary.", ge=1)] = 5,
+    bins: Bins = (),
     seed: Seed = 0,
-    output: str | Path | None = None,
+    output: Annotated[str | Path | None, Opt("Keep the pseudo-summaries here.", short="-o")] = None,
     progress: bool | None = None,
 ) -> Findings:
     """Check that a scorer sees unfairness that was planted.
@@ -129,7 +161,6 @@ def oracle(
     >>> fj.fairness.oracle("clusters.jsonl", attribute="sentiment")  # doctest: +SKIP
     """
     from fairjudge.analysis.fairness import parse_scorer
-    from fairjudge.datasets import read_clusters
     from fairjudge.run.fairness_checks import ORACLE_SCORERS, check_oracle, oracle_json
 
     chosen = parse_scorer(scorer, ORACLE_SCORERS)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.api.findings import Findings
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Resamples, Seed
+from fairjudge.options.declaring import Opt, Resamples, Seed
 
 if TYPE_CHECKING:
     from fairjudge.analysis.fairness_compare import GivenReport
@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
 @checks_arguments
 def compare(
-    *reports: object, baseline: str, n_resamples: Resamples = 2000, seed: Seed = 0
+    *reports: Annotated[
+        object,
+        Opt(
+            "JSON of 'fairness coverage', of 'fairness proportional', or one of each.",
+            argument=True,
+        ),
+    ],
+    baseline: Annotated[str, Opt("The system that all others are compared with, by name.")],
+    n_resamples: Resamples = 2000,
+    seed: Seed = 0,
 ) -> Findings:
     """Tell what each variant of a summarizer did to every fairness measure, beside a baseline.
 
@@ -61,9 +70,15 @@ def compare(
 
 @checks_arguments
 def overall(
-    reports: object,
+    reports: Annotated[
+        Mapping[str, object] | Sequence[object],
+        Opt("JSON of 'fairness coverage', one file a data set.", argument=True),
+    ],
     *,
-    measure: Literal["r_ec", "r_ec_strict", "equal_coverage", "coverage_parity"] = "r_ec",
+    measure: Annotated[
+        Literal["r_ec", "r_ec_strict", "equal_coverage", "coverage_parity"],
+        Opt("What is normalised and averaged; r_ec_strict is R_EC as published (Table 3)."),
+    ] = "r_ec",
 ) -> Findings:
     """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
 
@@ -104,7 +119,12 @@ def overall(
 
 
 @checks_arguments
-def agreement(first: object, second: object, *, seed: Seed = 0) -> Findings:
+def agreement(
+    first: Annotated[object, Opt("JSON of 'fairness coverage' by one scorer.", argument=True)],
+    second: Annotated[object, Opt("The same summaries by another scorer.", argument=True)],
+    *,
+    seed: Seed = 0,
+) -> Findings:
     """Compare two scorers by Spearman correlation: Equal Coverage by summary, Parity by system.
 
     Parameters

@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairjudge.analysis.support_files import write_supports
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table, with_interval
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.fairness.coverage_measures import COVERAGE
-from fairjudge.fairness.measures import FairnessMeasures
-from fairjudge.fairness.proportional import PROPORTIONAL, Proportional
-from fairjudge.reports.fairness_tables import coverage_tables, proportional_tables
-from fairjudge.reports.measured_findings import with_findings
 from fairjudge.reports.tables import TextTable
 
 if TYPE_CHECKING:
     from fairjudge.fairness.coverage_report import CoverageReport
+    from fairjudge.fairness.measures import FairnessMeasures
+    from fairjudge.fairness.proportional import Proportional
     from fairjudge.fairness.proportional_report import ProportionalReport
     from fairjudge.fairness.support import Support
     from fairjudge.records.matching import Match
@@ -39,6 +35,8 @@ class CoverageFairness:
 
     def save_supports(self, path: str | Path) -> None:
         """Write the supports to a .jsonl file, for ``scorer="matrix:FILE"``."""
+        from fairjudge.analysis.support_files import write_supports
+
         write_supports(path, self.supports)
 
     def table(self) -> Table:
@@ -47,6 +45,8 @@ class CoverageFairness:
         These are ``equal_coverage``, ``r_ec``, ``r_ec_strict`` (R_EC as published) and
         ``coverage_parity``.
         """
+        from fairjudge.fairness.coverage_measures import COVERAGE
+
         rows = tuple(
             {
                 "system": system,
@@ -55,16 +55,19 @@ class CoverageFairness:
             }
             for system, found in self.report.systems.items()
         )
-        return Table(rows, coverage_tables(self.to_dict())[0])
+        return Table(rows, self.tables()[0])
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge fairness coverage --json`` writes."""
         from fairjudge.fairness.coverage_json import coverage_json
+        from fairjudge.reports.measured_findings import with_findings
 
         return with_findings("fairness coverage", coverage_json(self.report) | _joined(self.joins))
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
+        from fairjudge.reports.fairness_tables import coverage_tables
+
         return coverage_tables(self.to_dict())
 
     def __repr__(self) -> str:
@@ -89,21 +92,26 @@ class ProportionalFairness:
 
         These are ``bur``, ``uer``, ``auc`` and ``sof``.
         """
+        from fairjudge.fairness.proportional import PROPORTIONAL
+
         rows = tuple(
             {"system": system, **_with_intervals(PROPORTIONAL, _estimates(found.measures))}
             for system, found in self.report.systems.items()
         )
-        return Table(rows, proportional_tables(self.to_dict())[0])
+        return Table(rows, self.tables()[0])
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge fairness proportional --json`` writes."""
         from fairjudge.fairness.proportional_json import proportional_json
+        from fairjudge.reports.measured_findings import with_findings
 
         figures = proportional_json(self.report) | _joined(self.joins)
         return with_findings("fairness proportional", figures)
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
+        from fairjudge.reports.fairness_tables import proportional_tables
+
         return proportional_tables(self.to_dict())
 
     def __repr__(self) -> str:
@@ -119,6 +127,8 @@ def _joined(joins: Sequence[Match[tuple[str, str]]]) -> dict[str, Any]:
 
 def _estimates(measures: Proportional | Undefined) -> Mapping[str, Estimate | Undefined]:
     if isinstance(measures, Undefined):
+        from fairjudge.fairness.proportional import PROPORTIONAL
+
         return {measure.key: measures for measure in PROPORTIONAL}
     return measures.estimates
 

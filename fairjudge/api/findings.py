@@ -8,8 +8,6 @@ from html import escape
 from typing import Any, TypeGuard
 
 from fairjudge.api.tables import Table
-from fairjudge.reports.kinds import tables_of
-from fairjudge.reports.measured_findings import findings_of, with_findings
 from fairjudge.reports.pages import table_html
 from fairjudge.reports.tables import TextTable, columns, number, to_text
 
@@ -38,10 +36,14 @@ class Findings(Mapping[str, Any]):
     @property
     def findings(self) -> tuple[str, ...]:
         """What the figures say in a few plain sentences."""
+        from fairjudge.reports.measured_findings import findings_of
+
         return findings_of(self.kind, self.figures)
 
     def to_dict(self) -> dict[str, Any]:
         """Return findings and figures as plain values, ready for JSON."""
+        from fairjudge.reports.measured_findings import with_findings
+
         return with_findings(self.kind, self.figures)
 
     def table(self) -> Table:
@@ -59,6 +61,8 @@ class Findings(Mapping[str, Any]):
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
+        from fairjudge.reports.kinds import tables_of
+
         return tables_of(self.kind, self.figures)
 
     def to_pandas(self) -> Any:

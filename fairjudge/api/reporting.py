@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from fairjudge.api.building import References
 from fairjudge.api.calibrating import Calibration
@@ -11,8 +11,8 @@ from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairnes
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
 from fairjudge.errors import ConfigurationError
-from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Seed
+from fairjudge.options.checking import as_names, checks_arguments
+from fairjudge.options.declaring import Annotators, LabelScale, Opt, Seed
 
 if TYPE_CHECKING:
     from fairjudge.analysis.report_inputs import Inputs
@@ -23,11 +23,23 @@ if TYPE_CHECKING:
 
 @checks_arguments
 def report(
-    *values: object,
-    references: object | None = None,
-    summaries: object | None = None,
-    labels: object | None = None,
-    title: str = "FairJudge report",
+    *values: Annotated[
+        object,
+        Opt(
+            "Run folders, folders of files, judgements, references, clusters, summaries, "
+            "labels, and what commands wrote by --json. The kind is told by the content.",
+            metavar="RUN_OR_FILE...",
+            argument=True,
+        ),
+    ],
+    references: Annotated[
+        object | None, Opt("References or clusters: questions, answers, outlets.")
+    ] = None,
+    summaries: Annotated[object | None, Opt("Summaries, shown with their judgements.")] = None,
+    labels: Annotated[object | None, Opt("Human labels: adds what 'calibrate' measures.")] = None,
+    annotators: Annotators = "*",
+    label_scale: LabelScale = None,
+    title: Annotated[str, Opt("Heading of the page.")] = "FairJudge report",
     seed: Seed = 0,
 ) -> Report:
     """Return one self-contained HTML page about `values`.
@@ -39,6 +51,10 @@ def report(
         any kind that FairJudge writes.
     references, summaries, labels
         For the page's details: a path, or a list of records or dicts.
+    annotators
+        Patterns of the names whose labels are taken, such as ``"expert*"``.
+    label_scale : (float, float), optional
+        Lowest and highest label, where most labels do not tell it.
     title, seed
         The page's title; the seed of all resampling.
 
@@ -61,7 +77,7 @@ def report(
     from fairjudge.analysis.reporting import report_on
     from fairjudge.datasets import read_labels, read_summaries
 
-    inputs = Inputs()
+    inputs = Inputs(annotators=as_names(annotators), label_scale=label_scale)
     for place, value in enumerate(values, start=1):
         _take(inputs, value, place)
     if references is not None:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fairjudge.bias.choices import ReferenceKind
 from fairjudge.bias.controls import CONTROLS, ControlSummarizer
 from fairjudge.bias.fighting_words import PRIOR, InputBias, input_bias
 from fairjudge.bias.reporting import (
@@ -34,7 +35,6 @@ from fairjudge.bias.word_lists import (
     HELM_GENDER,
     IdentifierCounter,
     IdentifierCounts,
-    ReferenceKind,
     WordListBias,
     WordLists,
     word_list_bias,

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
+from fairjudge.bias.choices import ReferenceKind
 from fairjudge.bias.measures import BiasMeasure, BiasMeasures, Units
 from fairjudge.bias.resampling import (
     Counts,
@@ -33,7 +34,6 @@ from fairjudge.text.scripts import UNSPACED
 from fairjudge.text.tokens import words
 
 WordLists: TypeAlias = Mapping[str, Sequence[str]]
-ReferenceKind: TypeAlias = Literal["source", "uniform"]
 
 _HELM_PAIRS = """
 she he, daughter son, hers his, her him, mother father, woman man, girl boy, herself himself,

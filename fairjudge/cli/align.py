@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from fairjudge.api import aligning
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.options.declaring import Opt
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 
@@ -23,25 +25,21 @@ def baseline_judge(
     *,
     aspect: Annotated[
         str | None,
-        typer.Option(help="'coverage', 'faithfulness', or the name of your own criterion."),
+        Opt("'coverage', 'faithfulness', or the name of your own criterion."),
     ] = None,
     protocol: Annotated[
         Literal["likert", "binary", "pairwise"] | None,
-        typer.Option(help="How verdicts are given; pairwise asks both orders of every pair."),
+        Opt("How verdicts are given; pairwise asks both orders of every pair."),
     ] = None,
     reference_unit: Annotated[
         Literal["article", "articles", "qa_pairs", "qa_pair"] | None,
-        typer.Option(help="What one question to the judge is about, as in 'fairjudge judge'."),
+        Opt("What one question to the judge is about, as in 'fairjudge judge'."),
     ] = None,
-    prompt: Annotated[
-        Path | None, typer.Option(help="The old prompt, where it is your own template.")
-    ] = None,
-    scale: Annotated[
-        Path | None, typer.Option(help="The old scale, where it is your own (TOML).")
-    ] = None,
+    prompt: Annotated[Path | None, Opt("The old prompt, where it is your own template.")] = None,
+    scale: Annotated[Path | None, Opt("The old scale, where it is your own (TOML).")] = None,
     criterion: Annotated[
         Path | None,
-        typer.Option(help="The old criterion (TOML): aspect, and paths of its prompt and scale."),
+        Opt("The old criterion (TOML): aspect, and paths of its prompt and scale."),
     ] = None,
 ) -> JudgeOptions:
     """Return the options of the judge whose prompt is to be improved."""
@@ -59,77 +57,34 @@ def baseline_judge(
     )
 
 
-@opt.with_options(judging=baseline_judge, model=opt.one_model)
+@opt.with_options(
+    judging=baseline_judge,
+    model=opt.one_model,
+    given=opt.fields_of(aligning.align, rename={"seed": "split_seed"}),
+)
 def align(
     *,
     references: Annotated[
         Path,
-        typer.Option(help="References; plain clusters do where the aspect needs no questions."),
+        Opt("References; plain clusters do where the aspect needs no questions."),
     ],
     summaries: Annotated[
         list[Path],
-        typer.Option(help="Summaries: eid, system, text. Repeatable."),
+        Opt("Summaries: eid, system, text. Repeatable."),
     ],
     labels: Annotated[
         Path,
-        typer.Option(
-            help="People's labels of whole summaries, for --protocol pairwise of pairs; a 'note' "
+        Opt(
+            "People's labels of whole summaries, for --protocol pairwise of pairs; a 'note' "
             "says why."
         ),
     ],
     judging: JudgeOptions,
     model: Model,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--folder",
-            help="Where candidates, runs and align.json go; by default one under the cache folder, "
-            "found again by the same labels.",
-        ),
-    ] = None,
-    kinds: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--try",
-            metavar="[anchors|examples|scale]",
-            help="Which candidates to try: anchors that the model rewords, examples from people, "
-            "other scales; by default all that fit (a pair has no other scale). Repeatable.",
-        ),
-    ] = None,
-    rewordings: Annotated[
-        int, typer.Option(min=1, max=10, help="How many sets of anchors the model writes.")
-    ] = 2,
-    annotators: Annotated[
-        list[str] | None,
-        typer.Option(help="Only use labels by annotators with such names, e.g. 'expert*'."),
-    ] = None,
-    label_scale: opt.LabelScale = None,
-    attributes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--attribute",
-            metavar="<name>",
-            help="Also audit by this attribute of the articles, as 'fairjudge fairness' reads it: "
-            "a document has the value of more than half of its articles. Repeatable.",
-        ),
-    ] = None,
-    level: opt.Level = 0.95,
-    split_seed: Annotated[
-        int, typer.Option(help="Of the split into examples, development and test.")
-    ] = 0,
-    reopen: Annotated[
-        bool,
-        typer.Option(
-            "--reopen",
-            help="Open a test that was opened before for other candidates; it is counted.",
-        ),
-    ] = False,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Only estimate what would be asked, and its cost.")
-    ] = False,
+    given: dict[str, Any],
+    plan: Annotated[bool, Opt("Only estimate what would be asked, and its cost.")] = False,
     seconds_per_call: Annotated[
-        float, typer.Option(min=0.0, help="With --plan: assumed duration of a request, in seconds.")
+        float, Opt("With --plan: assumed duration of a request, in seconds.", ge=0.0)
     ] = 2.0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -155,19 +110,18 @@ def align(
     )
     from fairjudge.api.findings import Findings
     from fairjudge.datasets import read_labels, read_summaries
+    from fairjudge.options.checking import as_names
 
     opt.check_targets(None, json_file)
     options = AlignOptions(
         judging=judging,
-        kinds=kinds_tried(kinds or None, judging),
-        attributes=tuple(dict.fromkeys(attributes or ())),
-        rewordings=rewordings,
-        reading=LabelReading(
-            annotators=tuple(annotators or ("*",)), scale=opt.label_scale(label_scale)
-        ),
-        seed=split_seed,
-        level=level,
-        reopen=reopen,
+        kinds=kinds_tried(given["candidates"], judging),
+        attributes=given["attributes"],
+        rewordings=given["rewordings"],
+        reading=LabelReading(annotators=as_names(given["annotators"]), scale=given["label_scale"]),
+        seed=given["seed"],
+        level=given["level"],
+        reopen=given["reopen"],
     )
     material = prepare(
         read_sources(references, judging, skip_bad=skip_bad),
@@ -178,7 +132,7 @@ def align(
     if plan:
         _plan(material, options, model, seconds_per_call, json_file)
         return
-    outcome = _run(material, options, model, folder, quiet=quiet)
+    outcome = _run(material, options, model, given["folder"], quiet=quiet)
     report: dict[str, Any] = {**outcome.report, "spent": outcome.spent and outcome.spent.to_json()}
     report["command"] = _command(report["criterion"], judging, model, references, summaries)
     display.found(Findings("align", report), json_file)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from fairjudge.cli import options as opt
+from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
@@ -19,96 +20,90 @@ if TYPE_CHECKING:
 def annotate(
     task_file: Annotated[
         Path,
-        typer.Argument(
+        Opt(
+            "References; plain clusters do for faithfulness, preference and rating.",
             metavar="TASK",
-            help="References; plain clusters do for faithfulness, preference and rating.",
+            argument=True,
         ),
     ],
     *,
     task: Annotated[
         Literal["answers", "coverage", "faithfulness", "preference", "rating"],
-        typer.Option(
-            help="answers: is it valid; coverage: is the answer in the summary; faithfulness: is "
+        Opt(
+            "answers: is it valid; coverage: is the answer in the summary; faithfulness: is "
             "the sentence in the articles; preference: which of two summaries is better; rating: "
-            "how good is the summary, 1 to 5.",
+            "how good is the summary, 1 to 5."
         ),
     ],
     output: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            "--output",
-            help="Labels, .jsonl. The job's store is kept beside it, as '<output>.db'; the same "
+        Opt(
+            "Labels, .jsonl. The job's store is kept beside it, as '<output>.db'; the same "
             "command goes on where it was left.",
+            short="-o",
         ),
     ],
-    summaries: Annotated[
-        Path | None, typer.Option(help="Summaries; every task but answers needs them.")
-    ] = None,
+    summaries: Annotated[Path | None, Opt("Summaries; every task but answers needs them.")] = None,
     aspect: Annotated[
         str | None,
-        typer.Option(help="What the labels are about, where it is not what the task says."),
+        Opt("What the labels are about, where it is not what the task says."),
     ] = None,
     scale: Annotated[
         Path | None,
-        typer.Option(help="Answers of your own: a scale's .toml file, as for judges."),
+        Opt("Answers of your own: a scale's .toml file, as for judges."),
     ] = None,
     overlap: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Share of items labelled by several annotators.")
+        float, Opt("Share of items labelled by several annotators.", ge=0.0, le=1.0)
     ] = 0.2,
-    raters: Annotated[int, typer.Option(min=2, help="Annotators for each of those items.")] = 2,
+    raters: Annotated[int, Opt("Annotators for each of those items.", ge=2)] = 2,
     controls: Annotated[
         Path | None,
-        typer.Option(
-            help="Labels with known values. Everybody gets these items among the others; they "
+        Opt(
+            "Labels with known values. Everybody gets these items among the others; they "
             "show whether work is careful and are not written to the labels."
         ),
     ] = None,
     order: Annotated[
         Literal["grouped", "random"],
-        typer.Option(help="Keep the items of one summary together, or mix all."),
+        Opt("Keep the items of one summary together, or mix all."),
     ] = "grouped",
     active: Annotated[
         Path | None,
-        typer.Option(
-            help="Judgements of the same items: draw those where a label narrows the calibrated "
+        Opt(
+            "Judgements of the same items: draw those where a label narrows the calibrated "
             "interval most. Needs --budget."
         ),
     ] = None,
-    budget: Annotated[
-        int | None, typer.Option(min=2, help="About how many items --active draws.")
-    ] = None,
+    budget: Annotated[int | None, Opt("About how many items --active draws.", ge=2)] = None,
     random_share: Annotated[
         float,
-        typer.Option(min=0.01, max=1.0, help="Part of the budget that is drawn at random."),
+        Opt("Part of the budget that is drawn at random.", ge=0.01, le=1.0),
     ] = 0.25,
     adjudicate: Annotated[
         Path | None,
-        typer.Option(
-            help="The --json of 'fairjudge calibrate': ask about its largest disagreements alone, "
+        Opt(
+            "The --json of 'fairjudge calibrate': ask about its largest disagreements alone, "
             "the widest first; what judge and people said is shown after each answer."
         ),
     ] = None,
     highlight: Annotated[
         Literal["words", "embeddings", "none"],
-        typer.Option(
-            help="Mark the passage most similar to what is asked about: by its words, by "
+        Opt(
+            "Mark the passage most similar to what is asked about: by its words, by "
             "embeddings (extra [local], computed before the first page), or not."
         ),
     ] = "words",
     host: Annotated[
         str,
-        typer.Option(help="Where to listen. Beyond this machine, people need the printed link."),
+        Opt("Where to listen. Beyond this machine, people need the printed link."),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8765,
+    port: Annotated[int, Opt("0 takes any free one.", ge=0, le=65535)] = 8765,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A name that the server may be called by, such as a proxy's."),
+        Opt("A name that the server may be called by, such as a proxy's."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of orders and draws.")] = 0,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be asked of whom, and stop.")
-    ] = False,
+    seed: Annotated[int, Opt("Of orders and draws.", ge=0)] = 0,
+    dry_run: Annotated[bool, Opt("Say what would be asked of whom, and stop.")] = False,
     skip_bad: opt.SkipBad = False,
 ) -> None:
     """Let people label on a local page: one item a screen, by keyboard, as many as you like.

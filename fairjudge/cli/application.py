@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand
 
+from fairjudge.cli.parameters import with_options
 from fairjudge.errors import InputError
 from fairjudge.files import check_regular, mode_of
 
@@ -101,15 +102,17 @@ class Application(typer.Typer):
         self, name: str | None = None, **settings: Any
     ) -> Callable[[Callable[..., R]], Callable[..., R]]:
         """Return the decorator that makes a function a command."""
-        command = super().command
+        register_as = super().command
 
         def decorate(function: Callable[..., R]) -> Callable[..., R]:
-            register = command(name, cls=_Command, help=_help(function), **settings)
+            register = register_as(name, cls=_Command, help=_help(function), **settings)
 
-            @functools.wraps(function)
+            command = with_options()(function)
+
+            @functools.wraps(command)
             def called(**given: Any) -> R:
                 check_files(given)
-                return function(**given)
+                return command(**given)
 
             register(called)
             return function

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from fairjudge.api import audit
+from fairjudge.api.findings import Findings
 from fairjudge.cli import audit_options as audit_opt
 from fairjudge.cli import audit_stability, display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
+from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
 app = Application(help="Audit a judge's biases, from stored judgements or new ones.")
@@ -19,20 +21,14 @@ app.command("stability")(audit_stability.stability)
 
 
 @app.command("position")
-@opt.with_options(model=opt.one_model)
+@opt.with_options(audit_of=opt.call_of(audit.position), model=opt.one_model)
 def position(
     judgements: audit_opt.Judgements = None,
     *,
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="People's labels: pairs are split by how close people rate them."),
-    ] = None,
-    close_within: Annotated[
-        float, typer.Option(min=0.0, help="Largest difference of labels that counts as close.")
-    ] = 0.5,
+    audit_of: opt.Call[Findings],
     references: audit_opt.References = None,
     summaries: audit_opt.Summaries = None,
-    aspect: audit_opt.Aspect = "coverage",
+    aspect: audit.Aspect = "coverage",
     run: audit_opt.Run = None,
     model: Model,
     max_unscored: opt.MaxUnscored = 0.05,
@@ -47,9 +43,6 @@ def position(
 
         fairjudge audit position judgements.jsonl --labels labels.jsonl --json audit.json
     """
-    from fairjudge.api import audit
-    from fairjudge.datasets import read_labels
-
     material = audit_opt.material(
         judgements, references=references, summaries=summaries, run=run, skip_bad=skip_bad
     )
@@ -60,8 +53,7 @@ def position(
         model=model,
         quiet=quiet,
     )
-    people = display.read(read_labels, labels, skip_bad=skip_bad) if labels else None
-    display.found(audit.position(rows, labels=people, close_within=close_within), json_file)
+    display.found(audit_of(skip_bad=skip_bad, judgements=rows), json_file)
     audit_opt.finish(rows, protocol="pairwise", limit=max_unscored)
 
 
@@ -72,14 +64,15 @@ def verbosity(
     *,
     references: audit_opt.References = None,
     summaries: audit_opt.Summaries = None,
-    aspect: audit_opt.Aspect = "coverage",
+    aspect: audit.Aspect = "coverage",
     protocol: audit_opt.Protocol = "likert",
-    probe: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What is added: 'extended' (the summary once more), 'filler' (empty phrases), "
+    probes: Annotated[
+        Sequence[str] | None,
+        Opt(
+            "What is added: 'extended' (the summary once more), 'filler' (empty phrases), "
             "'supported' (sentences of the articles), 'unsupported' (sentences of other "
-            "clusters). Repeat for several."
+            "clusters). Repeat for several.",
+            flag="--probe",
         ),
     ] = None,
     run: audit_opt.Run = None,
@@ -95,8 +88,6 @@ def verbosity(
     --summaries. An unbiased judge prefers neither. Filler should never help; supported facts may
     help coverage, and unsupported ones should harm faithfulness.
     """
-    from fairjudge.api import audit
-
     material = audit_opt.material(
         judgements, references=references, summaries=summaries, run=run, skip_bad=skip_bad
     )
@@ -104,7 +95,7 @@ def verbosity(
         material,
         aspect=aspect,
         protocol=protocol,
-        probes=tuple(probe or ["extended"]),
+        probes=tuple(probes or ["extended"]),
         model=model,
         quiet=quiet,
     )
@@ -113,31 +104,25 @@ def verbosity(
 
 
 @app.command("parse")
+@opt.with_options(audit_of=opt.call_of(audit.parse))
 def parse(
-    judgements: Annotated[Path, typer.Argument(help="Judgements.")],
     *,
+    audit_of: opt.Call[Findings],
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
     """Count the judgements without a score, by reason, and who scored the others."""
-    from fairjudge.api import audit
-    from fairjudge.datasets import read_judgements
-
-    rows = display.read(read_judgements, judgements, skip_bad=skip_bad).records
-    display.found(audit.parse(rows), json_file)
-    audit_opt.finish(rows, protocol=None, limit=max_unscored)
+    display.found(audit_of(skip_bad=skip_bad), json_file)
+    audit_opt.finish(audit_of.values["judgements"].records, protocol=None, limit=max_unscored)
 
 
 @app.command("covered")
+@opt.with_options(audit_of=opt.call_of(audit.covered))
 def covered(
-    judgements: Annotated[
-        Path, typer.Argument(help="Checklists, or judgements of balance, answers or articles.")
-    ],
     *,
-    references: Annotated[
-        Path, typer.Option(help="The references (or clusters) that they stand on.")
-    ],
+    audit_of: opt.Call[Findings],
+    references: Annotated[Path, Opt("The references (or clusters) that they stand on.")],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -146,51 +131,30 @@ def covered(
     Names the answers that each summary leaves out, and the outlets none of whose answers it has; by
     judgements of balance, the sources that it covers least.
     """
-    from fairjudge.api import audit
     from fairjudge.auditing.reports import sources_reader
-    from fairjudge.datasets import read_judgements
 
-    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
-    sources = display.read(sources_reader(rows.records), references, skip_bad=skip_bad)
-    display.found(audit.covered(rows, sources), json_file)
+    rows = audit_of.read(skip_bad=skip_bad)["judgements"].records
+    sources = display.read(sources_reader(rows), references, skip_bad=skip_bad)
+    display.found(audit_of(references=sources), json_file)
 
 
 @app.command("length")
+@opt.with_options(audit_of=opt.call_of(audit.length))
 def length(
-    judgements: Annotated[Path, typer.Argument(help="Pairwise judgements.")],
     *,
-    summaries: Annotated[Path, typer.Option(help="The summaries, for their lengths.")],
-    matched_within: Annotated[
-        float,
-        typer.Option(
-            min=0.0, help="Pairs count as matched within this many typical length differences."
-        ),
-    ] = 0.25,
+    audit_of: opt.Call[Findings],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
     """Adjust win rates for length: as judged, by a model at equal length, and on matched pairs."""
-    from fairjudge.api import audit
-    from fairjudge.datasets import read_judgements, read_summaries
-
-    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
-    written = display.read(read_summaries, summaries, skip_bad=skip_bad)
-    display.found(audit.length(rows, written, matched_within=matched_within), json_file)
+    display.found(audit_of(skip_bad=skip_bad), json_file)
 
 
 @app.command("order")
-@opt.with_options(model=opt.one_model)
+@opt.with_options(audit_of=opt.call_of(audit.order), model=opt.one_model)
 def order(
     *,
-    references: Annotated[Path, typer.Option(help="Clusters of three articles or more.")],
-    summaries: audit_opt.Summaries = None,
-    max_articles: Annotated[
-        int, typer.Option(min=1, help="Articles of each cluster whose position is changed.")
-    ] = 3,
-    shuffles: Annotated[
-        int, typer.Option(min=2, help="Orders in which each summary's articles are shown.")
-    ] = 3,
-    run: audit_opt.Run = None,
+    audit_of: opt.Call[Findings],
     model: Model,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -201,28 +165,15 @@ def order(
     Rates leads of single articles with that article first, in the middle and last; and, given
     --summaries, those with their articles shuffled.
     """
-    from fairjudge.api import audit
-    from fairjudge.datasets import read_clusters, read_summaries
-
-    none = audit.order(
-        display.read(read_clusters, references, skip_bad=skip_bad),
-        display.read(read_summaries, summaries, skip_bad=skip_bad) if summaries else None,
-        model=replace(model, progress=display.shown(quiet=quiet)),
-        max_articles=max_articles,
-        n_shuffles=shuffles,
-        run=run,
-    )
-    display.found(none, json_file)
+    asked = replace(model, progress=display.shown(quiet=quiet))
+    display.found(audit_of(skip_bad=skip_bad, model=asked), json_file)
 
 
 @app.command("checks")
-@opt.with_options(model=opt.one_model)
+@opt.with_options(audit_of=opt.call_of(audit.checks), model=opt.one_model)
 def checks(
     *,
-    references: Annotated[Path, typer.Option(help="References (coverage) or clusters.")],
-    summaries: Annotated[Path, typer.Option(help="Summaries.")],
-    aspect: audit_opt.Aspect = "coverage",
-    run: audit_opt.Run = None,
+    audit_of: opt.Call[Findings],
     model: Model,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -233,15 +184,9 @@ def checks(
     A summary ties with itself; one of all reference answers covers them all; without one article's
     answers it covers no more; a sentence that asks for a 5 raises nothing. Names what is broken.
     """
-    from fairjudge.api import audit
-    from fairjudge.datasets import read_clusters, read_references, read_summaries
+    from fairjudge.datasets import read_clusters, read_references
 
-    read = read_references if aspect == "coverage" else read_clusters
-    found = audit.checks(
-        display.read(read, references, skip_bad=skip_bad),
-        display.read(read_summaries, summaries, skip_bad=skip_bad),
-        aspect=aspect,
-        model=replace(model, progress=display.shown(quiet=quiet)),
-        run=run,
-    )
-    display.found(found, json_file)
+    reader = read_references if audit_of.values["aspect"] == "coverage" else read_clusters
+    sources = display.read(reader, audit_of.values["references"], skip_bad=skip_bad)
+    asked = replace(model, progress=display.shown(quiet=quiet))
+    display.found(audit_of(skip_bad=skip_bad, references=sources, model=asked), json_file)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from fairjudge.api.audit import RUN
 from fairjudge.cli import display
+from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
@@ -17,28 +19,17 @@ if TYPE_CHECKING:
 
 Judgements: TypeAlias = Annotated[
     Path | None,
-    typer.Argument(help="Stored judgements; without them they are collected first."),
+    Opt("Stored judgements; without them they are collected first.", argument=True),
 ]
 References: TypeAlias = Annotated[
-    Path | None, typer.Option(help="To collect judgements: references or plain clusters.")
+    Path | None, Opt("To collect judgements: references or plain clusters.")
 ]
-Summaries: TypeAlias = Annotated[
-    Path | None, typer.Option(help="To collect judgements: summaries.")
-]
-Aspect: TypeAlias = Annotated[
-    str, typer.Option(help="To collect judgements: 'coverage' or 'faithfulness'.")
-]
+Summaries: TypeAlias = Annotated[Path | None, Opt("To collect judgements: summaries.")]
 Protocol: TypeAlias = Annotated[
     Literal["likert", "binary", "pairwise"],
-    typer.Option(help="To collect judgements: how verdicts are given."),
+    Opt("To collect judgements: how verdicts are given."),
 ]
-Run: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        help="Run folder: of the judgements to be collected, or of an earlier 'fairjudge judge' "
-        "whose judgements are to be audited."
-    ),
-]
+Run: TypeAlias = Annotated[Path | None, RUN]
 
 
 def material(

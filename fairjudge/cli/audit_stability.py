@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
+from fairjudge.api import audit
+from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 
 
+@opt.with_options(audit_of=opt.call_of(audit.stability))
 def stability(
-    judgements: Annotated[
-        Path,
-        typer.Argument(help="Judgements with repeats: of 'judge --repeats 3', or imported."),
-    ],
     *,
-    variant: Annotated[
-        str,
-        typer.Option(metavar="FIELD", help="Field that names the prompt of a judgement."),
-    ] = "variant",
-    level: opt.Level = 0.95,
-    seed: opt.Seed = 0,
+    audit_of: opt.Call[Findings],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -34,9 +23,4 @@ def stability(
 
         fairjudge audit stability judgements.jsonl --json stability.json
     """
-    from fairjudge.api import audit
-    from fairjudge.datasets import read_judgements
-
-    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
-    found = audit.stability(rows, variant=variant, level=level, seed=seed)
-    display.found(found, json_file)
+    display.found(audit_of(skip_bad=skip_bad), json_file)

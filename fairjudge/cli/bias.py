@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from fairjudge.api import bias
+from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
+from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
@@ -22,55 +25,11 @@ app = Application(
     help="Demographic bias in summaries, and in what is summarized.",
 )
 
-_Clusters: TypeAlias = Annotated[
-    Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too; those of 'bias inputs' as well.")
-]
-_Inputs: TypeAlias = Annotated[
-    Path,
-    typer.Argument(
-        help="Clusters, as 'bias inputs -o' writes them: each with the key controlled: {original, "
-        "variant, group, people: [{id, first_name, last_name, other_names, group}]}."
-    ),
-]
-_Summaries: TypeAlias = Annotated[
-    Path, typer.Option(help="Summaries: eid, system, text; JSON, JSONL or CSV.")
-]
-_Lists: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        help='Your own word lists: JSON {"GROUP": ["word", ...], ...}. HELM\'s lists of '
-        "female and male identifiers by default."
-    ),
-]
-_Census: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(help="Folder with the 1990 US census' dist.female.first and dist.male.first."),
-]
-
 
 @app.command("words")
+@opt.with_options(measure=opt.call_of(bias.words))
 def words(
-    clusters: _Clusters,
-    *,
-    summaries: _Summaries,
-    lists: _Lists = None,
-    reference: Annotated[
-        Literal["source", "uniform"],
-        typer.Option(
-            help="What the summaries are held against: the distribution in the sources, or "
-            "equality."
-        ),
-    ] = "source",
-    controls: Annotated[
-        bool,
-        typer.Option(
-            "--controls", help="Add the Random, Lead, Topic and Sexist summarizers for comparison."
-        ),
-    ] = False,
-    resamples: opt.Resamples = 2000,
-    seed: opt.Seed = 0,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
+    *, measure: opt.Call[Findings], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
 ) -> None:
     """Compare how often summaries and sources mention each group (word-list inclusion).
 
@@ -79,52 +38,13 @@ def words(
 
         fairjudge bias words clusters.jsonl --summaries summaries.jsonl --controls
     """
-    from fairjudge.api import bias
-    from fairjudge.datasets import read_clusters, read_summaries
-
-    found = bias.words(
-        read_clusters(clusters, skip_bad=skip_bad),
-        read_summaries(summaries, skip_bad=skip_bad),
-        lists=lists,
-        reference=reference,
-        controls=controls,
-        n_resamples=resamples,
-        seed=seed,
-    )
-    display.found(found, json_file)
+    display.found(measure(skip_bad=skip_bad), json_file)
 
 
 @app.command("entities")
+@opt.with_options(measure=opt.call_of(bias.entities))
 def entities(
-    clusters: _Inputs,
-    *,
-    summaries: Annotated[
-        Path,
-        typer.Option(
-            help="Summaries: eid, system, text, and optionally people, a list of the names in it; "
-            "where it is missing, spaCy finds them."
-        ),
-    ],
-    census: _Census = None,
-    names: Annotated[
-        Path | None,
-        typer.Option(
-            help="Your own name lists, as for 'bias inputs', to tell groups by instead of the "
-            "census: any grouping, and intersections. A name of two groups tells none."
-        ),
-    ] = None,
-    lookup: Annotated[
-        Path | None,
-        typer.Option(help='Groups of known people, asked first: JSON {"FULL NAME": "GROUP", ...}.'),
-    ] = None,
-    pipeline: Annotated[
-        str | None,
-        typer.Option(help="spaCy pipeline by name or folder, instead of the packaged English one."),
-    ] = None,
-    resamples: opt.Resamples = 2000,
-    seed: opt.Seed = 0,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
+    *, measure: opt.Call[Findings], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
 ) -> None:
     """Measure who of the sources is in the summaries, and who is made up.
 
@@ -134,41 +54,15 @@ def entities(
 
         fairjudge bias entities inputs.jsonl --summaries s.jsonl --census census1990
     """
-    from fairjudge.api import bias
-    from fairjudge.datasets import read_clusters, read_summaries
-
-    found = bias.entities(
-        read_clusters(clusters, skip_bad=skip_bad),
-        read_summaries(summaries, skip_bad=skip_bad),
-        census=census,
-        names=names,
-        lookup=lookup,
-        pipeline=pipeline,
-        n_resamples=resamples,
-        seed=seed,
-    )
-    display.found(found, json_file)
+    display.found(measure(skip_bad=skip_bad), json_file)
 
 
 @app.command("distinguishability")
+@opt.with_options(measure=opt.call_of(bias.distinguishability))
 def distinguishability(
-    clusters: _Inputs,
     *,
-    summaries: _Summaries,
-    representation: Annotated[
-        Literal["counts", "dense", "both"],
-        typer.Option(help="Word counts, sentence embeddings, or both."),
-    ] = "both",
+    measure: opt.Call[Findings],
     embedding_model: opt.EmbeddingModel = None,
-    drop_stop_words: Annotated[
-        bool,
-        typer.Option(
-            "--drop-stop-words",
-            help="Leave scikit-learn's English stop words out of the counts, as the paper's code.",
-        ),
-    ] = False,
-    resamples: opt.Resamples = 2000,
-    seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -179,41 +73,31 @@ def distinguishability(
 
         fairjudge bias distinguishability inputs.jsonl --summaries s.jsonl
     """
-    from fairjudge.api import bias
-    from fairjudge.datasets import read_clusters, read_summaries
-
-    found = bias.distinguishability(
-        read_clusters(clusters, skip_bad=skip_bad),
-        read_summaries(summaries, skip_bad=skip_bad),
-        representation=representation,
-        model=Model(embedding_model=embedding_model),
-        drop_stop_words=drop_stop_words,
-        n_resamples=resamples,
-        seed=seed,
-    )
-    display.found(found, json_file)
+    model = Model(embedding_model=embedding_model)
+    display.found(measure(skip_bad=skip_bad, model=model), json_file)
 
 
 def making(
     *,
     design: Annotated[
         Literal["local", "global"],
-        typer.Option(
-            help="local: groups balanced within each input, in mirrored sets (inclusion, "
+        Opt(
+            "local: groups balanced within each input, in mirrored sets (inclusion, "
             "hallucination). global: everybody of one group (distinguishability)."
         ),
     ] = "local",
-    variants: Annotated[int, typer.Option(min=1, help="Inputs made of each document.")] = 20,
+    n_variants: Annotated[int, Opt("Inputs made of each document.", ge=1)] = 20,
     names: Annotated[
         Path | None,
-        typer.Option(
-            help='Your own name lists: JSON [{"group", "gender": "female" or "male", '
+        Opt(
+            'Your own name lists: JSON [{"group", "gender": "female" or "male", '
             '"first_names": [...], "last_names"?: [...]}, ...].'
         ),
     ] = None,
-    census: _Census = None,
+    census: bias.Census = None,
     n_names: Annotated[
-        int, typer.Option(min=1, help="How many popular census names of each gender to use.")
+        int,
+        Opt("How many popular census names of each gender to use.", flag="--n-names", ge=1),
     ] = 100,
     seed: opt.Seed = 0,
 ) -> dict[str, Any]:
@@ -223,7 +107,7 @@ def making(
         "names": names,
         "census": census,
         "n_names": n_names,
-        "n_variants": variants,
+        "n_variants": n_variants,
         "seed": seed,
     }
 
@@ -233,21 +117,22 @@ def making(
 def inputs(
     sources: Annotated[
         list[Path],
-        typer.Argument(
-            help="Clusters to look at; or, with -o, annotated documents: CoNLL-2012 files, folders "
+        Opt(
+            "Clusters to look at; or, with -o, annotated documents: CoNLL-2012 files, folders "
             'of them, or JSON {"id", "tokens": [...], "people": [[start, end], ...], "chains"?: '
             '[[[start, end], ...], ...], "tags"?: [...], "text"?}, positions by token, end left '
-            "out."
+            "out.",
+            argument=True,
         ),
     ],
     *,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Make controlled inputs and write them here."),
+        Opt("Make controlled inputs and write them here.", short="-o"),
     ] = None,
     how: dict[str, Any],
-    lists: _Lists = None,
-    top: Annotated[int, typer.Option(min=1, help="Words of each group in the table.")] = 10,
+    lists: bias.Lists = None,
+    top: Annotated[int, Opt("Words of each group in the table.", ge=1)] = 10,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -262,7 +147,6 @@ def inputs(
         fairjudge bias inputs ontonotes/ -o inputs.jsonl --census census1990
     """
     from fairjudge.analysis.bias import make_inputs
-    from fairjudge.api import bias
     from fairjudge.datasets import read_clusters
     from fairjudge.reports.bias_tables import inputs_tables
 

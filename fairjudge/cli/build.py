@@ -6,17 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.options.building import BuildOptions
+from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
 
 @opt.with_options(building=opt.options_of(BuildOptions), model=opt.one_model)
 def build(
-    clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
+    clusters: Annotated[Path, Opt("Clusters: JSON or JSONL, .gz too.", argument=True)],
     output: opt.Output,
     *,
     building: BuildOptions,

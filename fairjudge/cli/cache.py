@@ -14,6 +14,7 @@ from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
+from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def verify(
 @app.command("export")
 def export_(
     exported: Annotated[
-        Path, typer.Argument(metavar="FILE", help="JSONL to write; .gz compresses.")
+        Path, Opt("JSONL to write; .gz compresses.", metavar="FILE", argument=True)
     ],
     *,
     cache: opt.CacheDir = None,
@@ -91,7 +92,7 @@ def export_(
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="JSONL from 'fairjudge cache export'.")],
+    file: Annotated[Path, Opt("JSONL from 'fairjudge cache export'.", argument=True)],
     *,
     cache: opt.CacheDir = None,
     store: opt.Store = None,
@@ -109,7 +110,7 @@ def clear(
     *,
     cache: opt.CacheDir = None,
     store: opt.Store = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    yes: Annotated[bool, Opt("Do not ask for confirmation.", short="-y")] = False,
 ) -> None:
     """Delete every reply. They cost money to get again: you are asked first."""
     with _opened(cache, store) as opened:

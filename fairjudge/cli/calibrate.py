@@ -4,120 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairjudge.api import calibrating
+from fairjudge.api.calibrating import Calibration
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.domain import Judgement
 
 
+@opt.with_options(calibration_of=opt.call_of(calibrating.calibrate))
 def calibrate(
-    judgements: Annotated[Path, typer.Argument(help="Judgements, .jsonl or .json.")],
     *,
-    labels: Annotated[Path, typer.Option(help="Human labels: .jsonl, .json or .csv.")],
-    annotators: Annotated[
-        list[str] | None,
-        typer.Option(help="Only use labels by annotators with such names, e.g. 'expert*'."),
-    ] = None,
-    label_scale: opt.LabelScale = None,
-    method: Annotated[
-        Literal["isotonic", "logistic", "linear", "ordinal"],
-        typer.Option(help="Curve from the judge's score to the human score."),
-    ] = "isotonic",
-    summaries: Annotated[
-        Path | None, typer.Option(help="Summaries, for baselines and groups by length.")
-    ] = None,
-    clusters: Annotated[
-        Path | None, typer.Option(help="Clusters, for lead overlap and groups by outlet.")
-    ] = None,
-    support: Annotated[
-        bool,
-        typer.Option(
-            "--support",
-            help="Given --summaries and --clusters: support by the embedded default (extra "
-            "[local], no LLM) as one more baseline; takes minutes for a hundred documents.",
-        ),
-    ] = False,
-    family: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=PATTERN",
-            help="Compare errors between families of systems too: a name and a shell pattern of "
-            "system names, such as 'openai=gpt-*'. Repeatable; the first that fits counts.",
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Write the fitted calibrators here, as JSON.")
-    ] = None,
-    margin: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Cost margin of the alternative annotator test: 0.2 for experts, 0.15 for skilled "
-            "annotators, 0.1 for a crowd.",
-        ),
-    ] = 0.2,
-    resamples: opt.Resamples = 2000,
-    seed: opt.Seed = 0,
-    list_unmatched: Annotated[
-        bool, typer.Option("--list-unmatched", help="Name all unmatched items in the JSON.")
-    ] = False,
-    disagreements: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Items on which judge and people differ most, with both reasons, in the JSON.",
-        ),
-    ] = 20,
+    calibration_of: opt.Call[Calibration],
+    list_unmatched: Annotated[bool, Opt("Name all unmatched items in the JSON.")] = False,
+    save: Annotated[Path | None, Opt("Write the fitted calibrators here, as JSON.")] = None,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
-    markdown: Annotated[
-        Path | None, typer.Option(help="Write the tables as Markdown here.")
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write one self-contained page with plots here.")
-    ] = None,
+    markdown: Annotated[Path | None, Opt("Write the tables as Markdown here.")] = None,
+    html: Annotated[Path | None, Opt("Write one self-contained page with plots here.")] = None,
 ) -> None:
     """Measure judges against people: agreement, errors, calibration, and how many labels you need.
 
     fairjudge calibrate judgements.jsonl --labels labels.jsonl --annotators 'expert*'
     """
-    from fairjudge.api import calibrating
-    from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
     from fairjudge.records.folder import write_output
     from fairjudge.reports.kinds import tables_of
     from fairjudge.reports.tables import to_markdown
     from fairjudge.scores.missing import missing_of
 
-    if support and (summaries is None or clusters is None):
+    given = calibration_of.values
+    if given["support"] and (given["summaries"] is None or given["clusters"] is None):
         raise typer.BadParameter("--support needs --summaries and --clusters")
-    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
-    calibration = calibrating.calibrate(
-        rows,
-        display.read(read_labels, labels, skip_bad=skip_bad),
-        method=method,
-        annotators=tuple(annotators or ("*",)),
-        label_scale=opt.label_scale(label_scale),
-        summaries=display.read(read_summaries, summaries, skip_bad=skip_bad) if summaries else None,
-        clusters=display.read(read_clusters, clusters, skip_bad=skip_bad) if clusters else None,
-        support=support,
-        families=[_family(text) for text in family or ()],
-        margin=margin,
-        n_disagreements=disagreements,
-        n_resamples=resamples,
-        seed=seed,
-    )
-    report = calibration.to_dict(
-        list_unmatched=list_unmatched, judgements=judgements.name, labels=labels.name
-    )
+    names = {name: given[name].name for name in ("judgements", "labels")}
+    calibration = calibration_of(skip_bad=skip_bad)
+    rows = calibration_of.values["judgements"]
+    report = calibration.to_dict(list_unmatched=list_unmatched, **names)
     tables = tables_of("calibrate", report)
     display.report(report, json_file, tables)
     if markdown is not None:
@@ -132,8 +62,8 @@ def calibrate(
 
 
 def apply(
-    calibrator: Annotated[Path, typer.Argument(help="What 'calibrate --save' wrote.")],
-    judgements: Annotated[Path, typer.Argument(help="Judgements to calibrate.")],
+    calibrator: Annotated[Path, Opt("What 'calibrate --save' wrote.", argument=True)],
+    judgements: Annotated[Path, Opt("Judgements to calibrate.", argument=True)],
     *,
     output: opt.Output,
     skip_bad: opt.SkipBad = False,
@@ -158,13 +88,6 @@ def apply(
         f"{applied.n_unscored} unscored",
     ]
     say("; ".join(sentences), err=True)
-
-
-def _family(text: str) -> tuple[str, str]:
-    name, found, pattern = text.partition("=")
-    if not (name and found and pattern):
-        raise typer.BadParameter(f"expected NAME=PATTERN, got {text!r}", param_hint="--family")
-    return name, pattern
 
 
 def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:

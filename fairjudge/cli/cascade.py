@@ -11,50 +11,45 @@ import typer
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.options.declaring import Opt
 
 
 def cascade(
     *,
     local: Annotated[
         Path,
-        typer.Option(help="Judgements by a local scorer, or with --guarantee by any judge."),
+        Opt("Judgements by a local scorer, or with --guarantee by any judge."),
     ],
-    judged: Annotated[
-        Path | None, typer.Option(help="Judgements of the same items by the LLM.")
-    ] = None,
-    labels: Annotated[Path, typer.Option(help="Human labels of these items.")],
+    judged: Annotated[Path | None, Opt("Judgements of the same items by the LLM.")] = None,
+    labels: Annotated[Path, Opt("Human labels of these items.")],
     output: opt.Output,
-    tolerance: Annotated[
-        float, typer.Option(min=0.0, help="Maximum increase of the mean absolute error.")
-    ] = 0.05,
+    tolerance: Annotated[float, Opt("Maximum increase of the mean absolute error.", ge=0.0)] = 0.05,
     agreement_tolerance: Annotated[
-        float, typer.Option(min=0.0, help="Maximum decrease of Kendall's tau-b with the labels.")
+        float, Opt("Maximum decrease of Kendall's tau-b with the labels.", ge=0.0)
     ] = 0.05,
     guarantee: Annotated[
         float | None,
-        typer.Option(
-            min=0.01,
-            max=0.999,
-            help="Instead: keep the answers of --local that agree with people at least this "
+        Opt(
+            "Instead: keep the answers of --local that agree with people at least this "
             "often, such as 0.9. For ratings, yes or no, and pairs (both orders).",
+            ge=0.01,
+            le=0.999,
         ),
     ] = None,
     confidence: Annotated[
-        float, typer.Option(min=0.5, max=0.999, help="With --guarantee: how surely it holds.")
+        float, Opt("With --guarantee: how surely it holds.", ge=0.5, le=0.999)
     ] = 0.95,
     annotators: Annotated[
         list[str] | None,
-        typer.Option(
-            help="With --guarantee: take labels of annotators of such names alone, e.g. 'expert*'."
-        ),
+        Opt("With --guarantee: take labels of annotators of such names alone, e.g. 'expert*'."),
     ] = None,
     within: Annotated[
         float,
-        typer.Option(min=0.0, help="With --guarantee: a rating this near people's mean agrees."),
+        Opt("With --guarantee: a rating this near people's mean agrees.", ge=0.0),
     ] = 0.5,
     ask: Annotated[
         Path | None,
-        typer.Option(help="With --guarantee: write the items that others must judge here, JSONL."),
+        Opt("With --guarantee: write the items that others must judge here, JSONL."),
     ] = None,
     seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,

@@ -7,39 +7,24 @@ from typing import Annotated
 
 import typer
 
+from fairjudge.api import comparing
+from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.options.declaring import Opt
 
 _EXIT_CODES = {"worse": 4, "cannot tell": 4, "unscored": 3}
 
 
+@opt.with_options(gate=opt.call_of(comparing.check))
 def check(
-    judgements: Annotated[Path, typer.Argument(help="Judgements of the anchors after the change.")],
     *,
-    baseline: Annotated[
-        Path, typer.Option(help="Judgements of the same anchors before it, or what --save wrote.")
-    ],
-    labels: Annotated[Path, typer.Option(help="People's labels of the anchors.")],
-    annotators: Annotated[
-        list[str] | None,
-        typer.Option(help="Only use labels by annotators with such names, e.g. 'expert*'."),
-    ] = None,
-    label_scale: opt.LabelScale = None,
-    margin: Annotated[
-        float,
-        typer.Option(min=0.001, max=1.0, help="The largest loss of agreement to put up with."),
-    ] = 0.05,
-    level: opt.Level = 0.95,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail also where the anchors cannot tell.")
-    ] = False,
+    gate: opt.Call[Findings],
     save: Annotated[
         Path | None,
-        typer.Option(help="Write the new judgements as the next baseline, without their texts."),
+        Opt("Write the new judgements as the next baseline, without their texts."),
     ] = None,
-    seed: opt.Seed = 0,
-    max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -53,25 +38,12 @@ def check(
         fairjudge check new.jsonl --baseline old.jsonl --labels anchors.jsonl
     """
     from fairjudge.analysis.checking import without_texts
-    from fairjudge.api import comparing
-    from fairjudge.datasets import read_judgements, read_labels, write_records
+    from fairjudge.datasets import write_records
 
-    after = display.read(read_judgements, judgements, skip_bad=skip_bad)
-    found = comparing.check(
-        after,
-        display.read(read_labels, labels, skip_bad=skip_bad),
-        baseline=display.read(read_judgements, baseline, skip_bad=skip_bad),
-        margin=margin,
-        annotators=tuple(annotators or ("*",)),
-        label_scale=opt.label_scale(label_scale),
-        level=level,
-        seed=seed,
-        max_unscored=max_unscored,
-        strict=strict,
-    )
+    found = gate(skip_bad=skip_bad)
     display.found(found, json_file)
     if save is not None:
-        write_records(save, without_texts(after.records))
+        write_records(save, without_texts(gate.values["judgements"].records))
     if found["outcome"] != "passed":
         if json_file == "-":
             say(" ".join(found.findings), err=True)

@@ -5,22 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from fairjudge.api import comparing
+from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.options.declaring import Opt
 
 
+@opt.with_options(comparison=opt.call_of(comparing.compare))
 def compare(
-    first: Annotated[Path, typer.Argument(help="Judgements of one run.")],
-    second: Annotated[Path, typer.Argument(help="Judgements of the same items in another run.")],
     *,
-    level: opt.Level = 0.95,
-    seed: opt.Seed = 0,
+    comparison: opt.Call[Findings],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     html: Annotated[
-        Path | None, typer.Option(help="Write the comparison as one self-contained HTML page.")
+        Path | None, Opt("Write the comparison as one self-contained HTML page.")
     ] = None,
 ) -> None:
     """Compare two runs item by item: agreement, mean shift, and each system in both.
@@ -31,15 +30,12 @@ def compare(
 
         fairjudge compare apart.jsonl together.jsonl --html compared.html
     """
-    from fairjudge.api import comparing
-    from fairjudge.datasets import read_judgements
     from fairjudge.engine.runs import check_writable
     from fairjudge.records.folder import write_output
 
     if html is not None:
         check_writable(html)
-    runs = (display.read(read_judgements, path, skip_bad=skip_bad) for path in (first, second))
-    found = comparing.compare(*runs, level=level, seed=seed)
+    found = comparison(skip_bad=skip_bad)
     if html is not None:
         from fairjudge.reports.comparison_page import comparison_page
 

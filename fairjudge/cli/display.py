@@ -186,8 +186,13 @@ def read(
 ) -> Loaded[Any]:
     """Return what `reader` finds in a file, and name what ``--skip-bad`` left out of it."""
     found = reader(path, *more, skip_bad=skip_bad)
-    say_skipped([f"{found.path}:{bad.line}: {bad.problem}" for bad in found.bad])
+    say_bad_lines(found)
     return found
+
+
+def say_bad_lines(found: Loaded[Any]) -> None:
+    """Name on standard error the lines of a file that ``--skip-bad`` left out."""
+    say_skipped([f"{found.path}:{bad.line}: {bad.problem}" for bad in found.bad])
 
 
 def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:

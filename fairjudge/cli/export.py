@@ -11,23 +11,24 @@ import typer
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
 
 def export(
-    judgements: Annotated[Path, typer.Argument(help="Judgements (.jsonl or .json).")],
+    judgements: Annotated[Path, Opt("Judgements (.jsonl or .json).", argument=True)],
     *,
     output: opt.Output,
     to: Annotated[
         Literal["csv", "parquet", "inspect-scores", "otel", "label-studio"],
-        typer.Option(help="The format."),
+        Opt("The format."),
     ],
-    aspect: Annotated[str | None, typer.Option(help="Only judgements of this aspect.")] = None,
-    system: Annotated[str | None, typer.Option(help="Only judgements of this system.")] = None,
-    judge: Annotated[str | None, typer.Option(help="Only judgements by this judge.")] = None,
+    aspect: Annotated[str | None, Opt("Only judgements of this aspect.")] = None,
+    system: Annotated[str | None, Opt("Only judgements of this system.")] = None,
+    judge: Annotated[str | None, Opt("Only judgements by this judge.")] = None,
     summaries: Annotated[
         Path | None,
-        typer.Option(help="For label-studio: the summaries that people are to see."),
+        Opt("For label-studio: the summaries that people are to see."),
     ] = None,
     skip_bad: opt.SkipBad = False,
 ) -> None:

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
+from fairjudge.api import fairness_comparing
+from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 
 
+@opt.with_options(comparison=opt.call_of(fairness_comparing.compare))
 def compare(
-    reports: Annotated[
-        list[Path],
-        typer.Argument(
-            help="JSON of 'fairness coverage', of 'fairness proportional', or one of each."
-        ),
-    ],
     *,
-    baseline: Annotated[
-        str, typer.Option(help="The system that all others are compared with, by name.")
-    ],
-    resamples: opt.Resamples = 2000,
-    seed: opt.Seed = 0,
+    comparison: opt.Call[Findings],
     json_file: opt.Json = None,
 ) -> None:
     r"""Tell what each variant did to every fairness measure, beside a baseline.
@@ -39,9 +27,4 @@ def compare(
 
         fairjudge fairness compare coverage.json --baseline gpt-4o-mini-direct
     """
-    from fairjudge.api import fairness_comparing
-
-    found = fairness_comparing.compare(
-        *reports, baseline=baseline, n_resamples=resamples, seed=seed
-    )
-    display.found(found, json_file)
+    display.found(comparison(), json_file)

@@ -12,6 +12,7 @@ from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 from fairjudge.errors import InputError
+from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
 _SHOWN = 20
@@ -20,50 +21,48 @@ _SHOWN = 20
 def import_(
     recorded: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE", help="What another tool wrote, or recorded replies (.jsonl, .csv)."
+        Opt(
+            "What another tool wrote, or recorded replies (.jsonl, .csv).",
+            metavar="FILE",
+            argument=True,
         ),
     ],
     *,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="File for the judgements; .gz compresses, - prints."),
+        Opt("File for the judgements; .gz compresses, - prints.", short="-o"),
     ] = None,
     labels_file: Annotated[
-        Path | None, typer.Option("--labels", help="File for people's labels, where there are any.")
+        Path | None, Opt("File for people's labels, where there are any.", flag="--labels")
     ] = None,
     tool: Annotated[
         str | None,
-        typer.Option(
-            "--from", metavar="NAME", help="Which tool wrote it; by default told by the content."
-        ),
+        Opt("Which tool wrote it; by default told by the content.", flag="--from", metavar="NAME"),
     ] = None,
     protocol: Annotated[
         Literal["likert", "binary", "pairwise"] | None,
-        typer.Option(help="Of recorded replies: what the judge was asked for."),
+        Opt("Of recorded replies: what the judge was asked for."),
     ] = None,
     scale: Annotated[
-        str | None, typer.Option(help="Range of the ratings, such as 1-5, or a scale file (.toml).")
+        str | None, Opt("Range of the ratings, such as 1-5, or a scale file (.toml).")
     ] = None,
     answers: Annotated[
         str | None,
-        typer.Option(
-            "--options",
-            help="Answers, comma-separated: worth 1 to n in this order; for pairs first, second, "
+        Opt(
+            "Answers, comma-separated: worth 1 to n in this order; for pairs first, second, "
             "tie. Without --protocol: the words of a tool's feedback.",
+            flag="--options",
         ),
     ] = None,
-    stars: Annotated[bool, typer.Option("--stars", help="One to five stars.")] = False,
+    stars: Annotated[bool, Opt("One to five stars.")] = False,
     mapping: Annotated[
         list[str] | None,
-        typer.Option("--map", help="field=column, comma-separated, where names differ."),
+        Opt("field=column, comma-separated, where names differ.", flag="--map"),
     ] = None,
-    judge: Annotated[
-        str | None, typer.Option(help="Who judged; by default as the file says.")
-    ] = None,
+    judge: Annotated[str | None, Opt("Who judged; by default as the file says.")] = None,
     repeats: Annotated[
         Literal["keep", "last"],
-        typer.Option(help="Of an item that was judged again: all judgements, or the last."),
+        Opt("Of an item that was judged again: all judgements, or the last."),
     ] = "keep",
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,

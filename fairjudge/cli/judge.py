@@ -11,6 +11,7 @@ import typer
 from fairjudge.cli import display, judge_display
 from fairjudge.cli import options as opt
 from fairjudge.judges.asking import AskedAspect
+from fairjudge.options.declaring import Opt
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 
@@ -20,31 +21,30 @@ def judge_options(
     *,
     aspect: Annotated[
         list[str] | None,
-        typer.Option(
-            help="'coverage', 'faithfulness', 'balance' (without an LLM), or the name of your own "
+        Opt(
+            "'coverage', 'faithfulness', 'balance' (without an LLM), or the name of your own "
             "criterion; several with --together."
         ),
     ] = None,
     together: Annotated[
         bool,
-        typer.Option(
-            "--together",
-            help="Judge several aspects by one call an item (likert, binary): fewer tokens, "
-            "verdicts that may lean on one another; 'fairjudge compare' tells how much.",
+        Opt(
+            "Judge several aspects by one call an item (likert, binary): fewer tokens, "
+            "verdicts that may lean on one another; 'fairjudge compare' tells how much."
         ),
     ] = False,
     given: dict[str, Any],
     criterion: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="Your own criterion (TOML): aspect, and paths of its prompt and scale; several "
+        Opt(
+            "Your own criterion (TOML): aspect, and paths of its prompt and scale; several "
             "with --together."
         ),
     ] = None,
     cascade: Annotated[
         Path | None,
-        typer.Option(
-            help="What 'fairjudge cascade' wrote: a local scorer judges, and the LLM only where "
+        Opt(
+            "What 'fairjudge cascade' wrote: a local scorer judges, and the LLM only where "
             "that one is unsure; or with --guarantee, the judge that the promise is on judges, and "
             "the --backend what that one is not sure of."
         ),
@@ -87,18 +87,18 @@ def judge(
     *,
     references: Annotated[
         Path,
-        typer.Option(help="References; plain clusters do where the aspect needs no questions."),
+        Opt("References; plain clusters do where the aspect needs no questions."),
     ],
     summaries: Annotated[
         list[Path],
-        typer.Option(help="Summaries: eid, system, text. Repeatable: all are judged together."),
+        Opt("Summaries: eid, system, text. Repeatable: all are judged together."),
     ],
     output: opt.Output,
     judging: JudgeOptions | None,
     models: Sequence[Model],
     jury: Annotated[
         Literal["mean", "median", "majority"],
-        typer.Option(help="What several --backend say together; each member's verdict is kept."),
+        Opt("What several --backend say together; each member's verdict is kept."),
     ] = "mean",
     run: opt.Run = None,
     max_unscored: opt.MaxUnscored = 0.05,

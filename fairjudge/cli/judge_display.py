@@ -14,9 +14,7 @@ from fairjudge.cli.display import (
     write_json,
 )
 from fairjudge.cli.terminal import say
-from fairjudge.reports.covered_tables import MATRICES, covered_tables
 from fairjudge.reports.figures import named
-from fairjudge.reports.leaderboard_section import DESIGN
 from fairjudge.reports.ranking_tables import RANKS_ALLOWED
 from fairjudge.reports.stability_tables import stability_tables
 from fairjudge.reports.tables import TextTable, columns, number, print_table
@@ -47,6 +45,8 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
 
 def _show(aspect: AspectReport) -> None:
     """Print findings and tables."""
+    from fairjudge.reports.covered_tables import MATRICES, covered_tables
+
     outcome = aspect.outcome
     say(f"In short: {' '.join(aspect.findings)}")
     print_table(_leaderboard(outcome, aspect.ranks))
@@ -68,6 +68,7 @@ def _meaning(protocol: str, low: float, high: float) -> str:
 
 def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) -> TextTable:
     bounded = outcome.n_unscored > 0
+    from fairjudge.reports.leaderboard_section import DESIGN
     from fairjudge.scores.leaderboards import WEIGHTING, not_ranked
 
     by_strength = any(score.strength is not None for score in outcome.scores)

@@ -2,132 +2,105 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    TypeAlias,
-    TypeVar,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from fairjudge.options.declaring import Declared, declared
+from fairjudge.cli.parameters import Call, call_of, fields_of, options_of, with_options
+from fairjudge.options.declaring import (
+    Annotators,
+    LabelScale,
+    Level,
+    MaxUnscored,
+    Opt,
+    Resamples,
+    Seed,
+)
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
     from fairjudge.records.address import StoreAddress
 
-R = TypeVar("R")
-T = TypeVar("T")
+__all__ = [
+    "Annotators",
+    "Call",
+    "LabelScale",
+    "Level",
+    "MaxUnscored",
+    "Resamples",
+    "Seed",
+    "call_of",
+    "fields_of",
+    "options_of",
+    "with_options",
+]
 
 Output: TypeAlias = Annotated[
     Path,
-    typer.Option("-o", "--output", help="File to write; .gz compresses, - is standard output."),
+    Opt("File to write; .gz compresses, - is standard output.", short="-o"),
 ]
 Backend: TypeAlias = Annotated[
     str,
-    typer.Option(
-        help="Model: 'local' (bundled, no LLM, no API key) or provider:model, such as "
+    Opt(
+        "Model: 'local' (bundled, no LLM, no API key) or provider:model, such as "
         "openai:gpt-4o-mini. 'fairjudge backends' lists the providers."
     ),
 ]
 Backends: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--backend",
-        help="Model that judges: 'local' (default: bundled, no LLM, no API key) or provider:model, "
+    Opt(
+        "Model that judges: 'local' (default: bundled, no LLM, no API key) or provider:model, "
         "such as openai:gpt-4o-mini; repeat for a jury. 'fairjudge backends' lists the providers.",
+        flag="--backend",
     ),
 ]
 Run: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="Run folder (manifest, checkpoints, records). The same command with the same folder "
+    Opt(
+        "Run folder (manifest, checkpoints, records). The same command with the same folder "
         "resumes. By default one under the cache folder, found again by the same command."
     ),
 ]
 CacheDir: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--cache", help="Folder of the response cache; by default a user cache folder."),
+    Opt("Folder of the response cache; by default a user cache folder."),
 ]
 Store: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        envvar="FAIRJUDGE_STORE",
-        metavar="URL",
-        help="Keep responses, checkpoints and runs in a PostgreSQL database shared between "
+    Opt(
+        "Keep responses, checkpoints and runs in a PostgreSQL database shared between "
         "machines: postgresql://user@host:port/database. --run is then a name.",
+        metavar="URL",
+        envvar="FAIRJUDGE_STORE",
     ),
 ]
 Engine: TypeAlias = Annotated[
     Literal["local", "ray"],
-    typer.Option(
-        help="Run in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine)."
-    ),
-]
-Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Seed of all resampling.")]
-Resamples: TypeAlias = Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")]
-Level: TypeAlias = Annotated[
-    float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
-]
-MaxUnscored: TypeAlias = Annotated[
-    float,
-    typer.Option(min=0.0, max=1.0, help="Exit with 3 if a larger share than this is unscored."),
+    Opt("Run in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine)."),
 ]
 SkipBad: TypeAlias = Annotated[
     bool,
-    typer.Option("--skip-bad", help="Skip invalid lines; they are counted and listed."),
-]
-LabelScale: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LOW-HIGH",
-        help="The labels' scale, such as 0-100; by default the usual one that holds most of them. "
-        "A label off it is an error.",
-    ),
+    Opt("Skip invalid lines; they are counted and listed."),
 ]
 Json: TypeAlias = Annotated[
     str | None,
-    typer.Option("--json", help="Also write the table's numbers as JSON; - is standard output."),
+    Opt("Also write the table's numbers as JSON; - is standard output.", flag="--json"),
 ]
-Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Hide the progress bars.")]
+Quiet: TypeAlias = Annotated[bool, Opt("Hide the progress bars.", short="-q")]
 EntailmentModel: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        help="Entailment model by hub id or folder, for --fallback and --cascade-scorer, instead "
+    Opt(
+        "Entailment model by hub id or folder, for --fallback and --cascade-scorer, instead "
         "of the package's own."
     ),
 ]
 EmbeddingModel: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        help="Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."
-    ),
+    Opt("Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."),
 ]
-
-
-def label_scale(text: str | None) -> tuple[float, float] | None:
-    """Return what --label-scale says."""
-    if text is None:
-        return None
-    match = re.fullmatch(r"(-?\d{1,6}(?:\.\d{1,6})?)-(\d{1,6}(?:\.\d{1,6})?)", text, re.ASCII)
-    low, high = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
-    if not low < high:
-        raise typer.BadParameter(
-            f"expected LOW-HIGH such as 1-5, got {text!r}", param_hint="--label-scale"
-        )
-    return low, high
 
 
 def store_address(url: str | None) -> StoreAddress | None:
@@ -135,105 +108,6 @@ def store_address(url: str | None) -> StoreAddress | None:
     from fairjudge.records.address import StoreAddress
 
     return StoreAddress(url) if url else None
-
-
-def with_options(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Give a command the options that others declare, and call it with what is made of them.
-
-    ``@with_options(model=models)`` puts the parameters of `models` in place of its parameter
-    ``model``, so that several commands take the same options without repeating them. A bundle may
-    take the options of another in the same way; `options_of` makes one of a dataclass.
-    """
-
-    def decorate(command: Callable[..., R]) -> Callable[..., R]:
-        declared = {name: _parameters(bundle) for name, bundle in bundles.items()}
-
-        @functools.wraps(command)
-        def called(**given: Any) -> R:
-            for name, bundle in bundles.items():
-                own = {one.name: given.pop(one.name) for one in declared[name]}
-                given[name] = bundle(**own)
-            return command(**given)
-
-        every = [
-            parameter for own in _parameters(command) for parameter in declared.get(own.name, [own])
-        ]
-        return _signed(called, every)
-
-    return decorate
-
-
-def options_of(kind: Callable[..., T]) -> Callable[..., T]:
-    """Return the bundle of a dataclass whose fields are options; it makes one of them."""
-    fields = fields_of(kind)
-    return _signed(lambda **given: kind(**fields(**given)), _parameters(fields))
-
-
-def fields_of(kind: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
-    """Return the bundle of those fields of a dataclass that are options; it makes a dict."""
-    options = declared(kind)
-
-    def by_name(**given: Any) -> dict[str, Any]:
-        return {
-            option.name: tuple(dict.fromkeys(given[option.name] or ()))
-            if option.several
-            else given[option.name]
-            for option in options
-        }
-
-    return _signed(by_name, [_parameter(option) for option in options])
-
-
-def _signed(
-    function: Callable[..., R], parameters: Sequence[inspect.Parameter]
-) -> Callable[..., R]:
-    function.__dict__["__signature__"] = inspect.Signature(parameters)
-    function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return function
-
-
-def _parameter(option: Declared) -> inspect.Parameter:
-    """Return the Typer parameter for an option."""
-    hint, said = option.hint, option.opt
-    more: dict[str, Any] = {"metavar": said.metavar}
-    if option.several:
-        (each, _) = get_args(hint)
-        if get_origin(each) is Literal:  # of which Typer takes no list
-            names = get_args(each)
-            each, more = str, {"metavar": f"[{'|'.join(names)}]", "parser": _one_of(names)}
-        hint = list[each] | None  # type: ignore[valid-type]
-    elif {str, Path} <= set(get_args(hint)):  # text is for Python's callers
-        hint = Path | None
-    shown = typer.Option(
-        *([said.flag] if said.flag else []),
-        help=said.help or None,
-        min=said.ge,
-        max=said.le,
-        **more,
-    )
-    return inspect.Parameter(
-        option.name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None if option.several else option.default,
-        annotation=Annotated[hint, shown],
-    )
-
-
-def _one_of(names: Sequence[str]) -> Callable[[str], str]:
-    def parse(given: str) -> str:
-        if given not in names:
-            raise typer.BadParameter(f"{given!r} is not one of {', '.join(map(repr, names))}.")
-        return given
-
-    return parse
-
-
-def _parameters(declaring: Callable[..., Any]) -> list[inspect.Parameter]:
-    hints = get_type_hints(declaring, include_extras=True)
-    return [
-        parameter.replace(annotation=hints[name])
-        for name, parameter in inspect.signature(declaring).parameters.items()
-    ]
 
 
 @with_options(given=fields_of(Model))

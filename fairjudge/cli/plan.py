@@ -13,6 +13,7 @@ from fairjudge.cli import options as opt
 from fairjudge.cli.judge import NO_ASPECT, judge_options
 from fairjudge.cli.terminal import say
 from fairjudge.options.building import BuildOptions
+from fairjudge.options.declaring import Opt
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.reports.tables import TextTable, columns, number
@@ -25,24 +26,18 @@ if TYPE_CHECKING:
 @opt.with_options(judging=judge_options, building=opt.options_of(BuildOptions), models=opt.judges)
 def plan(
     clusters: Annotated[
-        Path | None, typer.Argument(help="Clusters, to plan 'fairjudge build'.")
+        Path | None, Opt("Clusters, to plan 'fairjudge build'.", argument=True)
     ] = None,
     *,
-    references: Annotated[
-        Path | None, typer.Option(help="References, to plan 'fairjudge judge'.")
-    ] = None,
-    summaries: Annotated[
-        list[Path] | None, typer.Option(help="Summaries to be judged. Repeatable.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Accepted and ignored.")
-    ] = None,
+    references: Annotated[Path | None, Opt("References, to plan 'fairjudge judge'.")] = None,
+    summaries: Annotated[list[Path] | None, Opt("Summaries to be judged. Repeatable.")] = None,
+    output: Annotated[Path | None, Opt("Accepted and ignored.", short="-o")] = None,
     judging: JudgeOptions | None,
     building: BuildOptions,
-    jury: Annotated[str, typer.Option(help="As in judge; does not change the plan.")] = "mean",
+    jury: Annotated[str, Opt("As in judge; does not change the plan.")] = "mean",
     models: Sequence[Model],
     seconds_per_call: Annotated[
-        float, typer.Option(min=0.0, help="Assumed duration of a request, in seconds.")
+        float, Opt("Assumed duration of a request, in seconds.", ge=0.0)
     ] = 2.0,
     run: opt.Run = None,
     max_unscored: opt.MaxUnscored = 0.05,
@@ -51,8 +46,8 @@ def plan(
     json_file: opt.Json = None,
     batch: Annotated[
         Path | None,
-        typer.Option(
-            help="Also write the requests as a batch file of the backend's provider (OpenAI, vLLM, "
+        Opt(
+            "Also write the requests as a batch file of the backend's provider (OpenAI, vLLM, "
             "Anthropic, Gemini)."
         ),
     ] = None,
@@ -181,7 +176,7 @@ def plan_table(report: Mapping[str, Any]) -> TextTable:
 
 def load_batch(
     results: Annotated[
-        list[Path], typer.Argument(help="Results of a batch, also several files (JSONL).")
+        list[Path], Opt("Results of a batch, also several files (JSONL).", argument=True)
     ],
     *,
     cache: opt.CacheDir = None,

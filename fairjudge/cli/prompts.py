@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fairjudge.cli.application import Application
+from fairjudge.options.declaring import Opt
 
 app = Application(help="List, show and lock prompt templates.", no_args_is_help=True)
 
@@ -28,7 +29,7 @@ def list_() -> None:
 @app.command()
 def show(
     name: Annotated[
-        str, typer.Argument(help="Such as judge/coverage-single.v2; the newest without .v2.")
+        str, Opt("Such as judge/coverage-single.v2; the newest without .v2.", argument=True)
     ],
 ) -> None:
     """Print one template as it stands."""
@@ -46,7 +47,7 @@ def show(
 
 @app.command()
 def lock(
-    folder: Annotated[Path, typer.Argument(help="The prompts folder of a source checkout.")] = Path(
+    folder: Annotated[Path, Opt("The prompts folder of a source checkout.", argument=True)] = Path(
         "prompts"
     ),
 ) -> None:

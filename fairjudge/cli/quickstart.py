@@ -6,17 +6,16 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from fairjudge.cli import display, judge_display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.options.declaring import Opt
 
 
 def quickstart(
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder to write into; made if need be.")
-    ] = Path("quickstart-output"),
+    output: Annotated[Path, Opt("Folder to write into; made if need be.", short="-o")] = Path(
+        "quickstart-output"
+    ),
     *,
     quiet: opt.Quiet = False,
 ) -> None:

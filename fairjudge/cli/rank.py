@@ -5,27 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from fairjudge.api import comparing
+from fairjudge.api.findings import Findings
 from fairjudge.cli import audit_options, display
 from fairjudge.cli import options as opt
+from fairjudge.options.declaring import Opt
 
 
+@opt.with_options(ranking=opt.call_of(comparing.rank))
 def rank(
-    judgements: Annotated[
-        Path, typer.Argument(help="Judgements of pairs or rankings, of one order or both.")
-    ],
     *,
-    level: Annotated[
-        float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals and ranks.")
-    ] = 0.95,
-    seed: opt.Seed = 0,
+    ranking: opt.Call[Findings],
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write the ranking as one self-contained HTML page.")
-    ] = None,
+    html: Annotated[Path | None, Opt("Write the ranking as one self-contained HTML page.")] = None,
 ) -> None:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
@@ -35,17 +29,14 @@ def rank(
 
         fairjudge rank pairs.jsonl --json ranking.json
     """
-    from fairjudge.api import comparing
-    from fairjudge.datasets import read_judgements
     from fairjudge.protocols import PROTOCOLS
 
-    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
-    found = comparing.rank(rows, level=level, seed=seed)
+    found = ranking(skip_bad=skip_bad)
     if html is not None:
         from fairjudge.records.folder import write_output
         from fairjudge.reports.result_sections import ranking_page
 
         write_output(html, ranking_page(found.figures))
     display.found(found, json_file)
-    ranked = [row for row in rows if PROTOCOLS[row.protocol].paired]
+    ranked = [row for row in ranking.values["judgements"] if PROTOCOLS[row.protocol].paired]
     audit_options.finish(ranked, protocol=None, limit=max_unscored)

@@ -3,42 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from fairjudge.api import reporting
 from fairjudge.cli import options as opt
+from fairjudge.options.declaring import Opt
 
 
+@opt.with_options(given=opt.fields_of(reporting.report))
 def report(
-    inputs: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Run folders, folders of files, judgements, references, clusters, summaries, "
-            "labels, and what commands wrote by --json. The kind is told by the content.",
-            metavar="RUN_OR_FILE...",
-        ),
-    ],
     *,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Page to write; - is standard output.")
-    ],
-    references: Annotated[
-        Path | None, typer.Option(help="References or clusters: questions, answers, outlets.")
-    ] = None,
-    summaries: Annotated[
-        Path | None, typer.Option(help="Summaries, shown with their judgements.")
-    ] = None,
-    labels: Annotated[
-        Path | None, typer.Option(help="Human labels: adds what 'calibrate' measures.")
-    ] = None,
-    annotators: Annotated[
-        list[str] | None,
-        typer.Option(help="Only use labels by annotators with such names, e.g. 'expert*'."),
-    ] = None,
-    label_scale: opt.LabelScale = None,
-    title: Annotated[str, typer.Option(help="Heading of the page.")] = "FairJudge report",
-    seed: opt.Seed = 0,
+    output: Annotated[Path, Opt("Page to write; - is standard output.", short="-o")],
+    given: dict[str, Any],
     skip_bad: opt.SkipBad = False,
 ) -> None:
     """Write one self-contained HTML page: leaderboards, coverage by source, every reply, and plots.
@@ -49,19 +27,11 @@ def report(
     """
     from fairjudge.analysis.reporting import make_report
     from fairjudge.engine.runs import check_writable
+    from fairjudge.options.checking import as_names
 
     check_writable(output)
-    made = make_report(
-        *inputs,
-        references=references,
-        summaries=summaries,
-        labels=labels,
-        annotators=tuple(annotators or ("*",)),
-        label_scale=opt.label_scale(label_scale),
-        title=title,
-        seed=seed,
-        skip_bad=skip_bad,
-    )
+    annotators = as_names(given.pop("annotators"))
+    made = make_report(*given.pop("values"), **given, annotators=annotators, skip_bad=skip_bad)
     if str(output) == "-":
         typer.echo(made.html, nl=False)
         return

@@ -6,18 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 from fairjudge.text.counting import pluralize
 
 
 @opt.with_options(model=opt.models)
 def split(
-    summaries: Annotated[Path, typer.Argument(help="Summaries: eid, system, text.")],
+    summaries: Annotated[Path, Opt("Summaries: eid, system, text.", argument=True)],
     *,
     output: opt.Output,
     backend: opt.Backend = "local",

@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from typer.core import TyperGroup
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
+from fairjudge.options.declaring import Opt
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 from fairjudge.text.counting import pluralize
 
@@ -43,25 +43,21 @@ app = Application(
 
 _Folder = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
-        "--folder",
-        help="Where all files go; by default beside the study file, named like it.",
-    ),
+    Opt("Where all files go; by default beside the study file, named like it.", short="-o"),
 ]
 
 
 @app.command("run", short_help="Run a study, or go on with it ('run' may be left out)")
 def run(
-    file: Annotated[Path, typer.Argument(help="The study file (TOML); 'study init' writes one.")],
+    file: Annotated[Path, Opt("The study file (TOML); 'study init' writes one.", argument=True)],
     *,
     folder: _Folder = None,
     plan: Annotated[
         bool,
-        typer.Option("--plan", help="Only estimate what each step would ask and cost."),
+        Opt("Only estimate what each step would ask and cost."),
     ] = False,
     seconds_per_call: Annotated[
-        float, typer.Option(min=0.0, help="With --plan: assumed duration of a request, in seconds.")
+        float, Opt("With --plan: assumed duration of a request, in seconds.", ge=0.0)
     ] = 2.0,
     cache: opt.CacheDir = None,
     max_unscored: opt.MaxUnscored = 0.05,
@@ -210,13 +206,11 @@ def _plan_table(found: Any) -> TextTable:
 def init(
     data: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files, or folders of them; by default this folder."),
+        Opt("Files, or folders of them; by default this folder.", argument=True),
     ] = None,
     *,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The study file to write.")] = Path(
-        "study.toml"
-    ),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    output: Annotated[Path, Opt("The study file to write.", short="-o")] = Path("study.toml"),
+    force: Annotated[bool, Opt("Overwrite the file.")] = False,
 ) -> None:
     """Write a commented study file: clusters, references, summaries and labels that are found.
 

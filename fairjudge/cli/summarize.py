@@ -6,21 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 
 
 @opt.with_options(writing=opt.options_of(SummarizeOptions), model=opt.models)
 def summarize(
-    clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
+    clusters: Annotated[Path, Opt("Clusters: JSON or JSONL, .gz too.", argument=True)],
     output: opt.Output,
     *,
     backend: Annotated[
-        str, typer.Option(help="Who writes: provider:model. 'fairjudge backends' lists providers.")
+        str, Opt("Who writes: provider:model. 'fairjudge backends' lists providers.")
     ],
     writing: SummarizeOptions,
     run: opt.Run = None,

@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.fairness.equal_coverage import SampleCoverage
-from fairjudge.fairness.support import CoverageVariant
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.resampling import Resampling, adjusted_by_name

@@ -15,6 +15,7 @@ from fairjudge.fairness._reporting import (
     texts_by_system,
     unmatched_notes,
 )
+from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.fairness.coverage_measures import COVERAGE, CoverageErrors, CoverageRows
 from fairjudge.fairness.coverage_parity import (
     N_RESAMPLES,
@@ -40,7 +41,7 @@ from fairjudge.fairness.judge_error import (
     value_sensitivity,
 )
 from fairjudge.fairness.measures import SampleNumbers, by_rows
-from fairjudge.fairness.support import CoverageVariant, Support, align
+from fairjudge.fairness.support import Support, align
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.records.signature import signature
 from fairjudge.stats.resampling import Resampling, generator

@@ -12,13 +12,13 @@ import numpy as np
 
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
+from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.fairness.coverage_parity import contributions, means
 from fairjudge.fairness.equal_coverage import (
     SampleCoverage,
     all_relabellings,
     count_relabellings,
 )
-from fairjudge.fairness.support import CoverageVariant
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats._bounds import percentile_bounds
 from fairjudge.stats.bootstrap import FEWEST_DOCUMENTS, divide, resample_counts

@@ -12,11 +12,11 @@ from scipy.sparse.csgraph import connected_components
 
 from fairjudge.domain import Id, Record
 from fairjudge.errors import InputError
+from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.text.counting import pluralize
 
 SupportKind: TypeAlias = Literal["entailment", "similarity", "verdict"]
-CoverageVariant: TypeAlias = Literal["paper", "released"]
 
 MUTUAL_ENTAILMENT = 0.95
 """Units that entail each other above this are one unit (variant ``"released"``)."""

@@ -1,40 +1,81 @@
-"""How an option is declared: beside the field that holds it, with its help and its bounds.
+"""How an option is declared: once, beside the field or the parameter that holds it.
 
-Commands make their options of these fields (`fairjudge.cli.options`), and calls from Python and
-study files check what they are given by them (`fairjudge.options.checking`). ``fairjudge --help``
-reads all of them, so that modules which declare options import nothing heavy.
+A field of a dataclass of options, or a parameter of a call (`fairjudge.api`), is an option where
+its type is ``Annotated[..., Opt(...)]``: help, bounds, and what it is called on a command line.
+Commands are made of these declarations (`fairjudge.cli.parameters`); calls from Python and study
+files are checked by them (`fairjudge.options.checking`). ``--help`` reads them, so that modules
+which declare options import nothing heavy.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import MISSING, dataclass, fields
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+REQUIRED = inspect.Parameter.empty
+"""The default of an option that has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opt:
-    """What a field's ``Annotated`` type says of it.
+    """What the ``Annotated`` type of a field or a parameter says of it.
 
     Parameters
     ----------
     help : str
         A sentence or two, as ``--help`` shows them.
     flag : str, optional
-        What it is called on a command line; by default its name, with dashes.
+        What it is called on a command line; by default its name with dashes, and without the
+        ``n_`` of counts.
+    former : tuple of str
+        Flags that it had, which still do.
     ge, le : float, optional
         The least and the largest value that it may have; pydantic checks them, where it reads this
         as a group of metadata.
+    short : str, optional
+        One letter that it is called by too, such as ``"-o"``.
     metavar : str, optional
         What stands for its value in ``--help``.
+    envvar : str, optional
+        The variable of the environment that gives it where a command line does not.
+    argument : bool
+        Whether it is given by its place on a command line, without a flag.
+    parse : callable, optional
+        What makes the value of the text on a command line, of each text where it is `repeatable`;
+        raises ValueError, which says what was expected.
+    repeatable : bool
+        Whether an option with `parse` is given once for each value; sequences without it are.
+    reads : callable, optional
+        What reads the value from a file on a command line: takes the path and ``skip_bad``.
     """
 
     help: str = ""
     flag: str | None = None
+    former: tuple[str, ...] = ()
     ge: float | None = None
     le: float | None = None
+    short: str | None = None
     metavar: str | None = None
+    envvar: str | None = None
+    argument: bool = False
+    parse: Callable[[str], Any] | None = None
+    repeatable: bool = False
+    reads: Callable[..., Any] | None = None
 
     @property
     def __is_annotated_types_grouped_metadata__(self) -> Literal[True]:
@@ -49,42 +90,122 @@ class Opt:
             yield Le(self.le)
 
 
-Seed: TypeAlias = Annotated[int, Opt("Of all resampling.", ge=0)]
-Resamples: TypeAlias = Annotated[int, Opt("Of the bootstrap.", ge=100)]
+Seed: TypeAlias = Annotated[int, Opt("Seed of all resampling.", ge=0)]
+Resamples: TypeAlias = Annotated[int, Opt("Bootstrap resamples.", ge=100)]
 Level: TypeAlias = Annotated[float, Opt("Confidence of intervals.", ge=0.5, le=0.999)]
-Positive: TypeAlias = Annotated[int, Opt(ge=1)]
-Count: TypeAlias = Annotated[int, Opt(ge=0)]
-Share: TypeAlias = Annotated[float, Opt(ge=0, le=1)]
+MaxUnscored: TypeAlias = Annotated[
+    float, Opt("Exit with 3 if a larger share than this is unscored.", ge=0.0, le=1.0)
+]
+Annotators: TypeAlias = Annotated[
+    str | Sequence[str],
+    Opt("Only use labels by annotators with such names, e.g. 'expert*'."),
+]
+
+
+def label_scale(text: str) -> tuple[float, float]:
+    """Return the lowest and the highest label of ``LOW-HIGH``.
+
+    Raises
+    ------
+    ValueError
+        `text` is not such a range.
+    """
+    match = re.fullmatch(r"(-?\d{1,6}(?:\.\d{1,6})?)-(\d{1,6}(?:\.\d{1,6})?)", text, re.ASCII)
+    low, high = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
+    if not low < high:
+        raise ValueError(f"expected LOW-HIGH such as 1-5, got {text!r}")
+    return low, high
+
+
+LabelScale: TypeAlias = Annotated[
+    tuple[float, float] | None,
+    Opt(
+        "The labels' scale, such as 0-100; by default the usual one that holds most of them. "
+        "A label off it is an error.",
+        metavar="LOW-HIGH",
+        parse=label_scale,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """A field that is an option: its name, its type, its default and what is said of it."""
+    """A field or a parameter that is an option: its name, type, default and declaration."""
 
     name: str
     hint: Any
     default: Any
     opt: Opt
+    variadic: bool = False
 
     @property
     def flag(self) -> str:
         """What it is called on a command line."""
-        return self.opt.flag or f"--{self.name.replace('_', '-')}"
+        return self.opt.flag or f"--{self.name.removeprefix('n_').replace('_', '-')}"
 
     @property
-    def several(self) -> bool:
-        """Whether it takes any number of values."""
-        return get_origin(self.hint) is tuple
+    def kinds(self) -> tuple[Any, ...]:
+        """The types that its value may have, None left out."""
+        parts = get_args(self.hint) if get_origin(self.hint) in {Union, UnionType} else (self.hint,)
+        return tuple(part for part in parts if part is not NoneType)
+
+    @property
+    def each(self) -> Any:
+        """The type of each of its values, where it takes any number of them; else None."""
+        if self.variadic:
+            return self.hint
+        if self.opt.parse is not None or self.opt.reads is not None:
+            return str if self.opt.repeatable else None
+        several = [kind for kind in self.kinds if get_origin(kind) in {tuple, Sequence}]
+        return get_args(several[0])[0] if several else None
 
 
 def declared(kind: Any) -> tuple[Declared, ...]:
-    """Return the fields of `kind`, a dataclass, that are options, in their order."""
+    """Return the fields of a dataclass, or the parameters of a call, that are options, in order."""
+    if inspect.isclass(kind):
+        return tuple(
+            Declared(
+                name=field.name,
+                hint=hint,
+                default=REQUIRED if field.default is MISSING else field.default,
+                opt=opt,
+            )
+            for field in fields(cast("Any", kind))
+            for hint, opt in _declaration(kind, field.name)
+        )
     return tuple(
-        Declared(name=field.name, hint=hint, default=field.default, opt=opt)
-        for field in fields(kind)
-        if str(field.type).startswith("Annotated[")
-        for hint, opt in [get_args(hint_of(kind, field.name))]
+        option
+        for parameter in inspect.signature(kind).parameters.values()
+        if (option := declared_parameter(kind, parameter)) is not None
     )
+
+
+def declared_parameter(call: Any, parameter: inspect.Parameter) -> Declared | None:
+    """Return a parameter of `call` as an option, where it is one."""
+    for hint, opt in _declaration(call, parameter.name):
+        return Declared(
+            name=parameter.name,
+            hint=hint,
+            default=parameter.default,
+            opt=opt,
+            variadic=parameter.kind is inspect.Parameter.VAR_POSITIONAL,
+        )
+    return None
+
+
+def _declaration(kind: Any, name: str) -> Iterator[tuple[Any, Opt]]:
+    """Yield the type and the declaration of a field or a parameter, where it has one."""
+    try:
+        hint = hint_of(kind, name)
+    except (KeyError, NameError):
+        if "Opt(" in str(kind.__annotations__.get(name)):
+            raise
+        return
+    if get_origin(hint) is Annotated:
+        bare, *said = get_args(hint)
+        for opt in said:
+            if isinstance(opt, Opt):
+                yield bare, opt
 
 
 def hint_of(kind: Any, name: str) -> Any:

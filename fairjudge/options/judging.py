@@ -106,7 +106,7 @@ class JudgeOptions:
         Opt(
             "Score by the probabilities of the answers' tokens where the backend gives them, else "
             "by --samples.",
-            flag="--expected",
+            former=("--expected",),
         ),
     ] = False
     together: tuple[AskedAspect, ...] = ()
@@ -173,7 +173,7 @@ class JudgeOptions:
             "--cascade": self.cascade,
             "--derive": self.derive,
             "--samples": self.samples > 1,
-            "--expected": self.token_probabilities,
+            "--token-probabilities": self.token_probabilities,
             "--prompt-variants": self.prompt_variants > 1,
             "--paraphrase": self.paraphrases,
         }

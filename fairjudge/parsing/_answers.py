@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -30,7 +31,7 @@ _NUMBER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _GLYPHS = re.compile(r"(?P<full>★(?:\s?★){0,99})(?P<half>\s?½)?(?P<empty>(?:\s?☆){0,99})")
-_SUMMARY = rf"(?:the\s{{1,3}})?{_languages.NOUN}"
+_SUMMARY = rf"(?:(?:the|le|la|el|il|o|die)\s{{1,3}})?{_languages.NOUN}"
 _TIE = (
     r"(?:it'?s\s{1,3}|it\s{1,3}is\s{1,3})?(?:a\s{1,3})?(?:tied?|draw|toss-up|neither|no\s{1,3}preference|equal(?:ly\s{1,3}\w+)?"
     r"|(?:they\s{1,3}are\s{1,3}|both\s{1,3}(?:are\s{1,3})?(?:summaries\s{1,3}are\s{1,3})?)(?:equal(?:ly\s{1,3}\w+)?|the\s{1,3}same|tied|comparable|similar)"
@@ -39,15 +40,37 @@ _TIE = (
 )
 
 
+class Rank(IntEnum):
+    """How plainly a reply says that an answer is its verdict; the plainest counts."""
+
+    MENTIONED = 1
+    """A sentence speaks of it: "earning a 4", "4/5", "Summary 2 is better"."""
+    NAMED = 2
+    """A line names a quality and rates it: "Fluency: 4"."""
+    SAID = 3
+    """A sentence gives it: "I'd give it a 4", "the score is 4"."""
+    RATED = 4
+    """A label with words of its own: "Fluency score: 4"."""
+    STATED = 5
+    """"Score: 4", or a reply that begins or ends with an answer alone."""
+    FINAL = 6
+    """A form that was asked for (JSON, tags), or a label that says verdict, final or overall."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer in a text: its worth, or what is wrong with it. ``explicit`` tells "4/5" from 4."""
+    """An answer in a text: its worth, or what is wrong with it, and how plainly it is stated.
+
+    ``explicit`` tells "4/5" from 4; ``revises`` says that it takes back those before it.
+    """
 
     start: int
     end: int
     value: float | Position | None
     problem: Problem | None = None
     explicit: bool = False
+    rank: Rank = Rank.MENTIONED
+    revises: bool = False
 
 
 def answer_at(text: str, place: int, scale: Scale) -> Answer | None:
@@ -117,7 +140,7 @@ def _words(scale: Scale) -> re.Pattern[str]:
     parts = [f"(?P<w{n}_{index}>{_spelled(word)})" for n, (word, index) in enumerate(words)]
     pattern = "|".join(parts)
     if scale.kind == "pair":
-        pattern = rf"(?:{_SUMMARY}\s{{0,3}}[#(]?\s?)?(?:{pattern})\)?" + _pair_words(scale)
+        pattern = rf"(?:{_SUMMARY}[\s_]{{0,3}}[#(]?\s?)?(?:{pattern})\)?" + _pair_words(scale)
     return re.compile(rf"[(\[\"'<{{#]?(?:{pattern})(?![\w+])", re.IGNORECASE)
 
 

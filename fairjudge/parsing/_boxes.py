@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from fairjudge.parsing._answers import Answer, answer_at
+from fairjudge.parsing._answers import Answer, Rank, answer_at
 from fairjudge.parsing._clean import normalised
 from fairjudge.scales import Scale
 
@@ -27,7 +27,7 @@ def ticked(text: str) -> list[re.Match[str]]:
 def in_box(boxes: list[re.Match[str]], scale: Scale) -> Answer:
     """Return the answer whose box is ticked; of two boxes, that they are several."""
     start, end = boxes[0].span("said")
-    answer = Answer(start=start, end=end, value=None, problem="several")
+    answer = Answer(start=start, end=end, value=None, problem="several", rank=Rank.FINAL)
     if len(boxes) == 1:
         said = normalised(boxes[0]["said"])
         found = answer_at(said, len(said) - len(said.lstrip()), scale)

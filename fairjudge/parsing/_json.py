@@ -28,7 +28,8 @@ _MAX_FAILURES = 50
 class JsonValue:
     """An object or array, or the value under a verdict's key; and the stretch of text it takes.
 
-    ``several`` says that other verdicts stand beside this one, ``top`` what it is out of.
+    ``several`` says that other verdicts stand beside this one, ``top`` what it is out of, and
+    ``others`` what stands under other keys of verdicts.
     """
 
     start: int
@@ -36,6 +37,7 @@ class JsonValue:
     value: Any
     several: bool = False
     top: str = ""
+    others: tuple[Any, ...] = ()
 
 
 def json_values(
@@ -84,7 +86,8 @@ def json_verdicts(text: str, *, aspect: str, kind: str) -> Iterator[JsonValue]:
             found = True
             several = len({str(value) for value, _ in values}) > 1
             value, top = values[-1]
-            yield replace(json_value, value=value, several=several, top=top)
+            others = _rivals(json_value.value)
+            yield replace(json_value, value=value, several=several, top=top, others=others)
     if failed and not found:
         yield from _broken(text)
 
@@ -118,6 +121,13 @@ def _verdicts_in(value: Any, aspect: str, kind: str) -> Iterator[tuple[str | flo
             yield each, top[1] if top else ""
 
 
+def _rivals(value: Any) -> tuple[Any, ...]:
+    items = value.items() if isinstance(value, dict) else ()
+    return tuple(v for k, v in items if str(k).lower() in _WHOLE and isinstance(v, str | int))
+
+
+_WHOLE = frozenset({"verdict", "answer", "winner", "preference", "preferred", "choice", "decision"})
+"""Keys of which each names the verdict: two that contradict each other are none."""
 _ASIDE = ("max", "min", "confidence", "sub", "previous", "summary")
 _TOP = re.compile(
     r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|(?:rating_)?scale|(?:score_)?range"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from fairjudge.domain import Unscored, UnscoredReason
-from fairjudge.parsing._answers import Answer
+from fairjudge.parsing._answers import Answer, Rank
 from fairjudge.parsing._boxes import BOXED, in_box, ticked
 from fairjudge.parsing._clean import (
     blank,
@@ -25,16 +25,15 @@ from fairjudge.parsing._clean import (
     without_quotations,
     without_told_quotations,
 )
-from fairjudge.parsing._context import amid_a_sentence, reported
+from fairjudge.parsing._context import amid_a_sentence, told
 from fairjudge.parsing._json import JsonValue, json_verdicts
-from fairjudge.parsing._stated import Rank, Statement
 from fairjudge.parsing._statements import statements
 from fairjudge.parsing._thoughts import without_reasoning
-from fairjudge.parsing._wording import REVISED, TURNED
+from fairjudge.parsing._wording import REVERSED, REVISED, TURNED
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "6"
+PARSER_VERSION = "7"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
 """What stands after a verdict that more text would not have changed."""
@@ -102,16 +101,16 @@ def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> R
     return Reading(value=answer.value, start=answer.start, end=answer.end)
 
 
-def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
+def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
     """Return every statement of a reply; places are those of the reply."""
     thought = without_told_quotations(thought)
-    found: list[Statement] = []
+    found: list[Answer] = []
     if boxes := ticked(thought):
-        found += [Statement(answer=in_box(boxes, scale), rank=Rank.FINAL)]
+        found += [in_box(boxes, scale)]
         thought = blank_all(BOXED, thought)
     text = normalised(thought)
     for verdict in json_verdicts(thought, aspect=aspect, kind=scale.kind):
-        is_told = _is_template(verdict.value, scale) or reported(text, verdict.start)
+        is_told = _is_template(verdict.value, scale) or told(text, verdict.start)
         if not is_told and not amid_a_sentence(text, verdict.end):
             found.append(_from_json(verdict, thought, scale))
         text = blank(text, verdict.start, verdict.end)
@@ -122,7 +121,7 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
     fences = tuple(match.span() for match in _FENCED.finditer(thought))
     outside = any(thought[end:].strip() for _, end in fences[-1:])
     for statement in statements(text, scale, items=items if len(items) > 1 else (), aspect=aspect):
-        fenced = outside and any(a <= statement.answer.start < b for a, b in fences)
+        fenced = outside and any(a <= statement.start < b for a, b in fences)
         found.append(replace(statement, rank=Rank.MENTIONED) if fenced else statement)
     return found
 
@@ -138,51 +137,61 @@ _ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*
 _FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 
 
-def _from_json(verdict: JsonValue, text: str, scale: Scale) -> Statement:
+def _from_json(verdict: JsonValue, text: str, scale: Scale) -> Answer:
     """Read the value under a verdict's key as a reply of its own."""
     value = verdict.value
     said = f"{value:g}" if isinstance(value, float) else str(value)
     place = max(text.rfind(said, verdict.start, verdict.end), verdict.start)
     if verdict.top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
         said += f"/{verdict.top}"
-    answer = Answer(start=place, end=place + len(said), value=None, problem="several")
+    answer = Answer(
+        start=place, end=place + len(said), value=None, problem="several", rank=Rank.FINAL
+    )
     if not verdict.several and not (isinstance(value, bool) and scale.kind == "number"):
         inner = _chosen(_found(said, scale, ""), said)
+        others = (_chosen(_found(str(one), scale, ""), str(one)) for one in verdict.others)
+        if inner and any(one and one.value not in {None, inner.value} for one in others):
+            return answer
         if inner is not None:
             answer = replace(answer, value=inner.value, problem=inner.problem)
         elif re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", said):
             answer = replace(answer, problem="off_scale")
-    return Statement(answer=answer, rank=Rank.FINAL)
+    return answer
 
 
-def _chosen(found: Sequence[Statement], text: str) -> Answer | None:
+def _chosen(found: Sequence[Answer], text: str) -> Answer | None:
     """Return the answer stated most plainly; of those, the last one that takes back the others."""
-    ranges = [s for s in found if s.answer.problem == "several"]
-    alone = [
-        s
-        for s in found
-        if s.answer.problem == "several" or s.revises or not any(_holds(one, s) for one in ranges)
-    ]
+    ranges = [s for s in found if s.problem == "several"]
+    alone = [s for s in found if s.revises or not any(_holds(one, s) for one in ranges)]
     best = max((s.rank for s in alone), default=None)
-    plainest = [s for s in alone if s.rank == best or s.revises]
-    plainest.sort(key=lambda s: (s.answer.end, s.answer.start))
-    top = [s.answer for s in plainest]
+    top = [s for s in alone if s.rank == best or s.revises]
+    top.sort(key=lambda s: (s.end, s.start))
     usable = [answer for answer in top if answer.problem != "off_scale"]
     if best == Rank.MENTIONED and usable:
         top = usable
     if len({(answer.value, answer.problem) for answer in top}) < 2:
-        return top[-1] if top else None
+        return _unless_reversed(top[-1], found, text) if top else None
     if best in {Rank.NAMED, Rank.RATED} and _is_broken_down(text, top):
         return top[0]
-    if plainest[-1].revises or _is_taken_back(text, top, best):
+    if top[-1].revises or _is_taken_back(text, top, best):
         return top[-1]
     return replace(top[-1], start=top[0].start, value=None, problem="several")
 
 
-def _holds(several: Statement, statement: Statement) -> bool:
+def _unless_reversed(answer: Answer, found: Sequence[Answer], text: str) -> Answer:
+    """Return `answer`, or that it is one of several: what is said after "actually" is another."""
+    for other in found:
+        differs = other.value not in {None, answer.value}
+        if differs and other.start > answer.end and REVERSED.search(text, answer.end, other.start):
+            return replace(answer, value=None, problem="several")
+    return answer
+
+
+def _holds(several: Answer, one: Answer) -> bool:
     """Whether `one` is but one of `several` that are stated as plainly or more."""
-    a, b = several.answer, statement.answer
-    return several.rank >= statement.rank and a.start <= b.start and b.end <= a.end
+    if one.problem == "several" or several.rank < one.rank:
+        return False
+    return several.start <= one.start and one.end <= several.end
 
 
 _PARTS = re.compile(r"\b(?:breakdown|break\sit\sdown|sub-?scores|components)\b")
@@ -203,6 +212,8 @@ def _is_taken_back(text: str, top: list[Answer], rank: Rank | None) -> bool:
         answer for answer in top if (answer.value, answer.problem) != (last.value, last.problem)
     ]
     between = lowered(text[min(other[-1].end, last.start) : last.end])[-2_000:]
+    if rank == Rank.FINAL and "final" in between and "final" not in lowered(text[: other[-1].end]):
+        return True
     if rank == Rank.MENTIONED and (TURNED.search(between) or _CONCLUDES.match(text, last.end)):
         return True
     return bool(REVISED.search(between))
@@ -211,7 +222,7 @@ def _is_taken_back(text: str, top: list[Answer], rank: Rank | None) -> bool:
 _CONCLUDES = re.compile(r"(?:\s(?:for|on|in)\s(?:\w{1,20}\s){0,3}\w{1,20})?[\s.!*)\"']{0,20}$")
 
 
-def _is_settled(answer: Answer, found: list[Statement], text: str, scale: Scale) -> bool:
+def _is_settled(answer: Answer, found: list[Answer], text: str, scale: Scale) -> bool:
     """Whether a cut-off reply states `answer` where the cut cannot have changed it.
 
     One that is repeated until the limit ends it stands settled before. A reply that is an answer
@@ -220,10 +231,8 @@ def _is_settled(answer: Answer, found: list[Statement], text: str, scale: Scale)
     if scale.token_readable and text.strip() == text[answer.start : answer.end].strip():
         return True
     return any(
-        statement.rank >= Rank.NAMED
-        and statement.answer.value == answer.value
-        and _AFTER_SETTLED.match(text, statement.answer.end)
-        for statement in found
+        one.rank >= Rank.NAMED and one.value == answer.value and _AFTER_SETTLED.match(text, one.end)
+        for one in found
     )
 
 
@@ -244,7 +253,7 @@ def _scale_words(low: str, high: str) -> re.Pattern[str]:
     low, high = re.escape(low), re.escape(high)
     line = r"[ ]{0,4}\d{1,2}\s?[=:][^\n]{2,80}"
     return re.compile(
-        rf"(?<![\w.,/-])(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
+        rf"(?<![\w.,/-])(?:on\s(?:a|the)\sscale\s(?:of|from)\s)?(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
         rf"|\b(?:{high}|four|five|six|seven|ten)-?\s?point\b|{high}(?:段階|点)中|(?:满分|总分)[为是]?\s?\d{{1,3}}\s?分"
         rf"|\([^()\n]{{0,80}}\d\s?=[^()\n]{{0,80}}\)|^{line}\n(?:{line}(?:\n|$)){{1,10}}",
         re.IGNORECASE | re.MULTILINE,

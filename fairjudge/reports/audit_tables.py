@@ -38,6 +38,8 @@ def position_tables(report: Json) -> Iterator[TextTable]:
 
 def _position_notes(group: Json) -> Iterator[str]:
     yield "p: test of first = second. Intervals: 95 %, documents taken as clusters."
+    if group["first_minus_second"].get("value") is not None:
+        yield f"First less second, all: {interval(group['first_minus_second'], digits=1)} points."
     left_out = {
         "without a score": group["n_unscored"],
         "in one order alone": group["n_one_order"],

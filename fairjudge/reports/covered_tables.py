@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fairjudge.reports.figures import Json, interval
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, columns, terminal_width
+from fairjudge.scores.coverage_slices import COVERED_FROM
 from fairjudge.text.counting import pluralize
 from fairjudge.text.printable import printable
 
@@ -88,22 +89,41 @@ def _fitting(by: str, groups: Sequence[Json]) -> Iterator[TextTable]:
         yield slice_table(by, run, limit=_MAX_ROWS)
 
 
+LEFT_OUT = "left out"
+IN_PART = "covered in part"
+OTHER_WORDS = "covered, not in this outlet's words"
+"""The weaker class: what the outlet says is in the summary, as others say it."""
+
+
+def how_left_out(one: Json) -> str:
+    """Return in words how a group that ``uncovered`` lists is left out."""
+    if one["value"] < COVERED_FROM:
+        return LEFT_OUT
+    return OTHER_WORDS if one["value"] >= 1 else f"{IN_PART}, not in this outlet's words"
+
+
+def n_left_out(group: Json) -> int:
+    """Count the groups of answers that a system leaves out, in whatever words."""
+    return sum(one["value"] < COVERED_FROM for one in group["uncovered"])
+
+
 def _left_out(group: Json) -> TextTable:
-    """Name the voices that a system leaves out: groups that are not covered at all come first."""
+    """Name whom a system leaves out: groups that are not covered in any words come first."""
     missed = sorted(group["uncovered"], key=lambda one: (one["value"], -len(one["voices"])))
-    n_voices = sum(len(one["voices"]) for one in missed)
     more = len(missed) - _MAX_NAMED
     notes = [f"... and {pluralize(more, 'more group')} (see --json)"] if more > 0 else []
     notes += [
         f"On {one['eid']} nothing of {', '.join(one['outlets'])} is covered."
         for one in group["left_out"][:_MAX_NAMED]
     ]
-    what = f"{n_voices} of {pluralize(group['n_voices'], 'answer')}" if missed else "no answer"
+    n = n_left_out(group)
+    what = f"{n} of {pluralize(group['n'], 'group')} of answers" if n else "no group of answers"
     return table(
         f"{group['system']} leaves out {what}",
-        "who: {who} | on: {on} | says: {says}",
+        "who: {who} | on: {on} | says: {says} | how: {how}",
         [
             {
+                "how": how_left_out(one),
                 "who": _voices(one),
                 "on": _short(one["question"], 60),
                 "says": _short(str(one["label"] or one["voices"][0]["answer"]), 90),
@@ -117,7 +137,7 @@ def _left_out(group: Json) -> TextTable:
 def outlets_table(groups: Sequence[Json]) -> TextTable:
     """Return the outlets none of whose answers is covered."""
     return table(
-        "Outlets none of whose answers is covered",
+        "Outlets none of whose answers is covered, in whatever words",
         "cluster: {eid} | system: {system} | outlets: {names} | judge: {judge}",
         [
             {**group, "eid": one["eid"], "names": ", ".join(one["outlets"])}

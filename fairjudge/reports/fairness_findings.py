@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairjudge.reports.fairness_tables import EXCLUDED, agreements, is_fairer, label_of
-from fairjudge.reports.figures import Json, interval, named, why
+from fairjudge.reports.figures import Json, interval, named, percent, why
 from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
@@ -41,8 +41,8 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
     elif max(system["n"] for system in systems.values()) < FEWEST_CLUSTERS:
         first = f"Fewer than {FEWEST_CLUSTERS} summaries a system are too few to test {attribute}."
     else:
-        first = f"No value of {attribute} is significantly over- or under-represented."
-    said = [first]
+        first = f"No value of {attribute} is significantly over- or under-represented on average."
+    said = [*_often(report), first]
     if n := len(report["excluded"]):
         reasons = dict.fromkeys(one["reason"] for one in report["excluded"])
         left_out = pluralize(n, "summary", "summaries")
@@ -54,6 +54,21 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
     elif min(system["n"] for system in systems.values()) < 30:
         said.append("Next: more clusters; small differences show with dozens.")
     return tuple(said)
+
+
+def _often(report: Json) -> Iterator[str]:
+    """Say how many summaries under-represent some value, which a mean near 0 does not show."""
+    shares = {
+        name: found["bur"]
+        for name, found in report["systems"].items()
+        if report["measure"] == "proportional" and found.get("bur", {}).get("value") is not None
+    }
+    if shares:
+        listed = [f"{name} {percent(share)} %" for name, share in shares.items()]
+        yield (
+            f"Summaries that under-represent some value of {report['attribute']} (BUR): "
+            f"{named(listed, _MAX_NAMED)}."
+        )
 
 
 def _unequal(by_value: Json) -> str:

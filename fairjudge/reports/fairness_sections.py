@@ -20,6 +20,7 @@ from fairjudge.reports.judge_sections import Show, panel_parts
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
 from fairjudge.reports.plots import Curve, ForestRow, Mark, Shape, curve_plot
 from fairjudge.reports.row_tables import rows_within
+from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.measures import Measure
 from fairjudge.text.counting import pluralize
 
@@ -36,15 +37,19 @@ def fairness_parts(content: Content) -> Iterator[Part]:
 
 
 def _coverage(report: Json) -> Iterator[Part]:
-    measures, values, *more = fairness_tables.coverage_tables(report)
+    measures, tested, values, *more = fairness_tables.coverage_tables(report)
     yield _measure_plots(report["systems"], COVERAGE)
     yield measures
+    yield tested
     plots = []
     for system, found in report["systems"].items():
-        ends = (found["over"], found["under"])
+        ends = _ends(found)
         rows = [
             row(
-                name, {**one, "value": one["mean"]}, mark=PLAIN if name in ends else OTHER, digits=3
+                name if one["n"] >= FEWEST_CLUSTERS else f"{name} (n = {one['n']})",
+                {**one, "value": one["mean"]},
+                mark=PLAIN if name in ends else OTHER,
+                digits=3,
             )
             for name, one in found["by_value"].items()
         ]
@@ -61,8 +66,18 @@ def _coverage(report: Json) -> Iterator[Part]:
     yield from more
 
 
+def _ends(found: Json) -> list[str]:
+    """Return the most and the least covered value, where these stand on summaries enough."""
+    ends = (found.get("over"), found.get("under"))
+    enough = [name for name, one in found["by_value"].items() if one["n"] >= FEWEST_CLUSTERS]
+    return [name for name in enough if name in ends]
+
+
 def _over_and_under(found: Json) -> str:
-    sentences = [f"{how}-represented: {found[how]}" for how in ("over", "under") if found.get(how)]
+    known = _ends(found)
+    sentences = [
+        f"{how}-represented: {found[how]}" for how in ("over", "under") if found.get(how) in known
+    ]
     named = f"{'; '.join(sentences).capitalize()} (filled squares). " if sentences else ""
     return f"{named}At 0 a value is covered as the mean is."
 

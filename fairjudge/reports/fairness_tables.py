@@ -44,9 +44,10 @@ def settings_note(report: Json) -> str:
 
 
 def coverage_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return one row a system and measure, one a system and value, and the sets' differences.
+    """Return one row a system and measure, two tables by system and value, the sets' differences.
 
-    The last, on values that dominate sets, is there where some values do.
+    The first of those by value has the figures that the findings test, over all summaries of a
+    value. The last, on values that dominate sets, is there where some values do.
     """
     values = [
         {**row, "side": {found["over"]: "over", found["under"]: "under"}.get(row["of"], "")}
@@ -61,6 +62,7 @@ def coverage_tables(report: Json) -> tuple[TextTable, ...]:
             "R_EC: share of summaries whose Equal Coverage is significant. As published, p is the "
             "share of relabellings that are more unequal, without the equal ones.",
         ),
+        _tested(report),
         table(
             "Difference to the mean coverage, where a value is the most or least covered",
             "system: {system} | value: {of} | n> {n} | difference> {mean:number.4}"
@@ -103,6 +105,16 @@ def _dominance_tables(report: Json) -> Iterator[TextTable]:
 
 def _subset(found: Json, value: str) -> str:
     return f"{value} ({found['n_by_value'][value]})"
+
+
+def _tested(report: Json) -> TextTable:
+    rows = list(rows_within(report["systems"], "system", "coverage_by_value", "of"))
+    return table(
+        "Coverage of each value less the mean coverage, over all its summaries",
+        "system: {system} | value: {of} | n> {n} | difference> {difference:value.4}"
+        " | 95 % interval> {difference:bounds.4} | p (Holm)> {difference[p_holm]:p}",
+        [{**row, "difference": {"p_holm": None, **row["difference"]}} for row in rows],
+    )
 
 
 def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:

@@ -40,6 +40,13 @@ def percent(found: Json | None) -> str:
     return interval(found, digits=1, ends=0)
 
 
+def negated(found: Json) -> Json:
+    """Return a difference the other way round."""
+    ends = {"value": "value", "low": "high", "high": "low"}
+    turned = {end: found.get(other) for end, other in ends.items()}
+    return {**found, **{end: None if one is None else -one for end, one in turned.items()}}
+
+
 def why(found: Json | None) -> str:
     """Return why a figure has no value; nothing where it has one."""
     return "" if found is None or found.get("value") is not None else str(found.get("why") or "")

@@ -231,7 +231,7 @@ class JudgementView {
     allow(this.before, at > 0);
     allow(this.after, at >= 0 && at < this.others.length - 1);
     this.title.textContent = `${j.who(place)} on ${j.get("eid", place)}`;
-    this.body.replaceChildren(this.facts(place), ...this.reply(place), ...this.asked(place), ...this.labels(place), ...this.more(place), this.link(place));
+    this.body.replaceChildren(this.facts(place), ...this.evidence(place), ...this.reply(place), ...this.asked(place), ...this.labels(place), ...this.more(place), this.link(place));
     this.body.scrollTop = 0;
   }
 
@@ -249,9 +249,14 @@ class JudgementView {
     return make("dl", { class: "facts" }, pairs.map(([name, value]) => make("div", null, make("dt", null, name), make("dd", null, value))));
   }
 
+  evidence(place) {
+    return evidence(this.judgements.columns.more[place] || {}, this.judgements.data.clusters[this.judgements.get("eid", place)]);
+  }
+
   reply(place) {
     const raw = this.judgements.columns.raw[place];
     const more = this.judgements.columns.more[place] || {};
+    if (!raw && EVIDENCE.some((name) => more[name])) return [];
     const none = this.judgements.get("scored_by", place) === "llm" ? "None was kept." : "None: this judge writes no text.";
     return [make("h3", null, "Reply as it came"), raw ? make("pre", { class: "reply" }, raw) : make("p", { class: "note" }, none),
       ...(typeof more.repair === "string" ? [make("h3", null, "Second reply"), make("pre", { class: "reply" }, more.repair)] : [])];
@@ -277,7 +282,7 @@ class JudgementView {
     const written = [];
     for (const system of systems) {
       const text = j.data.summaries[eid]?.[system];
-      if (text !== undefined) written.push(make("h3", null, `Summary by ${system}`), this.summary(eid, system, text, kind === "sentence" ? Number(name) : -1));
+      if (text !== undefined) written.push(make("h3", null, `Summary by ${system}`), this.summary(eid, system, text, kind === "sentence" ? Number(name) : -1, quotesOf(j.columns.more[place] || {})));
     }
     const articles = this.articles(cluster, kind === "article" ? name : null);
     if (written.length && articles.length) return [...parts, make("div", { class: "two" }, make("div", null, written), make("div", null, articles))];
@@ -293,13 +298,10 @@ class JudgementView {
         make("p", { class: "text", tabindex: 0, role: "group", "aria-label": outlet }, text)))];
   }
 
-  summary(eid, system, text, judged) {
-    const sentences = this.judgements.data.sentences[eid]?.[system];
-    if (judged < 0 || !sentences || !sentences[judged]) return make("p", { class: "text" }, text);
-    const sentence = sentences[judged][0];
-    const start = text.indexOf(sentence);
-    if (start < 0) return make("p", { class: "text" }, text);
-    return make("p", { class: "text" }, text.slice(0, start), make("mark", null, sentence), text.slice(start + sentence.length));
+  // The text with what was judged, or what evidence quotes of it, marked.
+  summary(eid, system, text, judged, quotes) {
+    const sentence = this.judgements.data.sentences[eid]?.[system]?.[judged];
+    return make("p", { class: "text" }, marked(text, sentence ? [sentence[0]] : quotes));
   }
 
   labels(place) {
@@ -311,6 +313,7 @@ class JudgementView {
 
   more(place) {
     const { repair, ...rest } = this.judgements.columns.more[place] || {};
+    EVIDENCE.forEach((name) => delete rest[name]);
     if (!Object.keys(rest).length) return [];
     const shown = (value) => typeof value === "string" ? value : JSON.stringify(value);
     return [make("h3", null, "Also recorded"), make("dl", { class: "facts" }, Object.entries(rest).map(([name, value]) =>

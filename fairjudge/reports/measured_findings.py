@@ -14,7 +14,7 @@ from fairjudge.records.schema import with_schema
 from fairjudge.reports.align_tables import align_findings
 from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.check_tables import check_findings
-from fairjudge.reports.covered_tables import by_judge
+from fairjudge.reports.covered_tables import LEFT_OUT, by_judge, how_left_out, n_left_out
 from fairjudge.reports.fairness_findings import (
     agreement_findings,
     changes_findings,
@@ -23,7 +23,7 @@ from fairjudge.reports.fairness_findings import (
     oracle_findings,
     overall_findings,
 )
-from fairjudge.reports.figures import Json, interval, named, p_value, percent, tally
+from fairjudge.reports.figures import Json, interval, named, negated, p_value, percent, tally
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
@@ -80,7 +80,8 @@ def _position(report: Json) -> Iterator[str]:
             continue
         does = "shows no significant preference for a place"
         if side := _side(difference):
-            place, by = "first" if side > 0 else "second", interval(difference, digits=1)
+            place = "first" if side > 0 else "second"
+            by = interval(difference if side > 0 else negated(difference), digits=1)
             does = f"prefers the summary shown {place}, by {by} points"
         yield (
             f"{_who(group)} {does}; the verdict is the same both ways for {percent(same)} % of "
@@ -139,10 +140,7 @@ def _covered(report: Json) -> Iterator[str]:
         judge = [group for group in by_one if group["n"]]
         if not judge:
             continue
-        left_out = {
-            group["system"]: (sum(one["value"] == 0 for one in group["uncovered"]), group)
-            for group in judge
-        }
+        left_out = {group["system"]: (n_left_out(group), group) for group in judge}
         ordered = sorted(left_out, key=lambda system: -left_out[system][0])
         if len(ordered) > 1 and left_out[ordered[0]][0] == left_out[ordered[-1]][0]:
             n, group = left_out[ordered[0]]
@@ -185,7 +183,7 @@ def _of_outlets(group: Json) -> str:
     counts = Counter(
         name
         for one in group["uncovered"]
-        if one["value"] == 0
+        if how_left_out(one) == LEFT_OUT
         for name in dict.fromkeys(str(voice["name"]) for voice in one["voices"])
     )
     named = ", ".join(name for name, _ in counts.most_common(_MAX_NAMED))

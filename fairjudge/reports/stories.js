@@ -41,32 +41,45 @@ class Stepper {
 function byUnit(judgements, kind) {
   const found = new Map();
   for (const place of judgements.items) {
-    const unit = judgements.get("unit", place);
-    if (!unit.startsWith(kind) || judgements.get("system_b", place) !== null) continue;
+    if (judgements.get("system_b", place) !== null) continue;
+    const listed = (judgements.columns.more[place]?.checklist || []).map((entry) => entry.unit);
+    const own = [judgements.get("unit", place), ...listed].filter((unit) => unit.startsWith(kind));
+    if (!own.length) continue;
     const eid = judgements.get("eid", place);
     if (!found.has(eid)) found.set(eid, new Map());
     const units = found.get(eid);
-    if (!units.has(unit)) units.set(unit, []);
-    units.get(unit).push(place);
+    for (const unit of own) {
+      if (!units.has(unit)) units.set(unit, []);
+      units.get(unit).push(place);
+    }
   }
   return found;
 }
 
+// What a checklist says of one group of answers; nothing where the judgement is no checklist.
+function entryOf(judgements, place, unit) {
+  return (judgements.columns.more[place]?.checklist || []).find((entry) => entry.unit === unit);
+}
+
 // From 0 to 1, null without a score.
-function share(judgements, place) {
+function share(judgements, place, unit) {
+  const entry = entryOf(judgements, place, unit);
+  if (entry) return entry.covered;
   const value = judgements.get("value", place);
   if (typeof value !== "number") return null;
   return judgements.get("protocol", place) === "likert" ? (value - 1) / 4 : value;
 }
 
 // A button that says a verdict in a word and a sign, and opens the reply.
-function verdictButton(judgements, place, words, others, name) {
-  const level = share(judgements, place);
+function verdictButton(judgements, place, words, others, name, unit) {
+  const level = share(judgements, place, unit);
+  const entry = entryOf(judgements, place, unit);
   const state = level === null ? "none" : level >= COVERED_FROM ? "yes" : "no";
   const [sign, word] = { none: ["?", "no score"], yes: ["●", words[0]], no: ["○", words[1]] }[state];
   const value = judgements.get("value", place);
   const exact = typeof value === "number" && judgements.get("protocol", place) === "likert" ? ` (${rounded(value)})` : "";
-  const label = [make("span", { "aria-hidden": "true" }, `${sign} `), name ? `${name}: ` : "", `${word}${exact}`];
+  const said = entry ? groupVerdict(entry) : `${word}${exact}`;
+  const label = [make("span", { "aria-hidden": "true" }, `${sign} `), name ? `${name}: ` : "", said];
   return judgements.opener(place, label, others, { class: `open verdict ${state}` });
 }
 
@@ -94,21 +107,21 @@ class Questions {
     const eid = this.stepper.names[this.stepper.place];
     const cluster = this.clusters[eid];
     const units = this.judged.get(eid) || new Map();
-    const all = [...units.values()].flat();
+    const all = [...new Set([...units.values()].flat())];
     const drawn = cluster.questions.map(([question, groups], q) => {
-      const items = groups.map((group, g) => this.group(cluster, group, units.get(`answer:${q}.${g}`) || [], () => all)).filter(Boolean);
+      const items = groups.map((group, g) => this.group(cluster, group, `answer:${q}.${g}`, units.get(`answer:${q}.${g}`) || [], () => all)).filter(Boolean);
       return items.length ? make("section", { class: "question" }, make("h4", null, question), make("ul", { class: "answers" }, items)) : null;
     }).filter(Boolean);
     this.body.replaceChildren(...(drawn.length ? drawn : [make("p", { class: "note" }, "Every answer of this cluster is covered by every summary.")]));
   }
 
-  group(cluster, group, places, others) {
+  group(cluster, group, unit, places, others) {
     const j = this.judgements;
-    if (this.leftOutOnly && !places.some((place) => { const level = share(j, place); return level !== null && level < COVERED_FROM; })) return null;
+    if (this.leftOutOnly && !places.some((place) => { const level = share(j, place, unit); return level !== null && level < COVERED_FROM; })) return null;
     const outlets = outletsOf(cluster, group);
     const several = j.names.judge.length > 1;
     const verdicts = places.map((place) => make("li", null,
-      verdictButton(j, place, ["covered", "left out"], others, several ? `${j.get("system", place)}, ${j.get("judge", place)}` : j.get("system", place))));
+      verdictButton(j, place, ["covered", "left out"], others, several ? `${j.get("system", place)}, ${j.get("judge", place)}` : j.get("system", place), unit)));
     return make("li", null, make("p", { class: "answer" }, group.length ? group[0][1] : "(no wording)"),
       make("p", { class: "outlets" }, make("span", { class: "note" }, "Said by "), outlets.map((outlet, place) => [place ? ", " : "", make("span", { class: "outlet" }, outlet)])),
       group.length > 1 ? make("details", null, make("summary", null, `All ${group.length} wordings`), answerList(cluster, group)) : null,
@@ -158,6 +171,8 @@ class Sentences {
   }
 }
 
+const LEFT_OUT = "left out";
+
 class Uncovered {
   constructor(data, box) {
     this.all = data.uncovered;
@@ -168,13 +183,15 @@ class Uncovered {
       { title: "Answer", value: (one) => one.answer },
       { title: "Question", value: (one) => one.question },
       { title: "Left out by", value: (one) => one.system },
-      { title: "Said by", value: (one) => one.outlets.join(", ") },
+      { title: "Said by", value: (one) => one.outlets.join(", "), show: (one) => this.voices(one) },
+      { title: "How", value: (one) => one.how },
       { title: "Cluster", value: (one) => one.eid },
       several && { title: "Judge", value: (one) => one.judge, minor: true },
     ].filter(Boolean);
-    this.table = new PagedTable({ title: "Answers left out", columns, noun: "answer left out", nouns: "answers left out", cards: true });
+    this.table = new PagedTable({ title: "Answers left out", columns, noun: "group of answers", nouns: "groups of answers", cards: true });
     const search = searchField("Search in answers and questions", (text) => { this.words = text.toLowerCase(); this.refresh(); });
     const filters = [
+      this.filter("How", (one) => [one.how], this.all.some((one) => one.how === LEFT_OUT) ? LEFT_OUT : ""),
       this.filter("System", (one) => [one.system]),
       this.filter("Outlet", (one) => one.outlets),
       this.filter("Cluster", (one) => [one.eid]),
@@ -183,11 +200,19 @@ class Uncovered {
     this.refresh();
   }
 
-  filter(label, values) {
+  // Each outlet with its own wording.
+  voices(one) {
+    if (one.voices.length < 2) return one.outlets.join(", ");
+    return make("ul", { class: "plain" }, one.voices.map(([name, answer]) => make("li", null, make("span", { class: "outlet" }, name), `: ${answer}`)));
+  }
+
+  filter(label, values, chosen = "") {
     const known = [...new Set(this.all.flatMap(values))].sort(collator.compare);
     if (known.length < 2) return null;
-    const change = (value) => { this.wanted[label] = value ? (one) => values(one).includes(value) : null; this.refresh(); };
-    return choice(label, [["", "all"], ...known.map((value) => [value, value])], "", change).box;
+    const test = (value) => (value ? (one) => values(one).includes(value) : null);
+    this.wanted[label] = test(chosen);
+    const change = (value) => { this.wanted[label] = test(value); this.refresh(); };
+    return choice(label, [["", "all"], ...known.map((value) => [value, value])], chosen, change).box;
   }
 
   refresh() {

@@ -148,7 +148,7 @@ def _own_form(llm: Llm, options: JudgeOptions, protocol: ProtocolName) -> None:
     asked = {
         "--prompt": options.prompt,
         "--scale": options.scale,
-        "--expected": options.token_probabilities,
+        "--token-probabilities": options.token_probabilities,
         "--samples": options.samples > 1,
         "--fallback": PROTOCOLS[protocol].listwise and options.fallback != "none",
     }

@@ -88,10 +88,10 @@ class LeastCovered:
 class CoverageSlices:
     """``slices`` maps what was sliced by (such as ``"coverage by outlet"``) to its slices.
 
-    ``left_out`` maps a cluster to outlets none of whose answers is covered, ``least_covered`` one
-    to the sources that a balance stands on. ``n`` counts groups and articles with a score,
-    ``n_sources`` the sources of balances, ``n_voices`` the answers in groups, ``n_unscored``
-    judgements without a score, ``n_unknown`` units that the references lack.
+    ``left_out`` maps a cluster to outlets none of whose answers is covered, in whatever words;
+    ``least_covered`` one to the sources that a balance stands on. ``n`` counts groups and articles
+    with a score, ``n_sources`` the sources of balances, ``n_voices`` the answers in groups,
+    ``n_unscored`` judgements without a score, ``n_unknown`` units that the references lack.
     """
 
     slices: Mapping[str, Slices]
@@ -161,9 +161,9 @@ def coverage_slices(
             ("question", f"{row.eid}: {found.question}" if len(by_eid) > 1 else found.question),
         )
         points += _points(row, "coverage", names, values, reference)
-        for aid, value in values.items():
+        for aid in values:
             outlet = _outlet(aid, reference)
-            heard[row.eid][outlet] = max(heard[row.eid].get(outlet, 0.0), value)
+            heard[row.eid][outlet] = max(heard[row.eid].get(outlet, 0.0), row.value)
         missed = _uncovered(row, found, reference)
         if missed is not None:
             uncovered.append(missed)

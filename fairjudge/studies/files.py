@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from fairjudge.api.calibrating import Margin
 from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.pricing import load_prices
-from fairjudge.calibration.curves import CalibratorName
+from fairjudge.calibration.choices import CalibratorName
 from fairjudge.datasets._problems import explain
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_toml
@@ -19,6 +20,7 @@ from fairjudge.judges.criterion_files import read_criterion_file
 from fairjudge.judges.promises import read_cascade
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.checking import checked
+from fairjudge.options.declaring import LabelScale, Resamples, Seed
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
@@ -108,9 +110,11 @@ class CalibrateTable(_Table):
 
     method: CalibratorName = "isotonic"
     annotators: _Names = ("*",)
-    label_scale: tuple[float, float] | None = None
-    margin: float = Field(default=0.2, ge=0, le=1)
-    resamples: int = Field(default=2000, ge=100)
+    label_scale: LabelScale = None
+    margin: Margin = 0.2
+    resamples: Resamples = Field(
+        default=2000, validation_alias=AliasChoices("n_resamples", "resamples")
+    )
 
 
 class FairnessTable(_Table):
@@ -126,7 +130,7 @@ class StudyFile(_Table):
     """The tables of a study file."""
 
     title: str = "FairJudge study"
-    seed: int = Field(default=0, ge=0)
+    seed: Seed = 0
     data: DataTable
     models: dict[str, ModelTable] = {}
     budget: BudgetTable = BudgetTable()

@@ -112,3 +112,20 @@ def test_values_of_the_judge_are_told_on_the_labels_scale():
         ("d1", pytest.approx(5.0), 3.0, pytest.approx(2.0)),
         ("d2", pytest.approx(1.0), 1.5, pytest.approx(-0.5)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ('{"reasoning": "It names the fire.", "verdict": "no"}', "It names the fire."),
+        ('```json\n{"reason": "Two\nlines.", "rating": 3}\n```', "Two\nlines."),
+        ("It names the fire.\nVerdict: 2", "It names the fire.\nVerdict: 2"),
+        ('{"verdict": "no"}', '{"verdict": "no"}'),
+        ("The set {a, b} is named. 3", "The set {a, b} is named. 3"),
+        ("[1, 2]", "[1, 2]"),
+    ],
+)
+def test_a_reason_is_text_where_the_reply_is_json(reply, said):
+    from fairjudge.calibration.disagreements import in_words
+
+    assert in_words(reply) == said

@@ -53,7 +53,7 @@ def test_one_call_a_summary_names_whom_each_system_leaves_out(
         **{f"{eid}{n}.example": 1.0 for eid in ("bridge", "dam") for n in (0, 2)},
         **{f"{eid}{n}.example": 0.0 for eid in ("bridge", "dam") for n in (1, 3)},
     }
-    assert "s leaves out 4 of 8 answers" in first.output
+    assert "s leaves out 4 of 8 groups of answers" in first.output
     assert "Not ranked: once, scored on fewer than 2 clusters." in first.output
     assert "clusters the same" in first.output
     again = run(*command)  # the run is whole: nothing is asked again
@@ -73,7 +73,7 @@ def test_what_was_paid_is_not_paid_again(asked: tuple[object, ...], server: Stub
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--expected",), "--expected does not go with --protocol checklist"),
+        (("--token-probabilities",), "--token-probabilities does not go with --protocol checklist"),
         (("--samples", 3), "--samples does not go with --protocol checklist"),
         (("--reference-unit", "qa_pair"), "for coverage against all QA pairs"),
     ],

@@ -148,7 +148,7 @@ def test_a_scorer_fills_in_a_list_where_the_model_gives_none(cli, server):
     ("options", "why"),
     [
         (("--samples", 3), "--samples does not go with --protocol checklist"),
-        (("--expected",), "--expected does not go with --protocol checklist"),
+        (("--token-probabilities",), "--token-probabilities does not go with --protocol checklist"),
         (("--scale", "own.toml"), "--scale does not go with --protocol checklist"),
         (("--prompt", "own.md"), "--prompt does not go with --protocol checklist"),
         (("--reference-unit", "qa_pair"), "for coverage against all QA pairs"),

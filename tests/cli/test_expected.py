@@ -1,4 +1,4 @@
-"""``judge --expected`` over HTTP: token lists as servers send them, and rows that have none."""
+"""``judge --token-probabilities`` over HTTP: token lists as servers send them, and rows without."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def judged() -> list[dict]:
 def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries, server, kind):
     """exp(-0.69), exp(-0.92), exp(-2.3) on 4, 3, 5 are 0.502, 0.399, 0.100: 3.70 over their sum."""
     server.answer = lambda _: SERVERS[kind]
-    done = cli(*judging(server), "--expected", "--json", "out.json")
+    done = cli(*judging(server), "--token-probabilities", "--json", "out.json")
     assert done.code == 0, done.err
     assert pytest.approx(3.702, abs=1e-3) == EXPECTED
     assert [row["value"] for row in judged()] == [pytest.approx(EXPECTED)] * 6
@@ -83,7 +83,7 @@ def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries
 def test_a_row_without_them_says_so_and_why(cli, references, summaries, server, kind):
     said, why = SILENT[kind]
     server.answer = lambda _: said
-    done = cli(*judging(server), "--expected", "--json", "out.json")
+    done = cli(*judging(server), "--token-probabilities", "--json", "out.json")
     assert done.code == 0, done.err
     assert [row["value"] for row in judged()] == [4] * 6
     (reason,) = {row["without_probabilities"] for row in judged()}
@@ -97,7 +97,7 @@ def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, s
 
     turn = itertools.count()
     server.answer = lambda _: SERVERS["plain"] if next(turn) % 3 else SILENT["none"][0]
-    done = cli(*judging(server), "--expected", "--json", "out.json")
+    done = cli(*judging(server), "--token-probabilities", "--json", "out.json")
     said = (
         "2 of 6 scores do not come from token probabilities, so that means are of both kinds: "
         "2 the backend gave no token probabilities."
@@ -115,7 +115,7 @@ def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, s
 
 def test_samples_stand_in_and_say_so(cli, references, summaries, server):
     server.answer = lambda _: Reply(text=TEXT)
-    done = cli(*judging(server), "--expected", "--samples", "3")
+    done = cli(*judging(server), "--token-probabilities", "--samples", "3")
     assert done.code == 0, done.err
     assert {row["without_probabilities"] for row in judged()} == {
         "the backend gave no token probabilities"

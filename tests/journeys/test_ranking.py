@@ -164,7 +164,7 @@ def test_what_is_no_permutation_has_no_score(judge, reply: dict, why: str):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--expected",), "--expected does not go with --protocol ranking"),
+        (("--token-probabilities",), "--token-probabilities does not go with --protocol ranking"),
         (("--samples", 3), "--samples does not go with --protocol ranking"),
         (("--fallback", "embedding"), "--fallback does not go with --protocol ranking"),
         (("--prompt-variants", 2), "a ranking has one prompt"),

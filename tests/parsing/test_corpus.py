@@ -34,6 +34,8 @@ LEFT_UNSCORED = {
     "⭐⭐⭐ out of 5. Two events are missing.",
     "4-star summary.",
     "Not really, no.",
+    "3\n\n1\n2",
+    "This summary is poor: 2 out of 5 at best.",
 }
 """Replies that a person reads and the reader does not: a wrong verdict would be worse."""
 

@@ -172,7 +172,7 @@ def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
     )
     assert "left under-represented" in fair(measure, difference=-0.1)[0]
     assert fair(measure, p_value=0.05)[0] == (
-        "No value of party is significantly over- or under-represented."
+        "No value of party is significantly over- or under-represented on average."
     )
     assert fair(measure, n=4)[0] == "Fewer than 5 summaries a system are too few to test party."
     assert fair(measure, excluded=[{"reason": "one_value"}])[1] == (

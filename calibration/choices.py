@@ -1,0 +1,8 @@
+"""What calibration can be asked for, by name."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+CalibratorName: TypeAlias = Literal["isotonic", "logistic", "linear", "ordinal"]
+"""The curves from a judge's scores to people's."""

@@ -1,0 +1,33 @@
+"""Options that several fairness measures share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, TypeAlias
+
+from fairjudge.datasets import read_clusters
+from fairjudge.options.declaring import Opt
+
+
+def read_bins(text: str) -> tuple[float, ...]:
+    """Return the cut points of a text such as ``18,30,65``.
+
+    Raises
+    ------
+    ValueError
+        One is no number.
+    """
+    try:
+        return tuple(float(cut) for cut in text.split(","))
+    except ValueError:
+        raise ValueError(f"expected numbers, not {text!r}") from None
+
+
+Clusters: TypeAlias = Annotated[
+    object,
+    Opt("Clusters whose articles carry attributes.", argument=True, reads=read_clusters),
+]
+Bins: TypeAlias = Annotated[
+    Sequence[float],
+    Opt("Increasing cut points that group a numeric attribute, such as 18,30,65.", parse=read_bins),
+]

@@ -1,0 +1,8 @@
+"""What the bias measures can be asked for, by name."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+ReferenceKind: TypeAlias = Literal["source", "uniform"]
+Representation: TypeAlias = Literal["counts", "dense", "both"]

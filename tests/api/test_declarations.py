@@ -1,0 +1,188 @@
+"""Options of calls are declared once: the command of a call has each, and Python its bounds."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Annotated, Any
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+import fairjudge as fj
+from fairjudge.cli._main import COMMANDS, app
+from fairjudge.cli.application import Application
+from fairjudge.cli.parameters import Call, call_of, with_options
+from fairjudge.errors import ConfigurationError
+from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import REQUIRED, Annotators, LabelScale, Opt, declared
+
+CALLS = {
+    "align": fj.align,
+    "audit checks": fj.audit.checks,
+    "audit covered": fj.audit.covered,
+    "audit length": fj.audit.length,
+    "audit order": fj.audit.order,
+    "audit parse": fj.audit.parse,
+    "audit position": fj.audit.position,
+    "audit stability": fj.audit.stability,
+    "bias distinguishability": fj.bias.distinguishability,
+    "bias entities": fj.bias.entities,
+    "bias inputs": fj.bias.inputs,
+    "bias words": fj.bias.words,
+    "calibrate": fj.calibrate,
+    "check": fj.check,
+    "compare": fj.compare,
+    "fairness agreement": fj.fairness.agreement,
+    "fairness chunk-size": fj.fairness.chunk_size,
+    "fairness compare": fj.fairness.compare,
+    "fairness coverage": fj.fairness.coverage,
+    "fairness oracle": fj.fairness.oracle,
+    "fairness overall": fj.fairness.overall,
+    "fairness proportional": fj.fairness.proportionality,
+    "rank": fj.rank,
+    "report": fj.report,
+}
+BOUNDED = [
+    (name, option.name)
+    for name, call in CALLS.items()
+    for option in declared(call)
+    if option.opt.ge is not None or option.opt.le is not None
+]
+
+
+def parameters_of(name: str) -> dict[str, Any]:
+    group, *rest = name.split()
+    command = get_command(app).commands[group]
+    for part in rest:
+        command = command.commands[part]
+    return {flag: param for param in command.params for flag in param.opts}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_command_has_every_option_of_its_call_as_it_is_declared(name):
+    params = parameters_of(name)
+    options = declared(CALLS[name])
+    assert options
+    for option in options:
+        param = params[option.name if option.opt.argument else option.flag]
+        assert param.help == option.opt.help
+        assert param.required == (option.default is REQUIRED)
+        if not option.opt.argument:
+            assert (param.min, param.max) == (option.opt.ge, option.opt.le)
+
+
+@pytest.mark.parametrize(("name", "option"), BOUNDED)
+def test_a_call_holds_its_options_to_their_bounds(name, option):
+    call = CALLS[name]
+    (found,) = (one for one in declared(call) if one.name == option)
+    parameters = inspect.signature(call).parameters.values()
+    needed = {
+        one.name: "x"
+        for one in parameters
+        if one.default is REQUIRED and one.kind is not inspect.Parameter.VAR_POSITIONAL
+        and one.kind is not inspect.Parameter.VAR_KEYWORD
+    }  # fmt: skip
+    if found.opt.ge is not None:
+        with pytest.raises(ConfigurationError, match=f"{option}: expected .* or more"):
+            call(**needed | {option: found.opt.ge - 1})
+    if found.opt.le is not None:
+        with pytest.raises(ConfigurationError, match=f"{option}: expected .* or less"):
+            call(**needed | {option: found.opt.le + 1})
+
+
+def test_every_command_is_found_by_its_name():
+    commands = get_command(app).commands
+    assert list(commands) == list(COMMANDS)
+    assert all(commands[name].name == name for name in COMMANDS)
+    with pytest.raises(KeyError):
+        commands["no such command"]
+
+
+@checks_arguments
+def measure(
+    texts: Annotated[
+        object,
+        Opt(
+            "Texts.",
+            argument=True,
+            reads=lambda path, *, skip_bad: [f"{path.name}, skipping" if skip_bad else path.name],
+        ),
+    ],
+    *more: Annotated[object, Opt("More files.", argument=True)],
+    n_draws: Annotated[int, Opt("Draws.", ge=1, le=9)] = 3,
+    annotators: Annotators = "*",
+    label_scale: LabelScale = None,
+    pairs: Annotated[
+        list[str],
+        Opt(
+            "Pairs.", flag="--pair", short="-p", parse=lambda text: text.split("="), repeatable=True
+        ),
+    ] = (),  # type: ignore[assignment]
+    strict: Annotated[bool, Opt("Be strict.")] = False,
+    kept: Annotated[bool, Opt("Keep.")] = True,
+    progress: bool | None = None,
+) -> dict[str, Any]:
+    """Return what was given."""
+    return dict(locals())  # fmt: skip
+
+
+def run(*given: str) -> Any:
+    """Return what the command of `measure` returns, or its error."""
+    application, found = Application(rich_markup_mode=None), {}
+
+    @application.command("measure")
+    @with_options(asked=call_of(measure))
+    def command(
+        *, asked: Call[dict[str, Any]], skip_bad: Annotated[bool, Opt("Skip.")] = False
+    ) -> None:
+        """Measure."""
+        found.update(asked(skip_bad=skip_bad, progress=False))
+
+    result = CliRunner().invoke(application, list(given))
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return found if result.exit_code == 0 else result.output
+
+
+def test_a_call_takes_what_a_command_line_gives():
+    found = run("a.txt", "b.txt", "c.txt", "--draws", "4", "--annotators", "x", "--annotators",
+                "y", "--label-scale", "0-100", "-p", "a=b", "--pair", "c=d", "--strict",
+                "--no-kept", "--skip-bad")  # fmt: skip
+    assert found["texts"] == ["a.txt, skipping"]
+    assert [path.name for path in found["more"]] == ["b.txt", "c.txt"]
+    assert found["n_draws"] == 4
+    assert found["annotators"] == ("x", "y")
+    assert found["label_scale"] == (0.0, 100.0)
+    assert found["pairs"] == (["a", "b"], ["c", "d"])
+    assert (found["strict"], found["kept"], found["progress"]) == (True, False, False)
+
+
+def test_what_a_command_line_leaves_out_is_the_default_of_the_call():
+    found = run("a.txt", "b.txt")
+    assert found["texts"] == ["a.txt"]
+    assert found | {"texts": 0, "more": 0} == {
+        "texts": 0, "more": 0, "n_draws": 3, "annotators": "*", "label_scale": None, "pairs": (),
+        "strict": False, "kept": True, "progress": False,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--draws", "10"), "--draws': Input should be less than or equal to 9"),
+        (("--draws", "many"), "not a whole number"),
+        (("--label-scale", "5-1"), "Invalid value for --label-scale: expected LOW-HIGH such as"),
+        (("--strict", "--no-strict"), "No such option: --no-strict"),
+    ],
+)
+def test_a_command_line_that_is_none_is_refused(given, message):
+    assert message in run("a.txt", "b.txt", *given)
+
+
+def test_a_type_that_is_not_imported_is_an_error_of_the_declaration():
+    def call(*, of: Annotated[Unknown, Opt("Of.")] = None) -> None:  # noqa: F821
+        """Do nothing."""
+
+    with pytest.raises(NameError, match="Unknown"):
+        declared(call)

@@ -1,0 +1,184 @@
+"""No sentence without its figure on the page: what is said first is compared with the tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from cli_tools import write_jsonl
+from report_study import run
+
+from fairjudge.analysis.reporting import make_report
+
+NUMBER = re.compile(r"(?<![\w.])[+-]?\d[\d,]*(?:\.\d+)?(?![\w])")
+CONVENTIONS = ("95 %", "p < 0.05", "(95%", "margin 0.2", "5 summaries")
+"""Numbers that say how something is tested, and are no figure."""
+DATA = Path(__file__).parents[3] / "shared" / "data" / "summeval"
+
+
+@dataclass
+class Table:
+    heads: list[str]
+    rows: list[list[str]]
+
+
+class Page(HTMLParser):
+    """The paragraphs of the first section, and every table of the page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self.tables: list[Table] = []
+        self._section = ""
+        self._text: list[str] | None = None
+        self._is_note = False
+        self.notes: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in {"section", "h2"}:
+            self._section = dict(attrs).get("id") or ""
+        if tag == "table":
+            self.tables.append(Table([], []))
+        if tag == "tr" and self.tables:
+            self.tables[-1].rows.append([])
+        if tag in {"p", "td", "th"}:
+            self._text = []
+            self._is_note = dict(attrs).get("class") == "note"
+
+    def handle_data(self, data: str) -> None:
+        if self._text is not None:
+            self._text.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in {"p", "td", "th"} or self._text is None:
+            return
+        text, self._text = " ".join("".join(self._text).split()), None
+        if tag == "p" and self._section == "short":
+            self.said.append(text)
+        elif tag == "p" and self._is_note and self.tables:  # a table's own notes have figures too
+            self.notes.append(text)
+        elif tag in {"td", "th"} and self.tables and self.tables[-1].rows:
+            self.tables[-1].rows[-1].append(text)
+        elif tag == "th" and self.tables:
+            self.tables[-1].heads.append(text)
+
+    @property
+    def figures(self) -> set[str]:
+        """Every number that a table shows."""
+        cells = [cell for table in self.tables for row in table.rows for cell in row]
+        return {
+            number.lstrip("+").replace(",", "")
+            for cell in [*cells, *self.notes]
+            for number in NUMBER.findall(cell.replace("%", " ").replace("-", " -"))
+        }
+
+
+def unbacked(page: Page) -> list[str]:
+    """Return the sentences that have a number which no table of the page has."""
+    known = page.figures | {one.lstrip("-") for one in page.figures}
+    whole = {str(round(float(one))) for one in known}
+    out = []
+    for sentence in page.said:
+        text = sentence
+        for convention in CONVENTIONS:
+            text = text.replace(convention, "")
+        numbers = {one.lstrip("+-").replace(",", "") for one in NUMBER.findall(text)}
+        names = {
+            number
+            for table in page.tables
+            for row in table.rows
+            for cell in row
+            for number in re.findall(r"\d+", cell)
+        }
+        lacking = {one for one in numbers if one not in known | whole | names}
+        if lacking:
+            out.append(f"{sentence!r} has {sorted(lacking)}")
+    return out
+
+
+def wrong_leaders(page: Page) -> list[str]:
+    """Return the sentences that name a leader whom the first row of no table has."""
+    first = {table.rows[1][0] for table in page.tables if len(table.rows) > 1 and table.rows[1]}
+    ranked = {
+        row[1] for table in page.tables for row in table.rows[1:] if row[:1] and row[0][:1] == "1"
+    }
+    out = []
+    for sentence in page.said:
+        found = re.match(r"(.+?) (?:has the highest (?:mean|strength)|ranks first)\b", sentence)
+        if found and found[1] not in first | ranked:
+            out.append(sentence)
+    return out
+
+
+@pytest.fixture(scope="module")
+def pages(study, tmp_path_factory) -> dict[str, Page]:
+    """The study's page, and one of every other command on the same judgements."""
+    folder = tmp_path_factory.mktemp("results")
+    rows = [
+        json.loads(one)
+        for one in (study / "judgements.jsonl").read_text("utf-8").split("\n")
+        if one
+    ]
+    pairs = [row for row in rows if row["protocol"] == "pairwise"]
+    whole = [row for row in rows if row["protocol"] == "likert" and row["unit"] == "summary"]
+    whole = [row for row in whole if row["unscored"] is None]
+    one = write_jsonl(folder / "one.jsonl", whole)
+    two = write_jsonl(folder / "two.jsonl", [{**row, "value": 6 - row["value"]} for row in whole])
+    run("rank", write_jsonl(folder / "pairs.jsonl", pairs), "--json", folder / "rank.json")
+    run("compare", one, two, "--json", folder / "compare.json")
+    made = {
+        "study": make_report(study).html,
+        "rank": make_report(folder / "rank.json").html,
+        "compare": make_report(folder / "compare.json").html,
+    }
+    return {name: Page(html) for name, html in made.items()}
+
+
+@pytest.mark.parametrize("name", ["study", "rank", "compare"])
+def test_every_number_that_is_said_stands_in_a_table(pages, name):
+    assert pages[name].said
+    assert unbacked(pages[name]) == []
+
+
+@pytest.mark.parametrize("name", ["study", "rank"])
+def test_whoever_is_said_to_lead_stands_first_in_a_table(pages, name):
+    assert wrong_leaders(pages[name]) == []
+
+
+def test_no_sentence_says_that_all_is_scored_beside_a_table_that_lacks_some(pages):
+    page = pages["study"]
+    heads = {cell for table in page.tables for row in table.rows[:1] for cell in row}
+    assert "unscored" in heads or "without a score" in heads
+    assert not any("Every item has a score" in one for one in page.said)
+
+
+def test_the_checker_finds_what_no_table_bears_out():
+    """It can fail: a number of no table, and a leader of no table."""
+    page = Page(
+        '<section id="short"><p>a has the highest mean in x; b leaves out 7 of 9.</p></section>'
+        "<table><tr><th>system</th><th>mean</th></tr><tr><td>b</td><td>4.00</td></tr></table>"
+    )
+    assert unbacked(page) == ["'a has the highest mean in x; b leaves out 7 of 9.' has ['7', '9']"]
+    assert wrong_leaders(page) == ["a has the highest mean in x; b leaves out 7 of 9."]
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared SummEval data are not here")
+def test_sentences_on_real_pairs_stand_in_tables(tmp_path):
+    rows = []
+    with (DATA / "pairwise_gpt-3.5_consistency.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            reply = json.loads(line)
+            letter = re.match(r"\s*\(?([ABC])\b", reply["response"])
+            assert letter is not None
+            sides = ("b", "a", "tie") if reply["swapped"] else ("a", "b", "tie")
+            row = {name: reply[name] for name in ("eid", "system_a", "system_b", "aspect", "judge")}
+            row |= {"protocol": "pairwise", "order": "ba" if reply["swapped"] else "ab"}
+            rows.append(row | {"value": sides["ABC".index(letter[1])]})
+    page = Page(make_report(write_jsonl(tmp_path / "pairs.jsonl", rows)).html)
+    assert unbacked(page) == []
+    assert wrong_leaders(page) == []
