@@ -36,7 +36,7 @@ def _reading() -> Iterator[tuple[str, str]]:
     yield "backends-json", "backends --json -"
     yield "prompts", "prompts list"
     for name in (
-        "coverage-single.v2",
+        "coverage-single.v3",
         "faithfulness-pairwise",
         "coverage-checklist",
         "together",

@@ -22,7 +22,7 @@ from fairjudge.stats.agreement import (
     weighted_kappa,
 )
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, weighted_mean
-from fairjudge.stats.levels import LEVELS, Level, Part, averaged_correlations, scores
+from fairjudge.stats.levels import LEVELS, Level, Part, averaged_correlations, scores, summaries_of
 from fairjudge.text.counting import pluralize
 
 Figures: TypeAlias = dict[str, Estimate | Undefined]
@@ -54,7 +54,7 @@ class Resampling:
 def judge_agreement(
     joined: Joined, *, resampling: Resampling, rng: np.random.Generator
 ) -> Agreement:
-    """Return the judge's agreement with the mean label, at three levels.
+    """Return the judge's agreement with the mean label, at four levels.
 
     ``"pooled"`` also holds raw agreement and the kappas, each the mean over annotators of the judge
     against that annotator, and Krippendorff's alpha with the judge as one more annotator. These
@@ -66,10 +66,13 @@ def judge_agreement(
     draws = _Draws.of(joined, resampling, rng)
     m = len(joined.annotators)
     categorical = _categorical(ratings, present, [(m, j) for j in range(m)], draws)
-    if joined.judge_scale != joined.label_scale:
-        categorical = dict.fromkeys(
-            categorical, Undefined(why="the judge's scale is not the labels' one")
+    if joined.averaged_labels or joined.judge_scale != joined.label_scale:
+        why = (
+            "the labels are means over parts"
+            if joined.averaged_labels
+            else "the judge's scale is not the labels' one"
         )
+        categorical = dict.fromkeys(categorical, Undefined(why=why))
     out["pooled"] |= categorical
     return out
 
@@ -81,7 +84,7 @@ def score_agreement(
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> Agreement:
-    """Return the correlations of `values`, shape (n,), with the mean label, at three levels.
+    """Return the correlations of `values`, shape (n,), with the mean label, at four levels.
 
     Items whose value is None are excluded, and are counted in ``n_excluded``.
     """
@@ -175,12 +178,17 @@ class _Draws:
 
     def correlations(self, parts: Sequence[Part], *, n_excluded: int = 0) -> Agreement:
         out: Agreement = {}
+        # Summaries draw from a stream of their own: the other levels' figures stay as they were.
+        (apart,) = self.rng.spawn(1)
         for level in LEVELS:
+            if level == "summary" and all(map(_is_of_wholes, parts)):
+                out[level] = dict(out["pooled"])
+                continue
             found = averaged_correlations(
                 parts,
                 level,
                 n_documents=self.n_documents,
-                rng=self.rng,
+                rng=apart if level == "summary" else self.rng,
                 n_resamples=self.resampling.n_resamples,
                 confidence=self.resampling.level,
                 method=self.resampling.method,
@@ -202,6 +210,13 @@ class _Draws:
         return estimate if isinstance(estimate, Undefined) else replace(estimate, n=n)
 
 
+def as_part(joined: Joined) -> Part:
+    """Return the judge's values beside people's."""
+    rows = np.arange(len(joined.keys))
+    documents, _ = codes(joined.documents)
+    return _part(joined, joined.judged, joined.human, rows, documents=documents)
+
+
 def _part(
     joined: Joined, first: FloatArray, second: FloatArray, rows: IntArray, *, documents: IntArray
 ) -> Part:
@@ -213,6 +228,11 @@ def _part(
         first, second, documents=names, systems=[key[1] for key in keys], opponents=opponents
     )
     return Part(data=data, documents=documents)
+
+
+def _is_of_wholes(part: Part) -> bool:
+    """Whether each summary is one item, so that the pooled figures are those over summaries."""
+    return summaries_of(part)[1] == part.data.first.size
 
 
 def _shared_rows(joined: Joined) -> list[tuple[int, IntArray]]:

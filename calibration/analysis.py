@@ -35,8 +35,10 @@ from fairjudge.calibration.disagreements import (
     largest_disagreements,
 )
 from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_labels, system_estimates
+from fairjudge.calibration.grouping import GroupKey
 from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
 from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.protocol_table import Asked, ProtocolTable, protocol_tables
 from fairjudge.calibration.rates import RatesReport, group_rates
 from fairjudge.calibration.replaceability import (
     COST_MARGINS,
@@ -46,7 +48,7 @@ from fairjudge.calibration.replaceability import (
 from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
-from fairjudge.protocols import PROTOCOLS
+from fairjudge.protocols import PROTOCOLS, shown_protocol
 from fairjudge.records.matching import with_ids_of
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.counting import pluralize
@@ -94,7 +96,7 @@ class CalibrationReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupReport:
-    """All figures of one judge, aspect and protocol; ``joined`` holds the items and counts.
+    """All figures of one judge, aspect, protocol and unit; ``joined`` holds the items and counts.
 
     ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``, ``outlet``, an
     attribute) to its groups, whose errors are those of cross-fitted calibrated scores where there
@@ -133,6 +135,7 @@ class Analysis:
     settings: Settings
     groups: tuple[GroupReport, ...]
     comparisons: tuple[Comparison, ...]
+    protocols: tuple[ProtocolTable, ...] = ()
 
 
 def analyse(
@@ -143,12 +146,13 @@ def analyse(
     summaries: Sequence[Summary] = (),
     clusters: Sequence[Cluster] = (),
     support: Mapping[tuple[str, str], float] | None = None,
+    asked: Mapping[GroupKey, Asked] | None = None,
 ) -> Analysis:
-    """Measure every judge, aspect and protocol in `judgements` against `labels`.
+    """Measure every judge, aspect, protocol and unit in `judgements` against `labels`.
 
     Summaries and clusters, where given, add baselines by length and lead overlap, and groups by
     length, outlet and attribute; `support`, the embedding support of each (eid, system), is one
-    more baseline. Raises what `join` does.
+    more baseline; `asked` says what each way of judging took. Raises what `join` does.
     """
     rows = tuple(judgements)
     people = with_ids_of(labels, rows)
@@ -163,14 +167,21 @@ def analyse(
         words=dict(word_counts(summaries)),
         documents=document_groups(clusters),
     )
-    seeds = np.random.SeedSequence(settings.seed).spawn(len(groups) + 1)
+    seeds = np.random.SeedSequence(settings.seed).spawn(len(groups) + 2)
+    reports = tuple(
+        _report(joined, given, settings, np.random.default_rng(seed))
+        for joined, seed in zip(groups, seeds[1:-1], strict=True)
+    )
     return Analysis(
         settings=settings,
-        groups=tuple(
-            _report(joined, given, settings, np.random.default_rng(seed))
-            for joined, seed in zip(groups, seeds[1:], strict=True)
-        ),
+        groups=reports,
         comparisons=_comparisons(groups, settings, np.random.default_rng(seeds[0])),
+        protocols=protocol_tables(
+            [(report.joined, report.agreement) for report in reports],
+            asked or {},
+            resampling=settings.resampling,
+            rng=np.random.default_rng(seeds[-1]),
+        ),
     )
 
 
@@ -220,7 +231,9 @@ def _report(
             joined.present,
             annotators=joined.annotators,
             epsilon=settings.epsilon,
-            alignment="accuracy" if PROTOCOLS[joined.protocol].yes_no else "rmse",
+            alignment="accuracy"
+            if PROTOCOLS[joined.protocol].yes_no and not joined.averaged_labels
+            else "rmse",
             documents=joined.documents,
         ),
         fairness=_fairness(joined, mapped if calibrated is None else calibrated, given, settings),
@@ -280,6 +293,7 @@ def _final_calibrator(joined: Joined, method: CalibratorName) -> Calibrator | Un
         judge=joined.judge,
         aspect=joined.aspect,
         protocol=joined.protocol,
+        unit=joined.unit,
     )
 
 
@@ -333,7 +347,7 @@ def _comparison(
     rows = [[place[key] for key in common] for place in places]
     differences = compare_judges(
         {
-            f"{joined.judge} ({joined.protocol})": joined.judged[some]
+            f"{joined.judge} ({shown_protocol(joined.protocol, joined.unit)})": joined.judged[some]
             for joined, some in zip(groups, rows, strict=True)
         },
         groups[0].human[rows[0]],

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fairjudge.calibration.calibrators import Calibrator
+from fairjudge.calibration.grouping import GroupKey, keyed
 from fairjudge.domain import Judgement
 
 
@@ -15,7 +16,7 @@ class Applied:
 
     ``judgements`` are in the order given, none left out. ``n_outside`` scores lay outside the range
     that the calibrator was fitted on and got the value at its end; ``n_other`` are of another
-    judge, aspect or protocol, or verdicts, and stay as they were; so do ``n_unscored``.
+    judge, aspect, protocol or unit, or verdicts, and stay as they were; so do ``n_unscored``.
     """
 
     judgements: tuple[Judgement, ...]
@@ -30,14 +31,14 @@ def apply_calibrators(
 ) -> Applied:
     """Replace each score by the human score it stands for; the old one is kept as ``uncalibrated``.
 
-    A judgement takes the first calibrator of its judge, aspect and protocol; one that names
-    no judge, aspect or protocol is for all of them.
+    A judgement takes the first calibrator of its judge, aspect, protocol and unit; one
+    that names none of them is for all.
     """
     out: list[Judgement] = []
     n_calibrated = n_outside = n_unscored = 0
-    for row in judgements:
+    for key, row in keyed(judgements):
         calibrated = row
-        calibrator = next((one for one in calibrators if _is_meant(one, row)), None)
+        calibrator = next((one for one in calibrators if _is_meant(one, key)), None)
         if row.value is None:
             n_unscored += 1
         elif calibrator is not None and not isinstance(row.value, str):
@@ -55,7 +56,6 @@ def apply_calibrators(
     )
 
 
-def _is_meant(calibrator: Calibrator, row: Judgement) -> bool:
-    wanted = calibrator.judge, calibrator.aspect, calibrator.protocol
-    own = row.judge, row.aspect, row.protocol
-    return all(not want or want == have for want, have in zip(wanted, own, strict=True))
+def _is_meant(calibrator: Calibrator, key: GroupKey) -> bool:
+    wanted = calibrator.judge, calibrator.aspect, calibrator.protocol, calibrator.unit
+    return all(not want or want == have for want, have in zip(wanted, key, strict=True))

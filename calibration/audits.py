@@ -9,11 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.grouping import GroupKey, by_group
 from fairjudge.calibration.labels import (
     SIGNS,
-    GroupKey,
     ItemKey,
-    by_group,
     item_key,
     mean_of,
     order_by_name,
@@ -62,7 +61,9 @@ class PositionBias:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionAudit:
-    """Position bias of one judge and aspect, and of slices by pair of systems and by closeness.
+    """Position bias of one judge, aspect, protocol and unit, with slices.
+
+    Slices are by pair of systems and by closeness.
 
     ``n_one_order`` counts pairs with a verdict in one order alone, which are excluded;
     ``n_unknown_order`` judgements that do not say which summary stood first; ``n_repeated``
@@ -71,6 +72,8 @@ class PositionAudit:
 
     judge: str
     aspect: str
+    protocol: str
+    unit: str
     bias: PositionBias
     n_unscored: int
     n_one_order: int
@@ -82,23 +85,30 @@ class PositionAudit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerbosityAudit:
-    """Verbosity bias of one judge, aspect and protocol."""
+    """Verbosity bias of one judge, aspect, protocol and unit.
+
+    ``scores`` counts, for each system, how often summaries as written (``"original"``) and made
+    longer (``"extended"``) got each score (DiverseSumm, Figure 25); pairs have none.
+    """
 
     judge: str
     aspect: str
     protocol: str
+    unit: str
     bias: VerbosityBias
     n_unscored: int
     n_unmatched: int
+    scores: Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParseAudit:
-    """How many judgements of one judge, aspect and protocol have no score, and why."""
+    """How many judgements of one judge, aspect, protocol and unit have no score, and why."""
 
     judge: str
     aspect: str
     protocol: str
+    unit: str
     n_judgements: int
     unscored: Mapping[str, int]
     scored_by: Mapping[str, int]
@@ -117,9 +127,9 @@ def audit_position(
     difference of `close_within`.
     """
     return tuple(
-        _position(judge, aspect, rows, quality or {}, close_within, level=level)
-        for (judge, aspect, protocol), rows in by_group(judgements).items()
-        if PROTOCOLS[protocol].paired
+        _position(group, rows, quality or {}, close_within, level=level)
+        for group, rows in by_group(judgements).items()
+        if PROTOCOLS[group.protocol].paired
     )
 
 
@@ -136,23 +146,23 @@ def audit_verbosity(
 
 
 def audit_parse(judgements: Iterable[Judgement]) -> tuple[ParseAudit, ...]:
-    """Count judgements without a score by reason, for every judge, aspect and protocol."""
+    """Count judgements without a score by reason, for every judge, aspect, protocol and unit."""
     return tuple(
         ParseAudit(
-            judge=judge,
-            aspect=aspect,
-            protocol=protocol,
+            judge=group.judge,
+            aspect=group.aspect,
+            protocol=group.protocol,
+            unit=group.unit,
             n_judgements=len(rows),
             unscored=dict(Counter(row.unscored for row in rows if row.unscored is not None)),
             scored_by=dict(Counter(row.scored_by for row in rows if row.unscored is None)),
         )
-        for (judge, aspect, protocol), rows in by_group(judgements).items()
+        for group, rows in by_group(judgements).items()
     )
 
 
 def _position(
-    judge: str,
-    aspect: str,
+    group: GroupKey,
     rows: Sequence[Judgement],
     quality: Mapping[tuple[str, str], float],
     close_within: float,
@@ -177,8 +187,10 @@ def _position(
         return "close" if abs(one - other) <= close_within else "far apart"
 
     return PositionAudit(
-        judge=judge,
-        aspect=aspect,
+        judge=group.judge,
+        aspect=group.aspect,
+        protocol=group.protocol,
+        unit=group.unit,
         bias=position_bias(pairs, level=level, n_excluded=counts["one_order"]),
         n_unscored=counts["unscored"],
         n_one_order=counts["one_order"],
@@ -256,17 +268,35 @@ def _collect(rows: Sequence[Judgement]) -> tuple[list[BothOrders], Counter[str]]
 
 
 def _verbosity(group: GroupKey, rows: Sequence[Judgement], level: float) -> VerbosityAudit:
-    judge, aspect, protocol = group
-    preferences = _pair_preferences if PROTOCOLS[protocol].paired else _preferences
+    preferences = _pair_preferences if PROTOCOLS[group.protocol].paired else _preferences
     found, n_unmatched, n_unscored = preferences(rows)
     return VerbosityAudit(
-        judge=judge,
-        aspect=aspect,
-        protocol=protocol,
+        judge=group.judge,
+        aspect=group.aspect,
+        protocol=group.protocol,
+        unit=group.unit,
         bias=verbosity_bias([one for _, one in found], [eid for eid, _ in found], level=level),
         n_unscored=n_unscored,
         n_unmatched=n_unmatched,
+        scores={} if PROTOCOLS[group.protocol].paired else _score_counts(rows),
     )
+
+
+def _score_counts(rows: Sequence[Judgement]) -> dict[str, dict[str, dict[str, int]]]:
+    """Count the scores of the systems that have both versions."""
+    found: dict[str, dict[str, Counter[float]]] = defaultdict(lambda: defaultdict(Counter))
+    for row in rows:
+        if row.system is not None and isinstance(row.value, int | float):
+            version = "extended" if row.system.endswith(EXTENDED) else "original"
+            found[row.system.removesuffix(EXTENDED)][version][float(row.value)] += 1
+    return {
+        system: {
+            version: {f"{score:g}": n for score, n in sorted(counts.items())}
+            for version, counts in sorted(versions.items(), reverse=True)
+        }
+        for system, versions in found.items()
+        if len(versions) == 2
+    }
 
 
 _Preferences: TypeAlias = tuple[list[tuple[str, float]], int, int]

@@ -63,6 +63,7 @@ class Calibrator:
     judge: str = ""
     aspect: str = ""
     protocol: str = ""
+    unit: str = ""
 
     def __call__(self, scores: ArrayLike) -> FloatArray:
         """Return calibrated scores; those outside ``score_range`` get the value at its end."""
@@ -88,6 +89,7 @@ def fit_calibrator(
     judge: str = "",
     aspect: str = "",
     protocol: str = "",
+    unit: str = "",
 ) -> Calibrator | Undefined:
     """Fit a calibrator on labelled items.
 
@@ -117,6 +119,7 @@ def fit_calibrator(
         judge=judge,
         aspect=aspect,
         protocol=protocol,
+        unit=unit,
     )
 
 
@@ -197,6 +200,7 @@ def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
         judge=str(data.get("judge", "")),
         aspect=str(data.get("aspect", "")),
         protocol=str(data.get("protocol", "")),
+        unit=str(data.get("unit", "")),
     )
 
 

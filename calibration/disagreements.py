@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fairjudge.calibration.answers import answers
+from fairjudge.calibration.grouping import keyed
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import ItemKey, item_key
 from fairjudge.calibration.scales import rescale
@@ -131,11 +132,10 @@ def _width(values: Mapping[str, float]) -> float:
 
 
 def rows_by_item(joined: Joined, judgements: Iterable[Judgement]) -> dict[ItemKey, list[Judgement]]:
-    """Return the judgements of each labelled item of one judge, aspect and protocol."""
-    group = joined.judge, joined.aspect, joined.protocol
+    """Return the judgements of each labelled item of one judge, aspect, protocol and unit."""
     found: dict[ItemKey, list[Judgement]] = {key: [] for key in joined.keys}
-    for row in judgements:
-        if (row.judge, row.aspect, row.protocol) == group and (key := item_key(row)[0]) in found:
+    for group, row in keyed(judgements):
+        if group == joined.group and (key := item_key(row)[0]) in found:
             found[key].append(row)
     return found
 

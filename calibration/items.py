@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.grouping import WHOLE, GroupKey, by_group
 from fairjudge.calibration.labels import (
     SIGNS,
-    GroupKey,
     ItemKey,
     Labels,
-    by_group,
     item_key,
-    kind_of,
     mean_of,
     order_by_name,
     system_name,
+)
+from fairjudge.calibration.parts import (
+    HumanValues,
+    averaged_over_parts,
+    chances_of_wholes,
+    whole,
 )
 from fairjudge.calibration.ppi import DRAWN_NOTE, chances_of
 from fairjudge.calibration.scales import Scale, infer_scale
@@ -28,9 +31,6 @@ from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.stats._arrays import BoolArray, FloatArray
-
-_Table: TypeAlias = Mapping[ItemKey, Mapping[str, float]]
-"""Item to annotator to value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """Judged items of one judge, aspect and protocol beside their labels.
+    """Judged items of one judge, aspect, protocol and unit beside their labels.
 
     ``keys``, ``documents``, ``systems``, ``judged``, ``human``, ``ratings`` and ``present`` are in
     step: n items that have both a judgement and a label; ``ratings`` has shape (n, m). ``human`` is
@@ -63,11 +63,13 @@ class Joined:
     of being drawn for labelling, as `chances_of` gives them. ``rest`` and ``judged_rest`` are
     judged items without a label; ``unjudged`` labelled items without a score. ``match`` compares
     items, with a score or not, to labelled ones: what it lacks has no row at all.
+    ``averaged_labels`` says that ``human`` averages labels of parts.
     """
 
     judge: str
     aspect: str
     protocol: ProtocolName
+    unit: str
     keys: tuple[ItemKey, ...]
     documents: tuple[str, ...]
     systems: tuple[str, ...]
@@ -86,6 +88,12 @@ class Joined:
     label_scale: Scale
     counts: Counts
     notes: tuple[str, ...]
+    averaged_labels: bool = False
+
+    @property
+    def group(self) -> GroupKey:
+        """What the judgements are of."""
+        return GroupKey(self.judge, self.aspect, self.protocol, self.unit)
 
 
 def join(
@@ -97,7 +105,8 @@ def join(
 ) -> tuple[Joined, ...]:
     """Match judgements and labels by eid, system or systems, aspect and unit.
 
-    Groups are by judge, aspect and protocol, in order of appearance, empty ones included.
+    Groups are by judge, aspect, protocol and kind of unit, in order of appearance, empty ones
+    included.
 
     Parameters
     ----------
@@ -108,10 +117,10 @@ def join(
 
     Notes
     -----
-    Where judgements are of parts (sentences, articles, answers) and labels of whole summaries,
-    parts are averaged. Pairs without labels of their own get the difference of the labels of their
-    two summaries. Both orders of a pair are averaged: agreement is a win, disagreement a tie, a win
-    beside a tie half a win.
+    Judgements and labels of one kind of unit meet item by item. Else the parts of either side
+    (sentences, articles, answers) are averaged over each summary, and summaries meet. Pairs
+    without labels of their own get the difference of the labels of their two summaries. Both orders
+    of a pair are averaged: agreement is a win, disagreement a tie, a win beside a tie half a win.
 
     Raises
     ------
@@ -122,7 +131,7 @@ def join(
     rows = tuple(judgements)
     by_aspect = Labels.by_aspect(with_ids_of(labels, rows), annotators)
     groups = by_group(rows)
-    judged = {aspect for _, aspect, _ in groups}
+    judged = {key.aspect for key in groups}
     if judged and by_aspect and not judged & by_aspect.keys():
         raise InputError(
             f"the labels are of {', '.join(map(repr, sorted(by_aspect)))}, the judgements of "
@@ -130,7 +139,9 @@ def join(
             field="aspect",
         )
     found = tuple(
-        _join_group(key, group, by_aspect.get(key[1]) or Labels(single={}, paired={}), label_scale)
+        _join_group(
+            key, group, by_aspect.get(key.aspect) or Labels(single={}, paired={}), label_scale
+        )
         for key, group in groups.items()
     )
     if not any(one.match.both for one in found):
@@ -149,51 +160,62 @@ class _Judged:
     scale: Scale
     counts: Counts
 
+    def averaged(self) -> _Judged:
+        """Average parts over each summary, or pair."""
+        return replace(
+            self,
+            items=tuple(dict.fromkeys(map(whole, self.items))),
+            values=averaged_over_parts(self.values),
+            probabilities={},
+        )
+
 
 def _join_group(
     group: GroupKey, rows: Sequence[Judgement], labels: Labels, given_scale: Scale | None
 ) -> Joined:
-    judge, aspect, protocol = group
-    labels = labels.of_kinds({kind_of(row.unit) for row in rows})
-    label_scale = labels.scale(protocol, given_scale)
-    judged = _collect(rows, protocol, labels)
-    notes = []
-    table: _Table = labels.single
-    if PROTOCOLS[protocol].paired:
-        table = labels.for_pairs(judged.items)
+    paired = PROTOCOLS[group.protocol].paired
+    labels, unit = labels.of_unit(group.unit, paired=paired)
+    label_scale = labels.scale(group.protocol, given_scale)
+    judged = _collect(rows, group.protocol, labels)
+    meet_as_wholes, notes = unit != group.unit, []
+    if meet_as_wholes and group.unit != WHOLE:
+        judged = judged.averaged()
+        notes.append("judgements of parts are averaged over each summary, as the labels are")
+    said = labels.paired or labels.single
+    people = HumanValues.of(said)
+    chances_said = labels.chances
+    if meet_as_wholes and unit != WHOLE:
+        people, chances_said = HumanValues.of_parts(said), chances_of_wholes(chances_said)
+        notes.append(f"labels are of single parts ({unit}): averaged over each summary")
+    if paired:
         width = 1.0 if labels.paired else label_scale[1] - label_scale[0]
         label_scale = (-width, width)
         if not labels.paired:
+            people = people.differences(judged.items)
             notes.append("pairs have the difference of their summaries' labels as human value")
-    if judged.items and table and not {key[3] for key in judged.items} & {k[3] for k in table}:
-        judged = replace(
-            judged,
-            items=tuple(map(_whole, judged.items)),
-            values=_averaged_over_units(judged.values),
-            probabilities={},
-        )
-        notes.append("judgements of parts are averaged over each summary, as the labels are")
+    table = people.means
     if not table:
-        notes.append(f"no labels for aspect {aspect!r}")
+        notes.append(f"no labels for aspect {group.aspect!r}")
     labelled: Iterable[ItemKey] = table
-    if PROTOCOLS[protocol].paired and not table:  # no two labels fit a pair: single ones tell why
+    if paired and not table:  # no two labels fit a pair: single ones tell why
         labelled = labels.single
     values = judged.values
     keys = tuple(key for key in values if key in table)
     rest = tuple(key for key in values if key not in table)
-    chances = chances_of(keys, labels.chances)
+    chances = chances_of(keys, chances_said)
     if chances is not None:
         notes.append(DRAWN_NOTE)
-    annotators, ratings, present = _ratings([table[key] for key in keys])
+    annotators, ratings, present = _ratings([people.ratings[key] for key in keys])
     return Joined(
-        judge=judge,
-        aspect=aspect,
-        protocol=protocol,
+        judge=group.judge,
+        aspect=group.aspect,
+        protocol=group.protocol,
+        unit=group.unit,
         keys=keys,
         documents=tuple(key[0] for key in keys),
         systems=tuple(system_name(key) for key in keys),
         judged=np.array([values[key] for key in keys]),
-        human=np.array([mean_of(list(table[key].values())) for key in keys]),
+        human=np.array([table[key] for key in keys]),
         chances=chances,
         annotators=annotators,
         ratings=ratings,
@@ -207,6 +229,7 @@ def _join_group(
         label_scale=label_scale,
         counts=judged.counts,
         notes=tuple(notes),
+        averaged_labels=people.averaged,
     )
 
 
@@ -263,15 +286,3 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) 
             adjudicated_labels=labels.adjudicated,
         ),
     )
-
-
-def _averaged_over_units(values: Mapping[ItemKey, float]) -> dict[ItemKey, float]:
-    parts: dict[ItemKey, list[float]] = defaultdict(list)
-    for key, value in values.items():
-        parts[_whole(key)].append(value)
-    return {key: mean_of(part) for key, part in parts.items()}
-
-
-def _whole(key: ItemKey) -> ItemKey:
-    """Return the summary, or pair, of which an item is a part."""
-    return (*key[:3], "summary")

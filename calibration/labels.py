@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import fsum
@@ -11,16 +11,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.grouping import WHOLE, kind_of
 from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
 from fairjudge.domain import Judgement, Label, Order, ProtocolName
 from fairjudge.errors import InputError
-from fairjudge.protocols import PROTOCOLS, as_pairs
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.counting import pluralize
 
 ItemKey: TypeAlias = tuple[str, str, str, str]
 """eid, system (or the first of a pair, by name), the second or "", unit."""
-GroupKey: TypeAlias = tuple[str, str, ProtocolName]
-"""judge, aspect, protocol."""
 
 _MAX_LABELS_OFF = 0.5
 """The labels' scale is a usual one that holds at least half of them; the rest must be on it too."""
@@ -95,15 +94,24 @@ class Labels:
             chances={key: frozenset(some) for key, some in chances.items()},
         )
 
-    def of_kinds(self, kinds: Collection[str]) -> Labels:
-        """Keep the labels of the kinds of unit that were judged, or else those of whole summaries.
+    def of_unit(self, unit: str, *, paired: bool) -> tuple[Labels, str]:
+        """Keep the labels that judgements of a kind of unit meet, and return their kind.
 
-        One file may hold labels of summaries on one scale and of their parts on another.
+        These are labels of the same kind, or else of whole summaries, or else of the parts that
+        most labels are of: one file may hold labels of summaries on one scale and of their parts on
+        another. `paired` asks for labels of pairs, where there are any.
         """
-        present = {kind_of(key[3]) for key in self.single}
-        wanted = present & set(kinds) or present & {"summary"} or present
-        single = {key: rating for key, rating in self.single.items() if kind_of(key[3]) in wanted}
-        return replace(self, single=single)
+        source = self.paired if paired and self.paired else self.single
+        kinds = _kinds(source)
+        present = Counter(kinds.values())
+        kind = next(
+            (name for name in (unit, WHOLE) if name in present),
+            max(present, key=lambda name: present[name], default=unit),
+        )
+        kept = {key: rating for key, rating in source.items() if kinds[key] == kind}
+        if source is self.paired:
+            return replace(self, single={}, paired=kept), kind
+        return replace(self, single=kept, paired={}), kind
 
     def scale(self, protocol: ProtocolName, given: Scale | None) -> Scale:
         """Return the scale of the labels of single summaries: the one given, or told by most.
@@ -120,6 +128,8 @@ class Labels:
         ]
         kind: ProtocolName = "likert" if PROTOCOLS[protocol].paired else protocol
         values = np.array([value for value, *_ in rows])
+        if values.size and values.max() <= 1.0 and 0.0 <= values.min() < 1.0:
+            kind = "binary"  # yes or no, whatever the judge was asked for
         if given is None:
             refuse_mixed(values, [who for _, who, _ in rows], kind)
         scale = given or infer_scale(values, kind, max_off=_MAX_LABELS_OFF)
@@ -134,18 +144,6 @@ class Labels:
                 field="value",
             )
         return scale
-
-    def for_pairs(self, pairs: Iterable[ItemKey]) -> dict[ItemKey, Mapping[str, float]]:
-        """Return pair labels, or where there are none the differences of single labels."""
-        if self.paired:
-            return dict(self.paired)
-        out: dict[ItemKey, Mapping[str, float]] = {}
-        for eid, first, second, unit in pairs:
-            one = self.single.get((eid, first, "", unit), {})
-            two = self.single.get((eid, second, "", unit), {})
-            if both := {who: one[who] - two[who] for who in one if who in two}:
-                out[eid, first, second, unit] = both
-        return out
 
 
 def system_name(key: ItemKey) -> str:
@@ -177,17 +175,18 @@ def item_json(key: ItemKey) -> dict[str, str]:
     return {"eid": eid, **who, "unit": unit}
 
 
-def by_group(rows: Iterable[Judgement]) -> dict[GroupKey, list[Judgement]]:
-    """Return judgements, rankings as pairs, by judge, aspect and protocol, as they appear."""
-    groups: dict[GroupKey, list[Judgement]] = defaultdict(list)
-    for row in as_pairs(rows):
-        groups[row.judge, row.aspect, row.protocol].append(row)
-    return groups
+def _kinds(ratings: Mapping[ItemKey, object]) -> dict[ItemKey, str]:
+    """Return the kind of unit of each item.
 
-
-def kind_of(unit: str) -> str:
-    """Return ``"sentence"`` for ``"sentence:3"``."""
-    return unit.partition(":")[0]
+    A few whole summaries beside the parts of others are those in which no part was found.
+    """
+    kinds = {key: kind_of(key[3]) for key in ratings}
+    split = {key[:3] for key, kind in kinds.items() if kind != WHOLE}
+    unsplit = [key for key, kind in kinds.items() if kind == WHOLE]
+    if len(unsplit) < len(split) and not any(key[:3] in split for key in unsplit):
+        others = Counter(kind for kind in kinds.values() if kind != WHOLE)
+        kinds |= dict.fromkeys(unsplit, max(others, key=lambda kind: others[kind]))
+    return kinds
 
 
 def _value_of(label: Label) -> float:

@@ -86,11 +86,14 @@ class RatesReport:
 def group_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
     """Return error rates, and prevalence over all systems and by system; None for other scales.
 
+    None also where labels are means over parts: these say neither yes nor no.
     An item's label is what most annotators say; items on which they are split half and half are
     left out and counted, as are items whose repeats differ. The error rates are those of all
     systems together, also where one system's prevalence is corrected.
     """
     scales = joined.judge_scale, joined.label_scale
+    if joined.averaged_labels:
+        return None
     if not PROTOCOLS[joined.protocol].yes_no or scales != (YES_OR_NO, YES_OR_NO):
         return None
     rows = np.flatnonzero((joined.human != 0.5) & np.isin(joined.judged, YES_OR_NO))

@@ -11,6 +11,7 @@ from fairjudge.calibration.estimates import Planning, Separation, SystemEstimate
 from fairjudge.calibration.groups import FEW_DOCUMENTS
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import item_json
+from fairjudge.calibration.protocol_table import ProtocolTable
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
@@ -30,8 +31,29 @@ def analysis_json(analysis: Analysis, *, signature: Mapping[str, Any], list_all:
             for comparison in analysis.comparisons
             for difference in comparison.differences
         ],
+        "protocols": [_protocols(found) for found in analysis.protocols],
         "settings": to_json(analysis.settings),
         "signature": dict(signature),
+    }
+
+
+def _protocols(found: ProtocolTable) -> Json:
+    marks = {found.cheaper: "cheaper", found.best: "best"}
+    return {
+        "aspect": found.aspect,
+        "n_documents": found.n_documents,
+        "rows": [
+            {
+                **row.group._asdict(),
+                "kendall": figure(row.kendall),
+                "n_requests": row.asked.n_requests if row.asked else None,
+                "cost_usd": row.asked.cost_usd if row.asked else None,
+                "behind": None if row.behind is None else figure(row.behind),
+                "adjusted_p_value": row.adjusted_p_value,
+                "mark": marks.get(row.group),
+            }
+            for row in found.rows
+        ],
     }
 
 
@@ -55,6 +77,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "judge": joined.judge,
         "aspect": joined.aspect,
         "protocol": joined.protocol,
+        "unit": joined.unit,
         "n_items": len(joined.keys),
         "n_documents": len(set(joined.documents)),
         "few_documents": 0 < len(set(joined.documents)) < FEW_DOCUMENTS,

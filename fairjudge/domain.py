@@ -35,6 +35,8 @@ UnscoredReason: TypeAlias = Literal[
 ]
 ScoredBy: TypeAlias = Literal["llm", "decision", "entailment", "embedding", "code"]
 """``"code"``: a rule, with no model; only other tools' files have such judgements."""
+StatementVerdict: TypeAlias = Literal["supported", "contradicted", "absent"]
+"""What articles say of a statement: that it is so, that it is otherwise, or nothing."""
 Stance: TypeAlias = Literal["endorses", "reports", "disputes"]
 """How an article stands to an answer that it quotes: as its own, as another's, or against it."""
 QuestionKind: TypeAlias = Literal["rivals", "facets"]
@@ -240,12 +242,20 @@ class Reference(Cluster):
     question_answers: tuple[QuestionAnswers, ...]
 
 
+class Citation(Record):
+    """The articles that a sentence of a summary cites; ``text`` is the sentence as it stands."""
+
+    text: Text
+    articles: tuple[Id, ...]
+
+
 class Summary(Record):
-    """One system's summary of one cluster."""
+    """One system's summary of one cluster; ``citations`` say which articles its sentences cite."""
 
     eid: Id
     system: Id
     text: Text
+    citations: tuple[Citation, ...] | None = None
 
 
 class _Target(Record):
@@ -293,12 +303,13 @@ Covered = Annotated[float, AfterValidator(_full_half_or_none)]
 
 
 class ChecklistEntry(Record):
-    """Whether a summary covers one group of answers.
+    """Whether a summary covers one group of answers, or contradicts it.
 
     ``unit`` is ``"answer:<question>.<group>"``; ``covered`` is 1, 0.5 for in part, or 0; ``quote``
-    holds the summary's words that cover it; ``credited`` names the articles whose own wording is
-    covered; ``answers`` counts, from 0, the answers of the group that are covered. ``support`` is a
-    local judge's probability.
+    holds the summary's words that cover it, or contradict it where ``contradicted`` says so, which
+    is then not covered; ``credited`` names the articles whose own wording is covered; ``answers``
+    counts, from 0, the answers of the group that are covered. ``support`` is a local judge's
+    probability.
     """
 
     unit: str
@@ -307,6 +318,37 @@ class ChecklistEntry(Record):
     credited: tuple[Id, ...] = ()
     answers: tuple[int, ...] | None = None
     support: float | None = Field(default=None, ge=0.0, le=1.0)
+    contradicted: bool = False
+
+    @model_validator(mode="after")
+    def _contradicted_is_not_covered(self) -> Self:
+        if self.contradicted and self.covered:
+            raise ValueError(f"{self.unit!r} is contradicted, so 'covered' must be 0")
+        return self
+
+
+class StatementEntry(Record):
+    """Whether articles support one statement of a summary.
+
+    ``sentence`` is the number, from 0, of the summary's sentence that makes it; ``articles`` are
+    those that support or contradict it, the first of which holds ``quote``; ``grave`` says of a
+    statement that is not supported that it makes a reader tell the story wrongly. ``support`` is a
+    local judge's probability, which cannot tell contradicted from absent.
+    """
+
+    sentence: int = Field(ge=0)
+    statement: Text
+    verdict: StatementVerdict
+    articles: tuple[Id, ...] = ()
+    quote: Text | None = None
+    grave: bool = False
+    support: float | None = Field(default=None, ge=0.0, le=1.0)
+
+    @model_validator(mode="after")
+    def _supported_is_not_grave(self) -> Self:
+        if self.grave and self.verdict == "supported":
+            raise ValueError("a statement that is supported cannot be 'grave'")
+        return self
 
 
 class SourceCovered(Record):
@@ -322,7 +364,8 @@ class Judgement(_Target):
     Exactly one of ``value`` and ``unscored`` is set; a ranking of ``systems`` has ``ranking``, from
     the best to the worst, in the place of ``value``. ``probabilities`` maps each answer on the
     scale to its probability where the judge gives them. ``checklist`` holds what the value of that
-    protocol is made of, ``sources`` what a balance is. ``repeat`` numbers judgements of the same
+    protocol is made of for coverage, ``statements`` for faithfulness, ``sources`` what a balance
+    is. ``repeat`` numbers judgements of the same
     item from 0, under one prompt; ``variant`` names the prompt where an item was judged by several.
     ``without_probabilities`` says why a value that was to come from token probabilities does not.
     """
@@ -338,6 +381,7 @@ class Judgement(_Target):
     scored_by: ScoredBy = "llm"
     probabilities: Mapping[str, float] | None = None
     checklist: tuple[ChecklistEntry, ...] | None = None
+    statements: tuple[StatementEntry, ...] | None = None
     sources: tuple[SourceCovered, ...] | None = None
     repeat: int | None = Field(default=None, ge=0)
     variant: Annotated[str, BeforeValidator(_id_from_number)] | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # options, which `fairjudge --help` reads, import this module
 
 _Item = TypeVar("_Item")
 VerdictKind: TypeAlias = Literal["rating", "yes_no", "preference", "items"]
-"""A number on a scale, yes or no, the better of two summaries, or a verdict an answer group."""
+"""A number on a scale, yes or no, the better of two summaries, or a verdict on each of a list."""
 BOTH_ORDERS: tuple[Order, Order] = ("ab", "ba")
 
 
@@ -29,7 +29,7 @@ class Protocol:
     ``prompt`` ends the names of its prompts. ``shown`` counts the summaries of one task, None for
     all of a cluster. ``score_range`` holds the lowest and the highest score of a system, on the
     scale that judges use unless told otherwise; ``score_meaning`` says what a system's score is, in
-    words for readers.
+    words for readers, and ``meanings`` where an aspect has other words for it.
     """
 
     name: ProtocolName
@@ -38,6 +38,11 @@ class Protocol:
     shown: Literal[1, 2] | None = 1
     score_range: tuple[float, float] = (0.0, 1.0)
     score_meaning: str
+    meanings: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def meaning_of(self, aspect: str) -> str:
+        """Return what a system's score is where `aspect` is judged."""
+        return self.meanings.get(aspect, self.score_meaning)
 
     @property
     def paired(self) -> bool:
@@ -61,7 +66,7 @@ class Protocol:
 
     @property
     def itemized(self) -> bool:
-        """Whether judgements list a verdict on each group of answers."""
+        """Whether judgements list a verdict on each group of answers, or on each statement."""
         return self.verdict == "items"
 
     @property
@@ -112,6 +117,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 name="checklist",
                 verdict="items",
                 score_meaning="share of answer groups covered (one covered in part is a half)",
+                meanings=MappingProxyType({"faithfulness": "share of statements supported"}),
             ),
             Protocol(
                 name="ranking",
@@ -149,3 +155,8 @@ def as_pairs(rows: Iterable[Judgement]) -> Iterator[Judgement]:
         for a, b, value in ranked_pairs(row.systems, row.ranking):
             pair = {"system_a": a, "system_b": b, "value": value}
             yield type(row).model_validate(rest | pair)
+
+
+def shown_protocol(protocol: str, unit: str) -> str:
+    """Return a protocol as tables name it: ``"binary by answer"`` where parts were judged."""
+    return protocol if unit in {"", "summary"} else f"{protocol} by {unit}"

@@ -163,12 +163,24 @@ def _sorted(number: str, lines: str) -> dict[str, Any]:
 
 
 def _checklist(text: str) -> str:
-    """Say that every other group is covered."""
+    """Say that every other group is covered, or every other sentence supported."""
+    sentences = re.findall(r"^\[(\d+)\] (.+)$", text, re.MULTILINE)
+    if sentences:
+        return _statements([(int(n), said) for n, said in sentences])
     numbers = {int(n) for n in re.findall(r"^Group (\d+)\b", text, re.MULTILINE)}
     quotes = {number: "The bridge is closed." if number % 2 else "" for number in sorted(numbers)}
     entries = [
         {"group": n, "quote": quote, "wordings": [], "verdict": "covered" if quote else "no"}
         for n, quote in quotes.items()
+    ]
+    return json.dumps({"entries": entries})
+
+
+def _statements(sentences: list[tuple[int, str]]) -> str:
+    absent = {"articles": [], "quote": "", "verdict": "absent", "grave": True}
+    said = {"articles": [1], "quote": "Bridge closed", "verdict": "supported", "grave": False}
+    entries = [
+        {"sentence": n, "statement": text, **(said if n % 2 else absent)} for n, text in sentences
     ]
     return json.dumps({"entries": entries})
 

@@ -137,7 +137,8 @@ def test_importing_loads_nothing_heavy(statement, unwanted):
 
 
 def commands_loaded_after(*arguments: str) -> set[str]:
-    run = f"from typer.testing import CliRunner; CliRunner().invoke(app, {list(arguments)})"
+    run = "from typer.testing import CliRunner; "
+    run += f"assert not CliRunner().invoke(app, {list(arguments)}).exit_code"
     loaded = loaded_after(f"from fairjudge.cli._main import app; {run}")
     named = {place.partition(":")[0] for place, _ in COMMANDS.values()}
     return {name for name in named if f"fairjudge.cli.{name}" in loaded}
@@ -147,6 +148,14 @@ def test_a_command_is_imported_when_it_is_named():
     assert commands_loaded_after("--help") == set()
     assert commands_loaded_after("judge", "--help") == {"judge"}
     assert commands_loaded_after("bias", "words", "--help") == {"bias"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_loads_nothing_heavy(name):
+    run = "from typer.testing import CliRunner; "
+    run += f"assert not CliRunner().invoke(app, [{name!r}, '--help']).exit_code"
+    loaded = set(loaded_after(f"from fairjudge.cli._main import app; {run}"))
+    assert (HEAVY - {"typer", "rich", "pydantic"}) & loaded == set()
 
 
 def test_all_is_the_public_surface():

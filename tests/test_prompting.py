@@ -178,7 +178,11 @@ def shared_first(one):
 
 
 def test_from_version_2_on_requests_on_the_same_material_share_all_of_it():
-    later = [one for one in released_templates() if one.version > 1]
+    later = [
+        one
+        for one in released_templates()
+        if one.version > 1 and not one.name.endswith("-reordered")  # the rule before the material
+    ]
     assert [one.label for one in later if not shared_first(one)] == []
     names_it = [one.label for one in later if any("{{mark}}" in body for _, body in one.parts)]
     assert names_it == []

@@ -32,15 +32,17 @@ from fairjudge.bias.assignments import ControlledInput, Design, controlled_input
 from fairjudge.bias.choices import ReferenceKind, Representation
 from fairjudge.bias.controlled import controlled_of, to_cluster
 from fairjudge.bias.entity_analysis import EntityReport, people_from_names, report_entities
+from fairjudge.bias.group_quality import quality_by_group
 from fairjudge.bias.hallucination import NameGroups
 from fairjudge.bias.people import Person
-from fairjudge.bias.reporting import BiasOptions
+from fairjudge.bias.reporting import BiasOptions, Source
 from fairjudge.bias.templates import make_template
 from fairjudge.bias.word_lists import HELM_GENDER, WordLists
 from fairjudge.datasets import Loaded, read_clusters, read_summaries, write_records
-from fairjudge.domain import Cluster, Record, Summary, Undefined
+from fairjudge.domain import Cluster, Judgement, Record, Summary, Undefined
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.records.matching import with_ids_of
+from fairjudge.records.results import Json, to_json
 from fairjudge.scorers.people import PeopleFinder, load_people_finder
 from fairjudge.text.counting import pluralize
 from fairjudge.text.stop_words import GLASGOW_STOP_WORDS
@@ -207,6 +209,71 @@ def make_inputs(
     return MadeInputs(
         inputs=tuple(made), n_documents=len(seen), skipped=tuple(skipped), groups=known.groups
     )
+
+
+def annotate(
+    clusters: object, output: Path, *, census: Path | None = None, pipeline: str | None = None
+) -> dict[str, int]:
+    """Mark people in plain clusters, an article a document, and write what `make_inputs` reads."""
+    from fairjudge.scorers.annotated_people import annotated
+
+    loaded = read_clusters(clusters)
+    genders: dict[str, str] = {}
+    if census is not None:
+        groups = NameGroups(read_census(census))
+        names = {name.lower() for some in read_census(census).values() for name in some}
+        genders = {name: group for name in names if (group := groups.of_first_name(name))}
+    texts = [
+        (f"{cluster.eid}:{article.aid}", article.content)
+        for cluster in loaded
+        for article in cluster.articles
+        if article.content.strip()
+    ]
+    rows = list(annotated(texts, pipeline=pipeline, genders=genders))
+    write_records(output, rows)
+    return {
+        "n_documents": len(rows),
+        "n_names": sum(len(row["people"]) for row in rows),
+        "n_people": sum(len(row["chains"]) for row in rows),
+        "n_without_people": sum(not row["people"] for row in rows),
+    }
+
+
+def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
+    """Return the JSON of ``bias quality``: a judge's scores by group of inputs.
+
+    Raises
+    ------
+    InputError
+        No judgement of one summary has a number and an input that is known.
+    """
+    sources = {one.eid: Source.of(one) for one in read_clusters(clusters)}
+    scores: dict[tuple[str, ...], list[tuple[Source, float]]] = {}
+    left_out: Counter[str] = Counter()
+    for row in judgements:
+        source = sources.get(row.eid)
+        if source is None:
+            left_out["of an unknown input"] += 1
+        elif row.system is None or not isinstance(row.value, int | float):
+            left_out["without a number"] += 1
+        else:
+            name = (row.system, row.judge, row.aspect, row.protocol)
+            scores.setdefault(name, []).append((source, float(row.value)))
+    if not scores:
+        raise InputError("no judgement of a summary of these inputs has a number")
+    keep = ("n", "n_excluded", "method")
+    return {
+        "groups": [
+            {
+                **dict(zip(("system", "judge", "aspect", "protocol"), name, strict=True)),
+                "n": len(some),
+                "quality": to_json(quality_by_group(some), keep=keep),
+            }
+            for name, some in sorted(scores.items())
+        ],
+        "family": "the pairs of groups of a system (Holm)",
+        "left_out": dict(left_out),
+    }
 
 
 def _read(

@@ -6,8 +6,10 @@ them. The script `fairjudge/reports/page.js` reads this and nothing else.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 from fairjudge.analysis.report_inputs import Inputs
@@ -21,6 +23,8 @@ _CODED = (
 )  # fmt: skip
 _PLAIN = ("value", "raw")
 _KNOWN = {*_CODED, *_PLAIN, "system_a", "probabilities"}
+_DIGITS = 12
+"""Of a hash in an address: enough for a million judgements."""
 _EVIDENCE = ("checklist", "statements", "sources")
 """Fields of what a value is made of."""
 _LabelKey: TypeAlias = tuple[str, str | None, str | None, str, str]
@@ -105,7 +109,25 @@ def _columns(
         columns[column] = [getattr(row, column) for row in rows]
     columns["more"] = [_more(row) for row in rows]
     columns["labels"] = [_labels_of(row, labels) for row in rows]
+    columns["address"] = _addresses(rows)
     return {"n": len(rows), "names": names, "columns": columns}
+
+
+def _addresses(rows: Sequence[Judgement]) -> list[str]:
+    """Return what names each judgement by its content, wherever it stands in the files.
+
+    Judgements that are alike in all of it are numbered.
+    """
+    found: dict[str, int] = defaultdict(int)
+    out = []
+    for row in rows:
+        systems = (row.system, row.system_a, row.system_b, row.order)
+        what = (row.judge, row.aspect, row.protocol, row.eid, *systems, row.unit)
+        text = json.dumps([*what, row.repeat, row.variant], ensure_ascii=False)
+        digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+        found[digest] += 1
+        out.append(digest if found[digest] == 1 else f"{digest}-{found[digest]}")
+    return out
 
 
 def _coded(row: Judgement, column: str) -> Any:

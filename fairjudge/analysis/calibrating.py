@@ -66,7 +66,7 @@ def fitted_calibrators(analysis: Analysis) -> tuple[list[Calibrator], list[str]]
         if PROTOCOLS[joined.protocol].paired:
             continue
         if isinstance(found, Undefined):
-            refused.append(f"{joined.judge}, {joined.aspect}, {joined.protocol}: {found.why}")
+            refused.append(f"{joined.group.title}: {found.why}")
         else:
             fitted.append(found)
     return fitted, refused

@@ -11,17 +11,18 @@ import numpy as np
 
 from fairjudge.analysis.comparing import Aspect, matched
 from fairjudge.calibration.drift import Anchors, DriftVerdict, drift
+from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.items import Joined, join
-from fairjudge.calibration.labels import by_group
 from fairjudge.domain import Judgement, Label
 from fairjudge.errors import InputError
+from fairjudge.protocols import shown_protocol
 from fairjudge.records.matching import name_of
 from fairjudge.records.results import to_json
 from fairjudge.stats.clustered import clustered_mean, within
 
 Outcome: TypeAlias = Literal["passed", "worse", "cannot tell", "unscored"]
 _ByAspect: TypeAlias = Mapping[Aspect, Mapping[str, Joined]]
-"""Judgements with labels by aspect and protocol, then by judge."""
+"""Judgements with labels by aspect, protocol and unit, then by judge."""
 _WORST_FIRST: tuple[DriftVerdict, ...] = ("worse", "cannot tell", "same", "better")
 
 
@@ -30,8 +31,8 @@ class Gate:
     """What a check puts up with.
 
     ``margin`` is the largest loss of agreement, ``max_unscored`` the largest share of anchors (of
-    one aspect, protocol and judge) without a score before or after. ``strict`` fails also where the
-    anchors cannot tell.
+    one aspect, protocol, unit and judge) without a score before or after. ``strict`` fails also
+    where the anchors cannot tell.
     """
 
     margin: float = 0.05
@@ -57,7 +58,7 @@ def check_report(
     level: float = 0.95,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Return how agreement with people changed, by aspect and protocol, and whether that passes.
+    """Return how agreement with people changed, by aspect, protocol and unit, and the outcome.
 
     Judges are matched by name, or whatever their names where either side has one. The verdict of
     all is the worst; where there are several, each of them has its own interval, uncorrected. A
@@ -78,6 +79,7 @@ def check_report(
         {
             "aspect": of[0],
             "protocol": of[1],
+            "unit": of[2],
             "judge_before": judges[0],
             "judge_after": judges[1],
             **_group(*sides, margin=gate.margin, level=level, seed=seed),
@@ -103,8 +105,8 @@ def check_report(
 
 def _judges(rows: Iterable[Judgement]) -> dict[Aspect, list[str]]:
     found: dict[Aspect, list[str]] = defaultdict(list)
-    for judge, aspect, protocol in by_group(rows):
-        found[aspect, protocol].append(judge)
+    for judge, aspect, protocol, unit in by_group(rows):
+        found[aspect, protocol, unit].append(judge)
     return found
 
 
@@ -146,14 +148,14 @@ def without_texts(rows: Iterable[Judgement]) -> list[Judgement]:
 def _by_aspect(groups: Iterable[Joined]) -> _ByAspect:
     found: dict[Aspect, dict[str, Joined]] = defaultdict(dict)
     for group in groups:
-        found[group.aspect, group.protocol][group.judge] = group
+        found[group.aspect, group.protocol, group.unit][group.judge] = group
     return found
 
 
 def _named(found: Mapping[Aspect, Sequence[str]]) -> str:
     return "; ".join(
-        f"{aspect} by {protocol} ({', '.join(judges)})"
-        for (aspect, protocol), judges in found.items()
+        f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
+        for (aspect, protocol, unit), judges in found.items()
     )
 
 

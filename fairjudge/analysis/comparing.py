@@ -10,24 +10,25 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from fairjudge.calibration.comparison import compare_runs
-from fairjudge.calibration.labels import SIGNS, ItemKey, by_group, item_key
+from fairjudge.calibration.grouping import by_group
+from fairjudge.calibration.labels import SIGNS, ItemKey, item_key
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
-from fairjudge.protocols import PROTOCOLS
+from fairjudge.protocols import PROTOCOLS, shown_protocol
 from fairjudge.records.matching import match, no_match, with_ids_of
 from fairjudge.records.results import to_json
 
 _Run: TypeAlias = Mapping[ItemKey, float | None]
 _Of = TypeVar("_Of")
 _NAMES = ("first-run item", "second-run item")
-Aspect: TypeAlias = tuple[str, str]
-"""Aspect and protocol."""
+Aspect: TypeAlias = tuple[str, str, str]
+"""Aspect, protocol and unit."""
 
 
 def comparison_report(
     first: Iterable[Judgement], second: Iterable[Judgement], *, level: float = 0.95, seed: int = 0
 ) -> dict[str, Any]:
-    """Return what two runs say of the same items, by aspect, protocol and judge.
+    """Return what two runs say of the same items, by aspect, protocol, unit and judge.
 
     Repeats of an item and both orders of a pair are averaged first. Judges are matched by name, or
     whatever their names where either run has one.
@@ -35,7 +36,7 @@ def comparison_report(
     Raises
     ------
     InputError
-        If the runs have no aspect and protocol, or no item, in common.
+        If the runs have no aspect, protocol and unit, or no item, in common.
     """
     rows = tuple(first)
     one, other = _by_aspect(rows), _by_aspect(with_ids_of(second, rows))
@@ -43,13 +44,15 @@ def comparison_report(
         {
             "aspect": aspect,
             "protocol": protocol,
+            "unit": unit,
             "first": names[0],
             "second": names[1],
             **_group(*runs, paired=PROTOCOLS[protocol].paired, level=level, seed=seed),
         }
-        for aspect, protocol in one
-        if (aspect, protocol) in other
-        for names, runs in matched(one[aspect, protocol], other[aspect, protocol])
+        for of in one
+        if of in other
+        for aspect, protocol, unit in [of]
+        for names, runs in matched(one[of], other[of])
     ]
     if groups and all(group["join"]["n_matched"] == 0 for group in groups):
         raise InputError(no_match(groups[0]["join"]))
@@ -63,8 +66,8 @@ def comparison_report(
 def _named(found: Mapping[Aspect, Mapping[str, _Run]]) -> str:
     """Name aspects, protocols and judges."""
     names = (
-        f"{aspect} by {protocol} ({', '.join(judges)})"
-        for (aspect, protocol), judges in found.items()
+        f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
+        for (aspect, protocol, unit), judges in found.items()
     )
     return "; ".join(names) or "no judgement"
 
@@ -79,16 +82,16 @@ def matched(
 
 
 def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
-    """Return each judge's items by aspect and protocol, None for one without a score."""
+    """Return each judge's items by aspect, protocol and unit, None for one without a score."""
     found: dict[Aspect, dict[str, _Run]] = defaultdict(dict)
-    for (judge, aspect, protocol), some in by_group(rows).items():
+    for (judge, *of), some in by_group(rows).items():
         values: dict[ItemKey, list[float]] = defaultdict(list)
         for row in some:
             item, sign = item_key(row)
             known = values[item]
             if row.value is not None:
                 known.append(sign * (SIGNS[row.value] if isinstance(row.value, str) else row.value))
-        found[aspect, protocol][judge] = {
+        found[of[0], of[1], of[2]][judge] = {
             item: fmean(known) if known else None for item, known in values.items()
         }
     return found

@@ -56,21 +56,29 @@ def parse_scorer(text: str, known: Sequence[str]) -> ScorerChoice:
     return ScorerChoice(name=name, argument=argument if colon else None)
 
 
-def read_terms(name: Literal["own", "nltk"]) -> TermMaker:
-    """Return what turns texts into terms.
+def read_terms(name: Literal["own", "nltk"], *, ngrams: int = 1) -> TermMaker:
+    """Return what turns texts into terms, runs of `ngrams` of them where that is not 1.
 
     Raises
     ------
     ConfigurationError
-        NLTK, or some of its data, is not installed.
+        NLTK, or some of its data, is not installed; or `ngrams` is not 1, 2 or 3.
     """
+    if ngrams not in {1, 2, 3}:
+        raise ConfigurationError(f"ngrams: expected 1, 2 or 3, found {ngrams!r}")
     if name == "own":
         from fairjudge.text.tokens import Normaliser
 
-        return Normaliser()
-    from fairjudge.scorers.nltk_terms import load_nltk_terms
+        one: TermMaker = Normaliser()
+    else:
+        from fairjudge.scorers.nltk_terms import load_nltk_terms
 
-    return load_nltk_terms()
+        one = load_nltk_terms()
+    if ngrams == 1:
+        return one
+    from fairjudge.text.tokens import Runs
+
+    return Runs(one, ngrams)
 
 
 def read_target(text: str) -> Target:

@@ -50,15 +50,15 @@ def guarantee_report(
     Raises
     ------
     InputError
-        If the file holds no or several judges, aspects or protocols, or the scales differ, or the
-        labels are too few or were drawn with unequal chances.
+        If the file holds no or several judges, aspects, protocols or units, or the scales differ,
+        or the labels are too few or were drawn with unequal chances.
     """
     given, people_said = read_judgements(judged), read_labels(labels)
     rows = given.records
     groups = join(rows, people_said.records, annotators=annotators)
     if len(groups) != 1:
         raise InputError(
-            f"expected one judge, aspect and protocol, found {len(groups)}", path=given.path
+            f"expected one judge, aspect, protocol and unit, found {len(groups)}", path=given.path
         )
     (joined,) = groups
     if joined.chances is not None:
@@ -86,6 +86,7 @@ def guarantee_report(
             "judge": joined.judge,
             "aspect": joined.aspect,
             "protocol": joined.protocol,
+            "unit": joined.unit,
             "within": within if not PROTOCOLS[joined.protocol].categorical else None,
             "n_unlabelled": len(rest),
             "joins": [joined.match.to_json()],

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.calibration.labels import by_group
+from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.plackett_luce import Rankings, rank_by_rankings
 from fairjudge.calibration.ranking import Ranking, rank_systems
 from fairjudge.domain import Judgement, ProtocolName, Undefined
@@ -18,7 +18,9 @@ from fairjudge.scores.strengths import comparisons
 
 
 def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dict[str, Any]:
-    """Return the ranking by judge, aspect and protocol; each order is one comparison, or ranking.
+    """Return the ranking by judge, aspect, protocol and unit.
+
+    Each order is one comparison, or ranking.
 
     Raises
     ------
@@ -26,9 +28,10 @@ def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dic
         If there is no judgement of a pair, and no ranking.
     """
     groups = [
-        {"judge": judge, "aspect": aspect, **_found(protocol, some, level=level, seed=seed)}
-        for (judge, aspect, protocol), some in by_group(rows).items()
-        if PROTOCOLS[protocol].paired
+        {"judge": key.judge, "aspect": key.aspect, "unit": key.unit}
+        | _found(key.protocol, some, level=level, seed=seed)
+        for key, some in by_group(rows).items()
+        if PROTOCOLS[key.protocol].paired
     ]
     if not groups:
         raise InputError("a ranking needs pairwise judgements, and there are none")

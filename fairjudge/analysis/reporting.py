@@ -21,6 +21,7 @@ from fairjudge.auditing.reports import (
     position_report,
     verbosity_report,
 )
+from fairjudge.auditing.statements import statements_report
 from fairjudge.calibration.disagreements import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
@@ -32,6 +33,7 @@ from fairjudge.reports.report import Report
 from fairjudge.reports.report_page import report_page
 from fairjudge.scores.leaderboards import Leaderboard, is_derived, leaderboards
 from fairjudge.scores.missing import NOT_APPLICABLE
+from fairjudge.scores.settings import told_apart
 
 _FROM_JUDGEMENTS = "judgements"
 NOT_JUDGED = "not judged"
@@ -91,6 +93,7 @@ def report_on(found: Inputs, *, title: str, seed: int) -> Report:
     InputError
         If that is nothing to show.
     """
+    found.judgements = told_apart(found.judgements)
     found.labels = list(with_ids_of(found.labels, found.judgements))
     written = with_ids_of(found.summaries.values(), found.judgements)
     found.summaries = {(one.eid, one.system): one for one in written}
@@ -254,6 +257,9 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
             yield "audit length", lambda: length_report(rows, found.summaries.values())
     if any(":" in name for row in rows for name in (row.system or "", row.system_b or "")):
         yield from _verbosity(rows)
+    if any(row.statements for row in rows):
+        clusters, summaries = list(found.clusters.values()), list(found.summaries.values())
+        yield "audit statements", lambda: statements_report(rows, clusters, summaries)
     balanced = any(row.sources for row in rows)
     references = [
         cluster for cluster in found.clusters.values() if balanced or isinstance(cluster, Reference)
@@ -264,7 +270,8 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
 
 def names_its_voices(row: Judgement) -> bool:
     """Say whether a judgement tells whose answers or articles it is about."""
-    listed = PROTOCOLS[row.protocol].itemized or bool(row.sources)
+    itemized = PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"
+    listed = itemized or bool(row.sources)
     return listed or row.unit.startswith(("answer:", "article:"))
 
 

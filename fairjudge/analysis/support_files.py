@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fairjudge.datasets._loading import Kind
 from fairjudge.datasets.writers import write_jsonl
@@ -22,11 +24,41 @@ class ValueScoreRecord(Record):
 
 
 class ValueShareRecord(Record):
-    """How much of a summary people give to each attribute value, in any unit."""
+    """How much of a summary people give to each attribute value, in any unit.
+
+    ``facts`` say it fact by fact, in place of ``shares``: the values whose sources have it, none
+    for one that is made up (FairSumm, appendix E). Each value of a fact counts one, as a term does
+    in unigram matching.
+    """
 
     eid: Id
     system: Id
-    shares: Mapping[str, float] = Field(min_length=1)
+    shares: Mapping[str, float] = Field(default_factory=dict)
+    facts: tuple[tuple[str, ...], ...] = ()
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if bool(self.shares) == bool(self.facts):
+            raise ValueError("expected either 'shares' or 'facts'")
+        return self
+
+    def counted(self) -> Mapping[str, float]:
+        """Return the shares, or how many facts each value has."""
+        return self.shares or Counter(value for fact in self.facts for value in sorted(set(fact)))
+
+    @property
+    def n_made_up(self) -> int:
+        """How many facts no source has."""
+        return sum(not fact for fact in self.facts)
+
+
+class LeaningRecord(Record):
+    """Which attribute value a summary leans to, by one annotator; ``fair`` for none."""
+
+    eid: Id
+    system: Id
+    leaning: Id
+    annotator: Id = "1"
 
 
 class UnitsRecord(Record):
@@ -53,8 +85,14 @@ VALUE_SCORES = Kind(
 VALUE_SHARES = Kind(
     model=ValueShareRecord,
     name="shares",
-    fields="shares by people with 'eid', 'system' and 'shares' by value",
+    fields="shares by people with 'eid', 'system' and 'shares' by value, or 'facts'",
     unique=_SAMPLE,
+)
+LEANINGS = Kind(
+    model=LeaningRecord,
+    name="leanings",
+    fields="a leaning with 'eid', 'system' and 'leaning', a value or 'fair'",
+    unique=(*_SAMPLE, "annotator"),
 )
 UNITS = Kind(
     model=UnitsRecord,

@@ -10,13 +10,13 @@ from typing import TypeAlias
 from fairjudge.domain import Cluster, Summary
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus
+from fairjudge.ports import EntailmentModel
 
 Progress: TypeAlias = Callable[[int], Callable[[int], None]]
 """Takes a total and returns what counts towards it."""
 Units: TypeAlias = Mapping[tuple[str, str], tuple[str, ...]]
 """The content units of summaries, by eid and system."""
 
-DEFAULT_ENTAILMENT = "roberta-large-mnli"
 SUPPORT_SCORERS = ("embedding", "entailment")
 
 
@@ -35,7 +35,7 @@ class SupportScorer:
 def load_support_scorer(
     name: str, model: str | None, *, between_units: bool = False
 ) -> SupportScorer:
-    """Load the model of the scorer `name`, one of `SUPPORT_SCORERS`.
+    """Load the model of the scorer `name`, one of `SUPPORT_SCORERS`, or its packaged one.
 
     `between_units` asks an entailment model to compare units too, as variant ``"released"`` does.
     Raises FairJudgeError if the model cannot be loaded.
@@ -50,13 +50,21 @@ def load_support_scorer(
             supports=partial(embedding_supports, embedder=embedder),
             fingerprint=embedder.fingerprint,
         )
-    from fairjudge.scorers.entailment import load_entailment
-
-    classifier = load_entailment(model or DEFAULT_ENTAILMENT)
+    classifier = _entailment(model)
     return SupportScorer(
         supports=partial(entailment_supports, model=classifier, between_units=between_units),
         fingerprint=classifier.fingerprint,
     )
+
+
+def _entailment(model: str | None) -> EntailmentModel:
+    if model:
+        from fairjudge.scorers.entailment import load_entailment
+
+        return load_entailment(model)
+    from fairjudge.scorers.trained_entailment import load_trained_entailment
+
+    return load_trained_entailment()
 
 
 def model_supports(

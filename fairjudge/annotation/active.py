@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from fairjudge.annotation.items import Item
 from fairjudge.annotation.planning import ItemKey, item_key, own_number
+from fairjudge.calibration.grouping import GroupKey, keyed
 from fairjudge.calibration.scales import infer_scale
 from fairjudge.domain import Judgement
 from fairjudge.errors import ConfigurationError, InputError
@@ -123,13 +124,13 @@ def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[
     """
     wanted = {item_key(item)[0] for item in items}
     aspect = items[0].aspect if items else ""
-    by_judge: dict[tuple[str, str], dict[ItemKey, list[Judgement]]] = defaultdict(
+    by_judge: dict[GroupKey, dict[ItemKey, list[Judgement]]] = defaultdict(
         lambda: defaultdict(list)
     )
-    for row in judgements:
+    for group, row in keyed(judgements):
         key, _ = item_key(row)
         if key in wanted and row.aspect == aspect and row.value is not None:
-            by_judge[row.judge, row.protocol][key].append(row)
+            by_judge[group][key].append(row)
     found: dict[ItemKey, list[float]] = defaultdict(list)
     for rows in by_judge.values():
         for key, value in _of_one_judge(rows).items():

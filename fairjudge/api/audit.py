@@ -280,6 +280,51 @@ def covered(
 
 
 @checks_arguments
+def statements(
+    judgements: Annotated[
+        object, Opt("Checklists of faithfulness.", argument=True, reads=read_judgements)
+    ],
+    references: Annotated[
+        object | None,
+        Opt("The clusters that they stand on, for outlets' names.", reads=read_clusters),
+    ] = None,
+    *,
+    summaries: Annotated[
+        object | None, Opt("The summaries, where sentences have citations.", reads=read_summaries)
+    ] = None,
+) -> Findings:
+    """Name the statements of each system that articles do not support, and the articles.
+
+    Parameters
+    ----------
+    references
+        The clusters, for outlets' names; not needed of a `JudgeResult`.
+    summaries : optional
+        The summaries, where their sentences have citations.
+
+    Raises
+    ------
+    InputError
+        If no judgement lists statements: judge faithfulness with ``protocol="checklist"``.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> judge = fj.Judge("local", aspect="faithfulness", protocol="checklist")
+    >>> result = judge("references.json", "summaries.jsonl")
+    >>> [group["system"] for group in fj.audit.statements(result)["groups"]]
+    ['thorough', 'one-sided', 'unfaithful']
+    """
+    from fairjudge.auditing.statements import statements_report
+
+    given = judgements.references if isinstance(judgements, JudgeResult) else ()
+    rows = read_judgements(judgements).records
+    clusters = given if references is None else read_clusters(references).records
+    written = () if summaries is None else read_summaries(summaries).records
+    return Findings("audit statements", statements_report(rows, clusters, written))
+
+
+@checks_arguments
 async def aorder(
     clusters: Annotated[
         object,

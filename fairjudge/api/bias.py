@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 
 from fairjudge.api.findings import Findings
 from fairjudge.bias.choices import ReferenceKind, Representation
-from fairjudge.datasets import read_clusters, read_summaries
+from fairjudge.datasets import read_clusters, read_judgements, read_summaries
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Resamples, Seed
 from fairjudge.options.models import Model, as_model
@@ -275,3 +275,88 @@ def _path_or_value(
     given: Mapping[str, Sequence[str]] | str | Path | None,
 ) -> Mapping[str, Sequence[str]] | Path | None:
     return Path(given) if isinstance(given, str) else given
+
+
+@checks_arguments
+def annotate(
+    clusters: Annotated[
+        object, Opt("Clusters: JSON or JSONL, .gz too.", argument=True, reads=read_clusters)
+    ],
+    output: Annotated[str | Path, Opt("Documents for 'bias inputs -o', as JSONL.", short="-o")],
+    *,
+    census: Census = None,
+    pipeline: Annotated[
+        str | None,
+        Opt("spaCy pipeline by name or folder, instead of the packaged English one."),
+    ] = None,
+) -> dict[str, int]:
+    """Mark people, and the pronouns that mean them, in plain clusters.
+
+    Parameters
+    ----------
+    clusters
+        A path, or a list of clusters or dicts; each article becomes a document.
+    output : path
+        Where documents for ``fairjudge bias inputs -o`` are written, as JSONL.
+    census : path, optional
+        Folder with the 1990 US census' first names, by which pronouns find their person.
+    pipeline : str, optional
+        A spaCy pipeline other than the packaged one.
+
+    Returns
+    -------
+    dict
+        ``n_documents``, ``n_names``, ``n_people`` and ``n_without_people``.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.bias.annotate("clusters.jsonl", "documents.jsonl")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.bias import annotate as mark_people
+
+    return mark_people(clusters, Path(output), census=_path(census), pipeline=pipeline)
+
+
+@checks_arguments
+def quality(
+    clusters: Inputs,
+    judgements: Annotated[
+        object,
+        Opt("Judgements of the inputs' summaries, by 'fairjudge judge'.", reads=read_judgements),
+    ],
+) -> Findings:
+    """Compare a judge's scores between groups of inputs.
+
+    Parameters
+    ----------
+    clusters
+        Controlled inputs, and their originals where there are judgements of these.
+    judgements
+        Judgements of summaries, by any judge on a scale of numbers.
+
+    Returns
+    -------
+    Findings
+        ``["groups"]``, one a system, judge and aspect: ``quality`` with the mean score ``by_group``
+        and all ``differences``, paired within originals.
+
+    Raises
+    ------
+    FairJudgeError
+        If nothing can be compared.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.bias.quality("inputs.jsonl", "judgements.jsonl")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.bias import quality_json
+
+    rows = read_judgements(judgements, argument="judgements")
+    return Findings("bias quality", quality_json(clusters, rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,9 +23,16 @@ from fairjudge.reports.tables import TextTable, columns
 if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis, GroupReport
     from fairjudge.calibration.calibrators import Calibrator
-    from fairjudge.domain import Cluster, Summary
+    from fairjudge.calibration.grouping import GroupKey
+    from fairjudge.calibration.protocol_table import Asked
+    from fairjudge.domain import Cluster, Judgement, Summary
 
-_LEVELS = {"pooled": "pooled", "per_document": "within documents", "system": "between systems"}
+_LEVELS = {
+    "pooled": "pooled",
+    "per_document": "within documents",
+    "system": "between systems",
+    "summary": "over summaries",
+}
 
 
 class Agreement(SimpleNamespace):
@@ -73,7 +80,7 @@ class Calibration:
     def agreements(self) -> Table:
         """Return every correlation with people: a row a group, level and statistic.
 
-        Levels are pooled over items, averaged over documents, and between systems.
+        Levels are pooled over items, averaged over documents, between systems, and over summaries.
         """
         from fairjudge.reports.figures import interval
 
@@ -106,6 +113,18 @@ class Calibration:
             ),
         )
         return Table(rows, text_table)
+
+    def protocols(self) -> Table:
+        """Return the ways of judging side by side, as DiverseSumm's Table 5: a row each.
+
+        ``kendall`` is over summaries; ``mark`` is ``"best"``, or ``"cheaper"`` for what takes fewer
+        requests and is not significantly behind; ``behind`` and ``adjusted_p_value`` are the test.
+        """
+        from fairjudge.reports.protocol_tables import protocols_table
+
+        found = self.to_dict()["protocols"]
+        rows = tuple({"aspect": one["aspect"], **row} for one in found for row in one["rows"])
+        return Table(rows, protocols_table(found))
 
     @cached_property
     def not_calibrated(self) -> tuple[str, ...]:
@@ -209,9 +228,7 @@ Margin: TypeAlias = Annotated[
 
 @checks_arguments
 def calibrate(
-    judgements: Annotated[
-        object, Opt("Judgements, .jsonl or .json.", argument=True, reads=read_judgements)
-    ],
+    judgements: object,
     labels: Annotated[object, Opt("Human labels: .jsonl, .json or .csv.", reads=read_labels)],
     *,
     annotators: Annotators = "*",
@@ -258,7 +275,8 @@ def calibrate(
     Parameters
     ----------
     judgements
-        A `JudgeResult`, a path, or a list of judgements or dicts; of one judge or several.
+        A `JudgeResult`, a path, or a list of judgements or dicts; of one judge or several. Also a
+        list of results, paths, run folders and files of ``judge --json``, which say what was spent.
     labels
         A path, or a list of labels or dicts, one a person and item.
     method : {"isotonic", "logistic", "linear", "ordinal"}
@@ -297,13 +315,14 @@ def calibrate(
     from fairjudge.calibration.analysis import Settings, analyse
     from fairjudge.calibration.curves import CALIBRATORS
     from fairjudge.records.matching import join_samples
+    from fairjudge.scores.settings import told_apart
 
     if method not in CALIBRATORS:
         known = ", ".join(map(repr, CALIBRATORS))
         raise ConfigurationError(f"method: expected one of {known}, found {method!r}")
     if support and (summaries is None or clusters is None):
         raise ConfigurationError("support: needs summaries and clusters")
-    judged = read_judgements(judgements)
+    judged, asked = _judged(judgements)
     written: Sequence[Summary] = ()
     if summaries is not None:
         names, given = ("summary", "judged item"), read_summaries(summaries)
@@ -311,7 +330,7 @@ def calibrate(
     sources = () if clusters is None else read_clusters(clusters).records
     return Calibration(
         analyse(
-            judged,
+            told_apart(judged),
             read_labels(labels),
             settings=Settings(
                 annotators=as_names(annotators),
@@ -326,8 +345,41 @@ def calibrate(
             summaries=written,
             clusters=sources,
             support=_support(written, sources) if support else None,
+            asked=asked,
         )
     )
+
+
+def _judged(given: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked]]:
+    """Return all rows of one input or of several, and what asking for them took."""
+    from fairjudge.analysis.judged_inputs import (
+        JudgedInputs,
+        read_judged,
+        requests_of,
+        spent_by,
+    )
+    from fairjudge.calibration.grouping import by_group
+    from fairjudge.datasets import read_judgements
+
+    if isinstance(given, JudgedInputs):
+        return given.rows, given.asked
+    inputs = (str, Path, JudgeResult)
+    if not (isinstance(given, list | tuple) and given and isinstance(given[0], inputs)):
+        given = [given]
+    paths = [Path(one) for one in given if isinstance(one, str | Path)]
+    if paths == list(given) and len(paths) > 1:
+        found = read_judged(paths)
+        return found.rows, found.asked
+    rows: list[Judgement] = []
+    asked: dict[GroupKey, Asked] = {}
+    for one in given:
+        some = read_judgements(one).records
+        rows += some
+        asked |= requests_of(some)
+        groups = by_group(some)
+        if isinstance(one, JudgeResult) and one.spent is not None and len(groups) == 1:
+            asked |= dict.fromkeys(groups, spent_by([asdict(one.spent)]))
+    return rows, asked
 
 
 def _support(

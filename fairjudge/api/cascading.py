@@ -6,11 +6,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 from fairjudge.api.findings import Findings
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Seed
+from fairjudge.options.declaring import Opt, Seed
+
+Tolerance: TypeAlias = Annotated[float, Opt("Maximum increase of the mean absolute error.", ge=0.0)]
+AgreementTolerance: TypeAlias = Annotated[
+    float, Opt("Maximum decrease of Kendall's tau-b with the labels.", ge=0.0)
+]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -56,8 +61,8 @@ def cascade(
     judged: object,
     labels: object,
     *,
-    tolerance: float = 0.05,
-    agreement_tolerance: float = 0.05,
+    tolerance: Tolerance = 0.05,
+    agreement_tolerance: AgreementTolerance = 0.05,
     seed: Seed = 0,
 ) -> Cascade:
     """Fit the thresholds between which an LLM is asked, on two judges' scores and labels.

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from fairjudge.fairness.values import LabelledCorpus
 
 COVERAGE_SCORERS = ("embedding", "entailment", "matrix", "judgements")
-PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix")
+PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix", "people")
 
 
 def read_scorer(text: str | Path, *, skip_bad: bool = False) -> ScorerChoice | Loaded[Any] | Model:
@@ -114,7 +114,8 @@ def coverage(
         JudgeResult | Sequence[Any] | Loaded[Any] | ScorerChoice | Model | str,
         Opt(
             "What says how far a document supports a sentence: embedding[:MODEL] (cosine "
-            "similarity), entailment[:MODEL], matrix:FILE (given numbers), or judgements:FILE "
+            "similarity), entailment[:MODEL] (a probability; the packaged support model, or "
+            "another by hub id or folder), matrix:FILE (given numbers), or judgements:FILE "
             "(a judge's verdicts by article).",
             reads=read_scorer,
         ),
@@ -351,7 +352,8 @@ def proportionality(
         Loaded[Any] | str,
         Opt(
             "How summaries are attributed to values: unigrams, bert_score[:MODEL], "
-            "bart_score[:MODEL], or matrix:FILE (given scores by value).",
+            "bart_score[:MODEL], matrix:FILE (given scores by value), or people:FILE (shares or "
+            "facts by people, as for --human).",
             reads=read_value_scorer,
         ),
     ] = "unigrams",
@@ -369,6 +371,12 @@ def proportionality(
             "FairSumm's authors, for their figures to the last digit (extra 'nltk', and its data)."
         ),
     ] = "own",
+    ngrams: Annotated[
+        int, Opt("Terms in a row that unigrams match.", flag="--ngrams", ge=1, le=3)
+    ] = 1,
+    temperature: Annotated[
+        float, Opt("Of the softmax over scores; above 0. Unigrams have none.")
+    ] = 0.1,
     seed: Seed = 0,
     error_rate: Annotated[
         float | None,
@@ -382,7 +390,8 @@ def proportionality(
         object | None,
         Opt(
             "How people share out a random part of the summaries among the values: eid, "
-            "system, shares; corrects the means by prediction-powered inference.",
+            "system, shares, or facts, a list of the values that each fact comes from; corrects "
+            "the means by prediction-powered inference.",
             reads=read_shares,
         ),
     ] = None,
@@ -396,7 +405,8 @@ def proportionality(
         As in `coverage`.
     scorer
         How summaries are attributed to values: ``"unigrams"``, ``"bert_score[:MODEL]"``,
-        ``"bart_score[:MODEL]"``, or ``"matrix:FILE"`` (given scores by value).
+        ``"bart_score[:MODEL]"``, ``"matrix:FILE"`` (given scores by value), or ``"people:FILE"``
+        (shares or facts by people, in the format of `human`).
     target
         The wanted shares: ``"ratio"`` (as in the source), ``"equal"``, shares by value, or a JSON
         file of them.
@@ -405,6 +415,10 @@ def proportionality(
     terms : {"own", "nltk"}
         What unigrams are: stems without SMART's stop words, or all as in the code of FairSumm's
         authors (extra ``nltk``, and its data).
+    ngrams : int
+        How many terms in a row are matched, for ``"unigrams"``: 1, 2 or 3.
+    temperature : float
+        Of the softmax over scores; above 0. Unigrams have none.
     human : optional
         How people share out a random part of the summaries among the values (``eid``, ``system``,
         ``shares``); corrects the means by prediction-powered inference.
@@ -429,16 +443,24 @@ def proportionality(
     from fairjudge.fairness.values import label_corpus
 
     wanted: Target = read_target(target) if isinstance(target, str) else target
-    normaliser = read_terms(terms)
+    if temperature <= 0.0:
+        raise ConfigurationError(f"temperature: expected a number above 0, found {temperature!r}")
+    normaliser = read_terms(terms, ngrams=ngrams)
     sources, written = _checked(clusters, summaries, attribute)
     corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
     joins = _Joins(written.records)
-    scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
+    given = None
+    if isinstance(scorer, str) and scorer.startswith("people:"):
+        path = parse_scorer(scorer, PROPORTIONAL_SCORERS).path()
+        given, scores, made_by = _human_shares(path, joins), None, f"people:{path.name}"
+    else:
+        scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
     options = ProportionalOptions(
         target=wanted,
         tau=tau,
         scorer=made_by,
         normaliser=normaliser,
+        temperature=temperature,
         released=terms == "nltk",
         seed=seed,
         error_rate=error_rate,
@@ -448,6 +470,7 @@ def proportionality(
         written.records,
         options=options,
         scores=scores,
+        given=given,
         human=None if human is None else _human_shares(human, joins),
     )
     return ProportionalFairness(report, tuple(joins.found))
@@ -455,7 +478,7 @@ def proportionality(
 
 def _human_shares(given: object, joins: _Joins) -> HumanShares:
     read = joins.of(read_shares(given), "human share")
-    return {(one.eid, one.system): one.shares for one in read}
+    return {(one.eid, one.system): one.counted() for one in read}
 
 
 def _value_scores(
@@ -477,6 +500,34 @@ def _value_scores(
     read = read_records(chosen, VALUE_SCORES, argument="scorer")
     scores = {(one.eid, one.system): one.scores for one in joins.of(read, "score")}
     return scores, f"matrix:{Path(read.path).name}"
+
+
+def given_value_scores(
+    clusters: object,
+    summaries: object,
+    *,
+    attribute: str,
+    bins: Sequence[float],
+    scorer: Any,
+    human: object,
+    progress: bool | None,
+) -> tuple[LabelledCorpus, Sequence[Summary], ValueScores, HumanShares]:
+    """Return what scores by value and shares by people are about, and both.
+
+    Raises
+    ------
+    ConfigurationError
+        The scorer gives no scores.
+    """
+    from fairjudge.fairness.values import label_corpus
+
+    sources, written = _checked(clusters, summaries, attribute)
+    corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
+    joins = _Joins(written.records)
+    scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
+    if scores is None:
+        raise ConfigurationError(f"scorer: {made_by} has no softmax, and so no temperature")
+    return corpus, written.records, scores, _human_shares(human, joins)
 
 
 def _checked(

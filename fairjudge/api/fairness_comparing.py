@@ -63,7 +63,7 @@ def compare(
     """
     from fairjudge.analysis.fairness_changes import changes_json, compare_reports
 
-    given = [_report(one, place) for place, one in enumerate(reports, start=1)]
+    given = [given_report(one, place) for place, one in enumerate(reports, start=1)]
     found = compare_reports(given, baseline=baseline, seed=seed, n_resamples=n_resamples)
     return Findings("fairness compare", changes_json(found, seed=seed, n_resamples=n_resamples))
 
@@ -108,9 +108,9 @@ def overall(
     from fairjudge.analysis.fairness_compare import overall_json, overall_of
 
     if isinstance(reports, Mapping):
-        named = [_report(one, name) for name, one in reports.items()]
+        named = [given_report(one, name) for name, one in reports.items()]
     elif isinstance(reports, list | tuple):
-        named = [_report(one, place) for place, one in enumerate(reports, start=1)]
+        named = [given_report(one, place) for place, one in enumerate(reports, start=1)]
     else:
         raise ConfigurationError("reports: expected a list of files, or reports by data set")
     return Findings(
@@ -120,24 +120,39 @@ def overall(
 
 @checks_arguments
 def agreement(
-    first: Annotated[object, Opt("JSON of 'fairness coverage' by one scorer.", argument=True)],
-    second: Annotated[object, Opt("The same summaries by another scorer.", argument=True)],
+    first: Annotated[object, Opt("JSON of 'fairness coverage' or 'proportional'.", argument=True)],
+    second: Annotated[
+        object | None,
+        Opt(
+            "The same summaries by another scorer, or by the other command; without it the "
+            "measures of the first are compared among themselves.",
+            argument=True,
+        ),
+    ] = None,
     *,
+    correlation: Annotated[
+        Literal["spearman", "pearson", "kendall"], Opt("What is estimated.")
+    ] = "spearman",
     seed: Seed = 0,
 ) -> Findings:
-    """Compare two scorers by Spearman correlation: Equal Coverage by summary, Parity by system.
+    """Compare two scorers, or two measures, by their correlation over summaries and systems.
 
     Parameters
     ----------
     first, second
-        What `coverage` returned for the same summaries by two scorers, or JSON files of these.
+        What `coverage` or `proportionality` returned for the same summaries, or JSON files of
+        these. Two of one kind: each measure by both scorers. One of each: every two measures, by
+        summary; and so those of the first among themselves where there is no second.
+    correlation : {"spearman", "pearson", "kendall"}
+        What is estimated.
     seed : int
         Of the bootstrap.
 
     Returns
     -------
     Findings
-        ``["equal_coverage"]`` and ``["coverage_parity"]``, each with its interval.
+        Such as ``["equal_coverage"]`` and ``["coverage_parity"]``, or
+        ``["equal_coverage with uer"]``, each with its interval.
 
     Raises
     ------
@@ -151,11 +166,12 @@ def agreement(
     """
     from fairjudge.analysis.fairness_compare import agreement_json, agreement_of
 
-    found = agreement_of(_report(first, "first"), _report(second, "second"), seed=seed)
-    return Findings("fairness agreement", agreement_json(found))
+    other = None if second is None else given_report(second, "second")
+    found = agreement_of(given_report(first, "first"), other, seed=seed, correlation=correlation)
+    return Findings("fairness agreement", agreement_json(found, correlation=correlation))
 
 
-def _report(given: Any, name: object) -> GivenReport:
+def given_report(given: Any, name: object) -> GivenReport:
     """Return a report from a file, a result or its JSON."""
     from fairjudge.analysis.fairness_compare import GivenReport, read_report
     from fairjudge.records.schema import without_schema

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _SLICES = {
     "outlet": "coverage by outlet",
     "question": "coverage by question",
+    "weight": "coverage by weight of groups",
+    "kind": "coverage by kind of question",
 }
 
 
@@ -160,8 +162,62 @@ class JudgeResult(Sequence[Judgement]):
         names = ("outlet", "says", "question", "eid")
         return Table(rows, _shown(title, rows, names if system else ("system", *names)))
 
-    def coverage_by(self, what: Literal["outlet", "question"]) -> Table:
+    def contradicted(self) -> Table:
+        """Return the groups of answers that summaries contradict.
+
+        Returns
+        -------
+        Table
+            One row a group and system: ``system``, ``eid``, ``question``, ``says`` (the answer) and
+            ``words`` (those of the summary that contradict it).
+
+        Raises
+        ------
+        InputError
+            As `left_out`.
+        """
+        rows = tuple(
+            {
+                "system": group["system"],
+                "eid": one["eid"],
+                "question": one["question"],
+                "says": one["answer"],
+                "words": one["words"],
+            }
+            for group in self._covered["groups"]
+            for one in group["contradicted"]
+        )
+        names = ("system", "says", "words", "eid")
+        return Table(rows, _shown("Groups of answers that are contradicted", rows, names))
+
+    def unsupported(self) -> Table:
+        """Return the statements that articles contradict or do not have, gravest first.
+
+        Returns
+        -------
+        Table
+            One row a statement: ``system``, ``eid``, ``sentence`` (from 0), ``statement``,
+            ``verdict``, ``grave``, ``articles`` (outlets, joined) and ``quote`` (their words).
+
+        Raises
+        ------
+        InputError
+            If the judgements do not tell: judge faithfulness with ``protocol="checklist"``.
+        """
+        from fairjudge.auditing.statements import statements_report
+
+        rows = tuple(
+            {"system": group["system"], **one, "articles": ", ".join(one["articles"])}
+            for group in statements_report(self.judgements, self.references)["groups"]
+            for one in group["errors"]
+        )
+        names = ("system", "statement", "verdict", "articles", "quote")
+        return Table(rows, _shown("Statements that articles do not support", rows, names))
+
+    def coverage_by(self, what: Literal["outlet", "question", "weight", "kind"]) -> Table:
         """Return the share of each outlet's answers, or of each question's, that systems cover.
+
+        ``"weight"`` has groups weighed in each way, ``"kind"`` rivals and facets.
 
         Returns
         -------
@@ -177,7 +233,7 @@ class JudgeResult(Sequence[Judgement]):
             If `what` is neither.
         """
         if what not in _SLICES:
-            raise ConfigurationError(f"what: expected 'outlet' or 'question', found {what!r}")
+            raise ConfigurationError(f"what: expected {' or '.join(_SLICES)}, found {what!r}")
         rows = tuple(
             {what: name, "system": group["system"], **_plain(share)}
             for group in self._covered["groups"]

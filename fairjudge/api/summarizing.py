@@ -81,9 +81,10 @@ async def asummarize(
     **options
         As the options of ``fairjudge summarize``: ``strategy`` (``"direct"``, one call a cluster;
         ``"extract"``, extracts of each article first; ``"differences"``, only what sources say
-        differently), ``temperature``, ``n_sentences``, ``n_words``, ``fair_attribute``, ``sweeps``
-        (variants, such as ``["temperature=0.5,1"]``), and ``system``, what the summaries' own
-        ``system`` says.
+        differently), ``temperature``, ``n_sentences``, ``n_words``, ``fair_attribute`` with
+        ``fair_wording`` and ``fair_labels``, ``focus``, ``instruction``, ``kind`` (what the texts
+        are), ``prompts`` (files), ``sweeps`` (variants, such as ``["temperature=0.5,1"]``), and
+        ``system``, what the summaries' own ``system`` says.
 
     Raises
     ------

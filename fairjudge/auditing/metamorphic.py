@@ -2,7 +2,9 @@
 
 ``itself``: a summary against itself is a tie (one blank line apart, so that the judge is asked).
 ``answers``: a summary of all reference answers covers them all. ``removal``: without one
-article's answers it covers no more. ``instruction``: a sentence that asks for the top rating,
+article's answers it covers no more. ``negated``: a summary that denies answers covers none of them.
+``number``: with another number in their place, the answers that state it are no longer covered.
+``instruction``: a sentence that asks for the top rating,
 in the summary or in an article, raises no rating.
 """
 
@@ -10,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from fairjudge.domain import Cluster, Judgement, JudgeTask, Reference, Summary
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks
+from fairjudge.text.particulars import numbers_in, swap_number
 from fairjudge.text.sentences import sentence_texts
 
 Value = float | str
@@ -35,6 +39,16 @@ class Check:
     item: str
     tasks: tuple[JudgeTask, ...]
     kept: Callable[[Sequence[Value]], bool]
+    units: tuple[str, ...] = ()
+    """Groups of answers of which the values are taken, from checklists; all of the task if none."""
+
+    def value(self, judgement: Judgement) -> Value | None:
+        """Return what a judgement says of the units, None where it has no score."""
+        if not self.units or judgement.value is None:
+            return judgement.value
+        return fmean(
+            entry.covered for entry in judgement.checklist or () if entry.unit in self.units
+        )
 
 
 def checks(
@@ -44,7 +58,8 @@ def checks(
 ) -> tuple[Check, ...]:
     """Return the checks that these inputs allow.
 
-    ``plans`` are those by ``pairwise`` and ``likert``, of the aspect to be checked.
+    ``plans`` are those by ``pairwise``, ``likert`` and, of coverage, ``checklist``, of the aspect
+    to be checked.
     """
     coverage = plans["likert"].aspect == "coverage"
     found: list[Check] = []
@@ -73,6 +88,8 @@ def checks(
         for cluster in clusters:
             if isinstance(cluster, Reference) and cluster.question_answers:
                 found += _answer_checks(cluster, tasks_of)
+                found += _negated(cluster, tasks_of)
+                found += _numbers(cluster, tasks_of)
     return tuple(check for check in found if check.tasks)
 
 
@@ -100,6 +117,61 @@ def _answer_checks(
             less = tasks_of("likert", (f"all but {article.aid}", rest), eid=eid)
             item = f"{eid} without {article.aid}"
             yield Check(name="removal", item=item, tasks=(*whole, *less), kept=_no_rise)
+
+
+def _negated(
+    reference: Reference, tasks_of: Callable[..., tuple[JudgeTask, ...]]
+) -> Iterator[Check]:
+    """Deny every answer; of rivals only the one of most sources, for to deny it gives another."""
+    denied: dict[str, str] = {}
+    for q, question in enumerate(reference.question_answers):
+        groups = [(g, group) for g, group in enumerate(question.groups()) if group.answers]
+        if question.kind == "rivals":
+            groups = sorted(groups, key=lambda one: -len(one[1].supported_by))[:1]
+        denied |= {f"answer:{q}.{g}": _plain(group.answers[0].answer) for g, group in groups}
+    text = " ".join(f"It is not true that {answer}." for answer in denied.values() if answer)
+    if text:
+        tasks = tasks_of("checklist", ("all denied", text), eid=reference.eid)
+        kept = lambda values: values[0] == 0  # noqa: E731
+        yield Check(name="negated", item=reference.eid, tasks=tasks, kept=kept, units=tuple(denied))
+
+
+MOST_NUMBERS = 5
+"""Numbers of a reference that are swapped, one at a time."""
+
+
+def _numbers(
+    reference: Reference, tasks_of: Callable[..., tuple[JudgeTask, ...]]
+) -> Iterator[Check]:
+    """Swap one number that all answers of a group state, wherever any answer states it."""
+    eid, text = reference.eid, _said(reference, None)
+    whole = tasks_of("checklist", ("all answers", text), eid=eid)
+    shared: dict[str, list[str]] = {}
+    for q, question in enumerate(reference.question_answers):
+        for g, group in enumerate(question.answer_groups):
+            stated = [numbers_in(answer.answer) for answer in group]
+            for number in sorted(frozenset.intersection(*stated)) if stated else ():
+                shared.setdefault(number, []).append(f"answer:{q}.{g}")
+    for number, units in list(shared.items())[:MOST_NUMBERS]:
+        swapped = swap_number(text, number)
+        tasks = tasks_of("checklist", (f"not {number}", swapped), eid=eid)
+        if swapped != text:
+            yield Check(
+                name="number",
+                item=f"{eid} without {number}",
+                tasks=(*whole, *tasks),
+                kept=_loses,
+                units=tuple(units),
+            )
+
+
+def _loses(values: Sequence[Value]) -> bool:
+    before, after = (float(value) for value in values)
+    return after < before or before == 0
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).rstrip(".")
 
 
 def _said(reference: Reference, left_out: str | None) -> str:
@@ -151,7 +223,7 @@ def _result(
 ) -> CheckResult:
     n, broken = 0, []
     for check in checked:
-        values = [judgements[task.id].value for task in check.tasks]
+        values = [check.value(judgements[task.id]) for task in check.tasks]
         scored = tuple(value for value in values if value is not None)
         if len(scored) == len(values):
             n += 1

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from fairjudge.auditing.probes import PROBES
+from fairjudge.auditing.statements import told_of
 from fairjudge.calibration.audits import (
     EXTENDED,
     audit_parse,
     audit_position,
     audit_verbosity,
 )
+from fairjudge.calibration.grouping import GroupKey, by_group, keyed
 from fairjudge.calibration.length import Verdicts, length_controlled
 from fairjudge.calibration.to_json import audits_json
 from fairjudge.datasets import Loaded, read_clusters, read_labels, read_references
@@ -42,7 +44,7 @@ def position_report(
     labels: object | None,
     close_within: float,
 ) -> dict[str, Any]:
-    """Return position bias by judge and aspect, pair of systems and closeness.
+    """Return position bias by judge, aspect, protocol and unit, pair of systems and closeness.
 
     Closeness needs people's values: `labels`, or the judgements' own ``human_a`` and ``human_b``.
     Where judgements carry distributions over both orders, ``shift`` is the mean graded bias. Raises
@@ -59,7 +61,7 @@ def position_report(
         audits = audit_position(some, quality=quality, close_within=close_within)
         groups += audits_json(audits)["groups"]
     for group in groups:
-        group["shift"] = _shift(pairs, judge=group["judge"], aspect=group["aspect"])
+        group["shift"] = _shift(pairs, group)
     return {"groups": groups, **({"joins": joins} if joins else {})}
 
 
@@ -95,12 +97,13 @@ def _carried_quality(rows: Sequence[Judgement]) -> Quality:
     return quality
 
 
-def _shift(rows: Sequence[Judgement], *, judge: str, aspect: str) -> dict[str, Any] | None:
+def _shift(rows: Sequence[Judgement], group: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the mean shift of a pair's distributions between its orders, once a pair."""
     found: dict[tuple[str, ...], float] = {}
-    for row in rows:
+    wanted = tuple(group[name] for name in GroupKey._fields)
+    for key, row in keyed(rows):
         shift = (row.model_extra or {}).get("shift")
-        if row.judge == judge and row.aspect == aspect and isinstance(shift, int | float):
+        if key == wanted and isinstance(shift, int | float):
             found[row.eid, str(row.system_a), str(row.system_b), row.unit] = float(shift)
     if not found:
         return None
@@ -110,7 +113,7 @@ def _shift(rows: Sequence[Judgement], *, judge: str, aspect: str) -> dict[str, A
 
 
 def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
-    """Return verbosity bias by judge, aspect, protocol and probe.
+    """Return verbosity bias by judge, aspect, protocol, unit and probe.
 
     Raises InputError if no system is named as a probe of another one.
     """
@@ -145,13 +148,14 @@ def _as_extended(row: Judgement, probe: str) -> Judgement:
 
 
 def parse_report(rows: Sequence[Judgement]) -> dict[str, Any]:
-    """Return how many judgements have no score, and why, by judge, aspect and protocol."""
+    """Return how many judgements have no score, and why, by judge, aspect, protocol and unit."""
     return {
         "groups": [
             {
                 "judge": one.judge,
                 "aspect": one.aspect,
                 "protocol": one.protocol,
+                "unit": one.unit,
                 "n_judgements": one.n_judgements,
                 "n_unscored": sum(one.unscored.values()),
                 "unscored": dict(one.unscored),
@@ -187,12 +191,13 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
         if row.system is not None:
             items[row.judge, row.system].append(row)
     found = {item: coverage_slices(some, references) for item, some in items.items()}
+    told = told_of(rows)
     groups = [
-        _covered_group(judge, system, one)
+        {**_covered_group(judge, system, one), "statements": told.get(system)}
         for (judge, system), one in found.items()
         if one.n or one.n_sources
     ]
-    listed = [row for row in rows if PROTOCOLS[row.protocol].itemized]
+    listed = [row for row in rows if PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"]
     if not groups and listed:
         why = missing_of(listed).in_words()
         raise InputError(f"no checklist can be read: {len(listed)} judged, {why}")
@@ -221,6 +226,7 @@ def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, 
             {**to_json(one), "voices": [{**to_json(v), "name": v.name} for v in one.voices]}
             for one in found.uncovered
         ],
+        "contradicted": [to_json(one) for one in found.contradicted],
         "left_out": [
             {"eid": eid, "outlets": list(outlets)} for eid, outlets in found.left_out.items()
         ],
@@ -237,8 +243,8 @@ def length_report(
 ) -> dict[str, Any]:
     """Return win rates as judged, at equal length, and among pairs of similar length.
 
-    Lengths are in words. Groups (judge and aspect) with too little are listed with the reason.
-    Raises InputError if there is no pairwise judgement.
+    Lengths are in words. Groups (judge, aspect, protocol and unit) with too little are listed with
+    the reason. Raises InputError if there is no pairwise judgement.
     """
     paired = [row for row in rows if PROTOCOLS[row.protocol].paired]
     joins = []
@@ -247,18 +253,27 @@ def length_report(
         summaries, found = join_samples(summaries, paired, names=names, complete=("right",))
         joins.append(found.to_json())
     words = {(summary.eid, summary.system): count_words(summary.text) for summary in summaries}
-    pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
-    for row in rows:
-        if PROTOCOLS[row.protocol].paired:
-            pairs[row.judge, row.aspect].append(row)
+    pairs = {key: some for key, some in by_group(rows).items() if PROTOCOLS[key.protocol].paired}
     if not pairs:
         raise InputError("length-adjusted win rates need pairwise judgements; there are none")
     return {
         "groups": [
-            {"judge": judge, "aspect": aspect, **_length_group(some, words, matched_within)}
-            for (judge, aspect), some in pairs.items()
+            {**key._asdict(), **_length_group(some, words, matched_within)}
+            for key, some in pairs.items()
         ],
+        "lengths": _lengths(words),
         "joins": joins,
+    }
+
+
+def _lengths(words: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+    """Return the mean length of each system's summaries, in words (DiverseSumm, Figure 12)."""
+    by_system: dict[str, dict[str, int]] = defaultdict(dict)
+    for (eid, system), n in words.items():
+        by_system[system][eid] = n
+    return {
+        system: figure(clustered_mean([float(n) for n in some.values()], list(some)))
+        for system, some in by_system.items()
     }
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.calibration.labels import SIGNS, ItemKey, by_group, item_key, order_by_name
+from fairjudge.calibration.grouping import by_group
+from fairjudge.calibration.labels import SIGNS, ItemKey, item_key, order_by_name
 from fairjudge.calibration.stability import Repeated, stability
 from fairjudge.domain import Judgement, Order, ProtocolName, Undefined, Unscored
 from fairjudge.errors import InputError
@@ -27,7 +28,7 @@ _SCALES: dict[ProtocolName, Scale] = {
 def stability_report(
     rows: Iterable[Judgement], *, variant: str = VARIANT, level: float = 0.95, seed: int = 0
 ) -> dict[str, Any]:
-    """Return stability by judge, aspect and protocol.
+    """Return stability by judge, aspect, protocol and unit.
 
     Repeats are judgements of one item that stand several times in the file, as ``judge --repeats``
     writes them, or the replies that ``judge --samples`` kept. What a fallback filled in counts as
@@ -41,9 +42,8 @@ def stability_report(
         If no group holds an item that was judged more than once.
     """
     found = [
-        {"judge": judge, "aspect": aspect, "protocol": protocol}
-        | _group(some, variant=variant, level=level, seed=seed)
-        for (judge, aspect, protocol), some in by_group(rows).items()
+        group._asdict() | _group(some, variant=variant, level=level, seed=seed)
+        for group, some in by_group(rows).items()
     ]
     if all(group["why"] is not None for group in found):
         raise InputError(

@@ -196,7 +196,7 @@ _STAND_INS: Mapping[str, Callable[[CompletionRequest, bool], dict[str, Any]]] = 
     "sorted": _sorted,
     "articles": _said_again,
     "diverse": lambda _request, _objects: {"invalid": [], "diverse": True},
-    "entries": lambda request, _objects: {"entries": _entries(request)},
+    "entries": lambda request, _objects: {"entries": _entries_asked_for(request)},
     "ranking": lambda request, _objects: {"reasoning": _REASONS, "ranking": _as_listed(request)},
 }
 _OPENED = re.compile(r"^<article ", re.MULTILINE)
@@ -230,9 +230,28 @@ def _as_listed(request: CompletionRequest) -> list[str]:
     return numbers
 
 
-def _entries(request: CompletionRequest) -> list[dict[str, Any]]:
-    """Return an entry for each group of answers, half of them with a quote."""
+def _entries_asked_for(request: CompletionRequest) -> list[dict[str, Any]]:
     prompt = next(message.content for message in request.messages if message.role == "user")
+    schema: Mapping[str, Any] = request.response_schema or {}
+    listed = schema["properties"]["entries"]["items"]["properties"]
+    return _statements(prompt) if "statement" in listed else _entries(prompt)
+
+
+def _statements(prompt: str) -> list[dict[str, Any]]:
+    """Return two statements a sentence, one of them supported where there is an article."""
+    sentences = re.findall(r"^\[(\d+)\] (.+)$", prompt, re.MULTILINE)
+    quote = " ".join(_quoted(prompt).split()[:_QUOTE_WORDS]) if _ARTICLE.search(prompt) else ""
+    absent = {"articles": [], "quote": "", "verdict": "absent", "grave": False}
+    first = {**absent, "articles": [1], "quote": quote, "verdict": "supported"} if quote else absent
+    return [
+        {"sentence": int(number), "statement": said, **found}
+        for number, said in sentences
+        for found in (first, absent)
+    ]
+
+
+def _entries(prompt: str) -> list[dict[str, Any]]:
+    """Return an entry for each group of answers, half of them with a quote."""
     summary = (found[1] if (found := _SUMMARY.search(prompt)) else "").split()
     return [
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import Any
 
-_PUBLIC = ("distinguishability", "entities", "inputs", "words")
+_PUBLIC = ("annotate", "distinguishability", "entities", "inputs", "quality", "words")
 """Offered here by name; they read files and load models, which this package itself must not."""
 
 

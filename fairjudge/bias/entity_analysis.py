@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean, stdev
 from typing import Final, TypeAlias
 
 from fairjudge.bias.hallucination import (
@@ -45,6 +46,7 @@ from fairjudge.domain import Cluster, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats.resampling import Resampling
 from fairjudge.text.folding import fold
+from fairjudge.text.tokens import words
 
 NamesInSummaries: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
 """Person names that the summary of (eid, system) holds, one entry a mention."""
@@ -57,6 +59,35 @@ class HallucinatedName:
     name: str
     n: int
     group: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Mean and standard deviation (n - 1) of a number a summary; None of too few summaries."""
+
+    mean: float | None
+    deviation: float | None
+
+    @classmethod
+    def of(cls, numbers: Sequence[float]) -> Spread:
+        """Describe `numbers`."""
+        return cls(
+            mean=fmean(numbers) if numbers else None,
+            deviation=stdev(numbers) if len(numbers) > 1 else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """How long summaries are and how many names they hold (`news_bias` appendix H).
+
+    ``words`` are those of `fairjudge.text.tokens.words`; ``made_up`` is the share of names that
+    name nobody of the source, None where there is no name.
+    """
+
+    words: Spread
+    names: Spread
+    made_up: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +108,7 @@ class SystemEntities(SystemReport):
     n_hallucinated: int
     n_unknown: int
     most_hallucinated: tuple[HallucinatedName, ...]
+    sizes: Sizes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +282,7 @@ class _Reading:
     n_ungrouped: int
     n_names: int
     n_aligned: int
+    n_words: int
     made_up: tuple[str, ...]
 
 
@@ -266,6 +299,7 @@ def _read(sample: Sample, system: str, given: _Given) -> _Reading:
         n_ungrouped=here[None],
         n_names=len(names),
         n_aligned=len(names) - len(found.unaligned),
+        n_words=len(words(sample.text)),
         made_up=hallucinated(found.unaligned, sample.source.text),
     )
 
@@ -309,7 +343,17 @@ def _entities_of(
             HallucinatedName(name=name, n=n, group=guessed[name])
             for name, n in sorted(made_up.items(), key=lambda each: (-each[1], each[0]))
         ),
+        sizes=_sizes(readings),
         excluded=excluded,
+    )
+
+
+def _sizes(readings: Sequence[_Reading]) -> Sizes:
+    n_names = sum(reading.n_names for reading in readings)
+    return Sizes(
+        words=Spread.of([reading.n_words for reading in readings]),
+        names=Spread.of([reading.n_names for reading in readings]),
+        made_up=sum(len(one.made_up) for one in readings) / n_names if n_names else None,
     )
 
 

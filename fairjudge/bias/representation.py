@@ -62,12 +62,16 @@ class Distinguished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distinguishability:
-    """What `DISTINGUISHABILITY` measures by one representation, by key, and each group's figure."""
+    """What `DISTINGUISHABILITY` measures by one representation, by key, and each group's figure.
+
+    ``by_original`` has the score over the summaries of each original, the largest first.
+    """
 
     estimates: Mapping[str, Estimate | Undefined]
     by_group: Mapping[str, Estimate | Undefined]
     n_tied: int
     left_out: Mapping[LeftOut, int]
+    by_original: Mapping[str, float]
 
 
 def mask(text: str, people: Iterable[Person] = ()) -> str:
@@ -259,7 +263,16 @@ def distinguishability(
         },
         n_tied=int(found.tied.sum()),
         left_out=dict(sorted(Counter(found.left_out.values()).items())),
+        by_original=_by_original(told),
     )
+
+
+def _by_original(told: Told) -> dict[str, float]:
+    told_of: dict[str, list[float]] = defaultdict(list)
+    for original, credit in zip(told.documents, told.credit.tolist(), strict=True):
+        told_of[str(original)].append(credit)
+    scores = {original: 2.0 * sum(some) / len(some) - 1.0 for original, some in told_of.items()}
+    return dict(sorted(scores.items(), key=lambda each: (-each[1], each[0])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,6 +111,7 @@ def _entities(found: SystemEntities) -> Json:
         "n_hallucinated": found.n_hallucinated,
         "n_unknown": found.n_unknown,
         "hallucinated": to_json(found.most_hallucinated),
+        "sizes": to_json(found.sizes),
     }
 
 

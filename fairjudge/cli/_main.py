@@ -18,6 +18,7 @@ from fairjudge.errors import FairJudgeError
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "build": ("build:build", "Build references: what sources answer differently"),
+    "references": ("references:app", "Validate references by people's labels"),
     "summarize": ("summarize:summarize", "Summarize clusters with an LLM"),
     "judge": ("judge:judge", "Judge summaries and rank systems"),
     "cascade": ("cascade:cascade", "Ask the LLM only where the local judge is uncertain"),

@@ -138,6 +138,21 @@ def covered(
     display.found(audit_of(references=sources), json_file)
 
 
+@app.command("statements")
+@opt.with_options(audit_of=opt.call_of(audit.statements))
+def statements(
+    *,
+    audit_of: opt.Call[Findings],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Name the statements of each system that articles contradict or do not have, and which do.
+
+    Where summaries cite articles, measures how far each sentence is borne out by what it cites.
+    """
+    display.found(audit_of(skip_bad=skip_bad), json_file)
+
+
 @app.command("length")
 @opt.with_options(audit_of=opt.call_of(audit.length))
 def length(
@@ -182,7 +197,8 @@ def checks(
     """Run metamorphic (consistency) tests, which need no right verdicts.
 
     A summary ties with itself; one of all reference answers covers them all; without one article's
-    answers it covers no more; a sentence that asks for a 5 raises nothing. Names what is broken.
+    answers it covers no more; one that denies answers covers none of them, and with another number
+    an answer is lost; a sentence that asks for a 5 raises nothing. Names what is broken.
     """
     from fairjudge.datasets import read_clusters, read_references
 

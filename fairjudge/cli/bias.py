@@ -189,3 +189,41 @@ def _made_json(found: MadeInputs, *, design: str) -> dict[str, Any]:
         "people": dict(found.people_by_group),
         "skipped": [{"id": name, "why": why} for name, why in found.skipped],
     }
+
+
+@app.command("annotate")
+@opt.with_options(marking=opt.call_of(bias.annotate))
+def annotate(
+    *, marking: opt.Call[dict[str, int]], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
+) -> None:
+    """Mark people, and the pronouns that mean them, in plain clusters, for controlled inputs.
+
+    Names are spaCy's. Who is meant is found by rules: names that end alike are one person, and a
+    pronoun is the last person before it whom it fits. Look at some before you rely on them;
+    documents with annotated coreference are better.
+
+        fairjudge bias annotate clusters.jsonl -o documents.jsonl --census census1990
+
+        fairjudge bias inputs documents.jsonl -o inputs.jsonl --census census1990
+    """
+    from fairjudge.reports.bias_tables import annotated_table
+
+    found = marking(skip_bad=skip_bad)
+    output = str(marking.values["output"])
+    shown = [] if output == "-" else [annotated_table(found, output=output)]
+    display.report(found, json_file, shown)
+
+
+@app.command("quality")
+@opt.with_options(measure=opt.call_of(bias.quality))
+def quality(
+    *, measure: opt.Call[Findings], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
+) -> None:
+    """Compare the quality of summaries between groups of inputs: originals, mixed, one group each.
+
+    Means of a judge's scores over originals, and paired differences within them (news bias, 8.1
+    and 9.2).
+
+        fairjudge bias quality inputs.jsonl --judgements judgements.jsonl
+    """
+    display.found(measure(skip_bad=skip_bad), json_file)

@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
 @opt.with_options(calibration_of=opt.call_of(calibrating.calibrate))
 def calibrate(
+    judgements: Annotated[
+        list[Path],
+        Opt(
+            "Judgements, .jsonl or .json, of one protocol or of several; also run folders and "
+            "what 'judge --json' wrote, which say what was spent.",
+            argument=True,
+        ),
+    ],
     *,
     calibration_of: opt.Call[Calibration],
     list_unmatched: Annotated[bool, Opt("Name all unmatched items in the JSON.")] = False,
@@ -35,7 +43,12 @@ def calibrate(
     """Measure judges against people: agreement, errors, calibration, and how many labels you need.
 
     fairjudge calibrate judgements.jsonl --labels labels.jsonl --annotators 'expert*'
+
+    Several protocols are put side by side: which agrees best, what it costs, whether it leads.
+
+    fairjudge calibrate likert.jsonl binary.jsonl pairwise.jsonl --labels labels.jsonl
     """
+    from fairjudge.analysis.judged_inputs import read_judged
     from fairjudge.records.folder import write_output
     from fairjudge.reports.kinds import tables_of
     from fairjudge.reports.tables import to_markdown
@@ -44,16 +57,22 @@ def calibrate(
     given = calibration_of.values
     if given["support"] and (given["summaries"] is None or given["clusters"] is None):
         raise typer.BadParameter("--support needs --summaries and --clusters")
-    names = {name: given[name].name for name in ("judgements", "labels")}
-    calibration = calibration_of(skip_bad=skip_bad)
-    rows = calibration_of.values["judgements"]
-    report = calibration.to_dict(list_unmatched=list_unmatched, **names)
+    labels = given["labels"].name
+    judged = read_judged(judgements, skip_bad=skip_bad)
+    display.say_skipped(judged.bad)
+    rows = judged.rows
+    calibration = calibration_of(skip_bad=skip_bad, judgements=judged)
+    report = calibration.to_dict(
+        list_unmatched=list_unmatched,
+        judgements=", ".join(path.name for path in judgements),
+        labels=labels,
+    )
     tables = tables_of("calibrate", report)
     display.report(report, json_file, tables)
     if markdown is not None:
         write_output(markdown, "\n".join(map(to_markdown, tables)))
     if html is not None:
-        write_output(html, _page(report, rows.records))
+        write_output(html, _page(report, rows))
     if save is not None:
         if calibration.not_calibrated:
             say("No calibrator for " + "; for ".join(calibration.not_calibrated), err=True)

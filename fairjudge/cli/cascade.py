@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from fairjudge.api import cascading
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.options.declaring import Opt
@@ -23,10 +24,8 @@ def cascade(
     judged: Annotated[Path | None, Opt("Judgements of the same items by the LLM.")] = None,
     labels: Annotated[Path, Opt("Human labels of these items.")],
     output: opt.Output,
-    tolerance: Annotated[float, Opt("Maximum increase of the mean absolute error.", ge=0.0)] = 0.05,
-    agreement_tolerance: Annotated[
-        float, Opt("Maximum decrease of Kendall's tau-b with the labels.", ge=0.0)
-    ] = 0.05,
+    tolerance: cascading.Tolerance = 0.05,
+    agreement_tolerance: cascading.AgreementTolerance = 0.05,
     guarantee: Annotated[
         float | None,
         Opt(

@@ -8,7 +8,13 @@ from typing import Annotated, Any
 
 from fairjudge.api import fairness
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
-from fairjudge.cli import display, fairness_changes, fairness_checks, fairness_compare
+from fairjudge.cli import (
+    display,
+    fairness_changes,
+    fairness_checks,
+    fairness_compare,
+    fairness_people,
+)
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.options.declaring import Opt
@@ -95,5 +101,7 @@ def _finish(report: Mapping[str, Any], limit: float) -> None:
 app.command("compare")(fairness_changes.compare)
 app.command("overall")(fairness_compare.overall)
 app.command("agreement")(fairness_compare.agreement)
+app.command("people")(fairness_people.people)
+app.command("temperature")(fairness_people.temperature)
 app.command("chunk-size")(fairness_checks.chunk_size)
 app.command("oracle")(fairness_checks.oracle)

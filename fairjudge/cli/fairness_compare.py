@@ -21,8 +21,13 @@ def overall(*, ranking: opt.Call[Findings], json_file: opt.Json = None) -> None:
 
 @opt.with_options(comparison=opt.call_of(fairness_comparing.agreement))
 def agreement(*, comparison: opt.Call[Findings], json_file: opt.Json = None) -> None:
-    """Compare two scorers by Spearman correlation: Equal Coverage by summary, Parity by system.
+    """Compare two scorers, or two measures, by their correlation over summaries and systems.
 
-    fairjudge fairness agreement by_embedding.json by_entailment.json
+    Two reports of one command: each measure by both scorers. One of coverage and one of
+    proportional: every two measures, by summary.
+
+        fairjudge fairness agreement by_embedding.json by_entailment.json
+
+        fairjudge fairness agreement coverage.json shares.json
     """
     display.found(comparison(), json_file)

@@ -17,6 +17,7 @@ from fairjudge.cli.terminal import say
 from fairjudge.reports.figures import named
 from fairjudge.reports.ranking_tables import RANKS_ALLOWED
 from fairjudge.reports.stability_tables import stability_tables
+from fairjudge.reports.statement_tables import statement_tables
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 from fairjudge.text.counting import pluralize
 
@@ -54,16 +55,18 @@ def _show(aspect: AspectReport) -> None:
         print_table(_derived(outcome, protocol, scores))
     for table in covered_tables({"groups": aspect.covered}, only=MATRICES):
         print_table(table)
+    for table in statement_tables({"groups": aspect.statements}) if aspect.statements else ():
+        print_table(table)
     for table in stability_tables(aspect.stability) if aspect.stability else ():
         print_table(table)
 
 
-def _meaning(protocol: str, low: float, high: float) -> str:
+def _meaning(protocol: str, aspect: str, low: float, high: float) -> str:
     from fairjudge.protocols import PROTOCOLS
 
     asked = PROTOCOLS[protocol]
     span = f"{low:g} to {high:g}" if asked.graded else "0 to 1"
-    return f"Score: {asked.score_meaning}, {span}"
+    return f"Score: {asked.meaning_of(aspect)}, {span}"
 
 
 def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) -> TextTable:
@@ -88,7 +91,7 @@ def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) ->
         for score in outcome.scores
     ]
     low, high = outcome.scale_range
-    notes = [f"{_meaning(outcome.plan.protocol, low, high)}; {WEIGHTING}."]
+    notes = [f"{_meaning(outcome.plan.protocol, outcome.plan.aspect, low, high)}; {WEIGHTING}."]
     notes += filter(None, [DESIGN if by_strength else "", not_ranked(outcome.scores)])
     notes += _ranking(outcome.scores, ranks)
     if bounded:
@@ -152,7 +155,7 @@ def _derived(outcome: JudgeOutcome, protocol: str, scores: Sequence[SystemScore]
             )
             for score in scores
         ),
-        notes=(f"{_meaning(protocol, 1, 5)}.", *_by_default(outcome)),
+        notes=(f"{_meaning(protocol, outcome.plan.aspect, 1, 5)}.", *_by_default(outcome)),
     )
 
 

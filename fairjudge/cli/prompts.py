@@ -29,7 +29,7 @@ def list_() -> None:
 @app.command()
 def show(
     name: Annotated[
-        str, Opt("Such as judge/coverage-single.v2; the newest without .v2.", argument=True)
+        str, Opt("Such as judge/coverage-single.v3; the newest without .v3.", argument=True)
     ],
 ) -> None:
     """Print one template as it stands."""

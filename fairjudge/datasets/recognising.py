@@ -23,6 +23,7 @@ ReportKind: TypeAlias = Literal[
     "audit verbosity",
     "audit parse",
     "audit covered",
+    "audit statements",
     "audit length",
     "audit order",
     "audit checks",
@@ -40,10 +41,13 @@ ReportKind: TypeAlias = Literal[
     "fairness proportional",
     "fairness overall",
     "fairness agreement",
+    "fairness people",
+    "fairness temperature",
     "bias words",
     "bias entities",
     "bias distinguishability",
     "bias inputs",
+    "bias quality",
 ]
 """The commands whose ``--json`` is known."""
 
@@ -147,6 +151,7 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "audit verbosity": lambda report: {"probe", "original", "extended"} <= _group(report),
     "audit parse": lambda report: {"unscored", "scored_by", "n_judgements"} <= _group(report),
     "audit covered": lambda report: {"slices", "uncovered"} <= _group(report),
+    "audit statements": lambda report: {"n_statements", "errors"} <= _group(report),
     "audit length": lambda report: "win_rates" in _group(report),
     "audit order": lambda report: {"by_place", "first_minus_last"} <= report.keys(),
     "audit checks": lambda report: {"checks", "judge"} <= report.keys(),
@@ -163,7 +168,12 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "fairness coverage": lambda report: _measured(report, "coverage"),
     "fairness proportional": lambda report: _measured(report, "proportional"),
     "fairness overall": lambda report: {"measure", "systems"} <= report.keys(),
-    "fairness agreement": lambda report: {"equal_coverage", "coverage_parity"} <= report.keys(),
+    "fairness agreement": lambda report: any(
+        isinstance(one, Mapping) and "n_unmatched" in one for one in report.values()
+    ),
+    "fairness people": lambda report: {"leanings", "groups"} <= _system(report),
+    "fairness temperature": lambda report: {"temperatures", "best"} <= report.keys(),
+    "bias quality": lambda report: "quality" in _group(report),
     "bias words": lambda report: {"inclusion", "against_source"} <= _system(report),
     "bias entities": lambda report: {"inclusion", "hallucination"} <= _system(report),
     "bias distinguishability": lambda report: {"counts", "dense"} <= _system(report),

@@ -7,6 +7,8 @@ from typing import Any
 
 _PUBLIC = {
     "agreement": "fairness_comparing",
+    "people": "fairness_people",
+    "temperature": "fairness_people",
     "chunk_size": "fairness_checks",
     "compare": "fairness_comparing",
     "coverage": "fairness",

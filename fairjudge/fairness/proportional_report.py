@@ -24,12 +24,17 @@ from fairjudge.fairness.distributions import (
 )
 from fairjudge.fairness.measures import SampleNumbers, by_rows
 from fairjudge.fairness.proportional import PROPORTIONAL, Proportional, proportional
-from fairjudge.fairness.share_error import HumanShares, corrected_shares, share_sensitivity
+from fairjudge.fairness.share_error import (
+    HumanShares,
+    corrected_shares,
+    people_distribution,
+    share_sensitivity,
+)
 from fairjudge.fairness.shares import TAU, collect
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.records.signature import signature
 from fairjudge.stats.resampling import Resampling, generator
-from fairjudge.text.tokens import Normaliser, TermMaker
+from fairjudge.text.tokens import Normaliser, Runs, TermMaker
 
 ValueScores: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 """A neural score of each (eid, system)'s summary against each value's text."""
@@ -97,6 +102,7 @@ def report_proportional(
     *,
     options: ProportionalOptions,
     scores: ValueScores | None = None,
+    given: HumanShares | None = None,
     human: HumanShares | None = None,
 ) -> ProportionalReport:
     """Measure every system that has a summary of a cluster.
@@ -105,6 +111,9 @@ def report_proportional(
     ----------
     scores
         For neural matching; unigrams where None. A summary without scores is ``unscored``.
+    given
+        p_y of the summaries themselves, as people found it, in place of any scorer; a summary
+        without is ``unscored``.
     human
         Shares by people, for a random part of the summaries.
 
@@ -124,6 +133,7 @@ def report_proportional(
             terms=terms,
             options=options,
             scores=scores,
+            given=given,
             human=human,
         )
         for system, by_eid in texts.items()
@@ -146,6 +156,11 @@ def source_terms(labelled: LabelledSet, normaliser: TermMaker) -> dict[str, tupl
     for text, label in zip(labelled.texts, labelled.labels, strict=True):
         if label is not None:
             texts[label].append(text)
+    if isinstance(normaliser, Runs):  # no run goes from one document into the next
+        return {
+            value: tuple(term for text in mine for term in normaliser.terms(text))
+            for value, mine in texts.items()
+        }
     return {value: normaliser.terms(_BETWEEN.join(mine)) for value, mine in texts.items()}
 
 
@@ -157,17 +172,22 @@ def _system(
     terms: Mapping[str, Mapping[str, tuple[str, ...]]],
     options: ProportionalOptions,
     scores: ValueScores | None,
+    given: HumanShares | None,
     human: HumanShares | None,
 ) -> SystemProportional:
-    found = {
-        one.eid: _distribution(
-            terms[one.eid],
-            texts[one.eid],
-            options,
-            None if scores is None else scores.get((one.eid, system), {}),
-        )
-        for one in sets
-    }
+    def distribution(eid: str) -> ValueDistribution | Exclusion:
+        key, source, text = (eid, system), terms[eid], texts[eid]
+        if given is None:
+            mine = None if scores is None else scores.get(key, {})
+            return _distribution(source, text, options, mine)
+        if key not in given:
+            return "unscored" if text.strip() else "empty_summary"
+        found = _distribution(source, text, options, dict.fromkeys(source, 0.0))
+        if not isinstance(found, ValueDistribution):
+            return found
+        return people_distribution(found, given[key], where=f"{system!r} for {eid!r}")
+
+    found = {one.eid: distribution(one.eid) for one in sets}
     measured = {eid: one for eid, one in found.items() if isinstance(one, ValueDistribution)}
     excluded = {eid: why for eid, why in found.items() if not isinstance(why, ValueDistribution)}
     distributions = list(measured.values())
@@ -204,7 +224,11 @@ def _system(
         sensitivity=None
         if options.error_rate is None
         else share_sensitivity(
-            distributions, error_rate=options.error_rate, target=options.target, tau=options.tau
+            distributions,
+            error_rate=options.error_rate,
+            target=options.target,
+            tau=options.tau,
+            at_most=options.released,
         ),
         samples=_samples(measured, options),
         excluded=excluded,
@@ -264,7 +288,7 @@ def _samples(
 def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
     target = options.target
     given = () if isinstance(target, str) else sorted(target.items())
-    neural = options.scorer != "unigrams"
+    neural = not options.scorer.startswith(("unigrams", "people:"))
     return signature(
         {
             "measure": "proportional",

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray
-from fairjudge.stats.correlation import rowwise, weighted_correlation
+from fairjudge.stats.correlation import CorrelationName, rowwise, weighted_correlation
 from fairjudge.stats.permutation import compare
 from fairjudge.stats.resampling import Resampling
 
@@ -22,7 +22,7 @@ _MIN_PAIRS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorerAgreement:
-    """Spearman correlation of a measure under two scorers, with a two-sided p-value against 0.
+    """Correlation under two scorers, or of two measures, with a two-sided p-value against 0.
 
     ``n_unmatched`` counts what only one of the scorers has.
     """
@@ -38,13 +38,14 @@ def agreement_over_samples(
     *,
     rng: np.random.Generator,
     n_resamples: int = 2000,
+    correlation: CorrelationName = "spearman",
 ) -> ScorerAgreement:
     """Compare a measure of each summary, such as its Equal Coverage, under two scorers.
 
     Interval and p-value are by bootstrap over clusters: summaries of one cluster stay together.
     """
     resampling = Resampling(rng=rng, n_resamples=n_resamples)
-    return _agreement(first, second, resampling, unit=lambda key: key[0])
+    return _agreement(first, second, resampling, correlation, unit=lambda key: key[0])
 
 
 def agreement_over_systems(
@@ -53,18 +54,19 @@ def agreement_over_systems(
     *,
     rng: np.random.Generator,
     n_resamples: int = 2000,
+    correlation: CorrelationName = "spearman",
 ) -> ScorerAgreement:
     """Compare a measure of each system, such as its Coverage Parity, under two scorers.
 
     The interval is by bootstrap over systems, the p-value from permuting them: there are few.
     """
     resampling = Resampling(rng=rng, n_resamples=n_resamples)
-    found = _agreement(first, second, resampling, unit=lambda key: key)
+    found = _agreement(first, second, resampling, correlation, unit=lambda key: key)
     if isinstance(found.rho, Undefined):
         return found
     x, y = _matched(first, second)
     shuffled = rng.permuted(np.broadcast_to(x, (n_resamples, x.size)), axis=1)
-    permuted = rowwise("spearman", shuffled, np.broadcast_to(y, shuffled.shape))
+    permuted = rowwise(correlation, shuffled, np.broadcast_to(y, shuffled.shape))
     placed = compare(found.rho.value, permuted, alternative="two-sided")
     return replace(found, rho=replace(found.rho, p_value=placed.p_value))
 
@@ -73,6 +75,7 @@ def _agreement(
     first: Mapping[_Key, float],
     second: Mapping[_Key, float],
     resampling: Resampling,
+    correlation: CorrelationName,
     *,
     unit: Callable[[_Key], Hashable],
 ) -> ScorerAgreement:
@@ -84,8 +87,8 @@ def _agreement(
     )
     if len(shared) >= _MIN_PAIRS:
         x, y = _matched(first, second)
-        correlation = weighted_correlation("spearman", x, y, documents=units)
-        rho = resampling.statistic(correlation, len(set(units)), n=x.size, null=0.0)
+        statistic = weighted_correlation(correlation, x, y, documents=units)
+        rho = resampling.statistic(statistic, len(set(units)), n=x.size, null=0.0)
     return ScorerAgreement(rho=rho, n=len(shared), n_unmatched=len(first.keys() ^ second.keys()))
 
 

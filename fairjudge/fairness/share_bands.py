@@ -11,7 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairjudge.fairness.measures import Band
-from fairjudge.fairness.shares import Shares, area_under_curve, second_order, shortfalls
+from fairjudge.fairness.shares import (
+    Shares,
+    area_under_curve,
+    binary_unfair,
+    second_order,
+    shortfalls,
+)
 from fairjudge.stats._arrays import BoolArray, FloatArray
 
 _HALVINGS = 60
@@ -42,9 +48,15 @@ def bur_band(errors: ShareErrors) -> Band:
     """Bound the BUR; both ends are reached for each sample."""
     shares, movable, tau = errors.shares, errors.movable, errors.shares.tau
     lacks = _missing(shares, np.full(len(shares.wanted), tau))
-    fewest = lacks > movable + _ROUNDING
-    left = np.maximum(0.0, shares.got - movable[:, None])
-    most = (left < tau * shares.wanted - _ROUNDING).any(axis=1)
+    left = replace(shares, got=np.maximum(0.0, shares.got - movable[:, None]))
+    most = binary_unfair(left)
+    if shares.at_most:
+        # To have more than tau of their shares values must be given more than they lack, and at
+        # tau = 1 not all can have more.
+        short = (lacks >= movable - _ROUNDING) | np.full(len(lacks), tau >= 1.0)
+        fewest = binary_unfair(shares) & short
+    else:
+        fewest = lacks > movable + _ROUNDING
     return Band(low=float(fewest.mean()), high=float(most.mean()))
 
 

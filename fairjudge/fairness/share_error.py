@@ -120,13 +120,14 @@ def share_sensitivity(
     error_rate: float,
     target: Target = "ratio",
     tau: float = TAU,
+    at_most: bool = False,
 ) -> Sensitivity | Undefined:
     """Bound the measures where up to `error_rate` of each summary belongs to other values.
 
     The true p_y lies within that total variation distance of the measured one, anywhere among
     the values of the sample; a sample of one value has nothing to misplace. The ends of BUR and
-    AUC are reached for each sample, those of UER and SOF may be wider than need be. Undefined for
-    no samples.
+    AUC are reached for each sample, those of UER and SOF may be wider than need be. `at_most` is
+    that of `collect`. Undefined for no samples.
 
     Raises
     ------
@@ -137,7 +138,7 @@ def share_sensitivity(
         raise StatisticsError(f"error_rate must lie in [0, 1], got {error_rate!r}")
     if not distributions:
         return Undefined(why="no samples")
-    shares = collect(distributions, target=target, tau=tau)
+    shares = collect(distributions, target=target, tau=tau, at_most=at_most)
     several = np.array([len(d.values) > 1 for d in distributions])
     present = np.array([[v in d.values for v in shares.values] for d in distributions])
     return Sensitivity(

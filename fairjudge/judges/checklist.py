@@ -1,13 +1,13 @@
-"""Checklists: of each group of reference answers whether a summary covers it, and by which words.
+"""Checklists of coverage: of each group of answers whether a summary covers it, by which words.
 
 What a model is shown, how its reply is read and checked, and what follows from the list. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby, pairwise
+from itertools import groupby
 from statistics import fmean
 from typing import Any, TypeAlias
 
@@ -15,15 +15,13 @@ from fairjudge.domain import (
     Answer,
     Article,
     ChecklistEntry,
-    Judgement,
+    JudgeTask,
     QuestionAnswers,
     Unscored,
     Verdict,
 )
-from fairjudge.judges.asking import Derived
-from fairjudge.parsing import read_objects, whole_number
+from fairjudge.parsing import read_entries, whole_number
 from fairjudge.prompting import Fenced, json_object
-from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.folding import folded_key
 from fairjudge.text.quoting import find_quote
 
@@ -32,30 +30,34 @@ GROUPS_PER_CALL = 25
 
 LIKERT_SHARES = (0.10, 0.35, 0.65, 0.90)
 """Share covered below which a summary is rated 1, and up to which 2, 3 and 4; above, 5."""
-PAIRWISE_MARGIN = 0.05
-"""Lead, as a share of all groups, below which a pair is a tie."""
+PAIRWISE_MARGIN = 1.0
+"""Lead in groups below which a pair is a tie."""
 
+READER_VERSION = 2
+"""Of what `read_block` takes; part of the signature."""
 NO_ANSWERS = Unscored(reason="empty_input", detail="no reference answer")
 _VERDICTS: Mapping[str, float] = {
     "covered": 1, "yes": 1, "partly": 0.5, "partially": 0.5, "no": 0, "not covered": 0,
+    "contradicted": 0, "contradicts": 0,
 }  # fmt: skip
+_CONTRADICTED = frozenset({"contradicted", "contradicts"})
 
 _ENTRY = json_object(
     {
         "group": {"type": "integer"},
         "quote": {"type": "string"},
         "wordings": {"type": "array", "items": {"type": "integer"}},
-        "verdict": {"type": "string", "enum": ["covered", "partly", "no"]},
+        "verdict": {"type": "string", "enum": ["covered", "partly", "no", "contradicted"]},
     }
 )
-SCHEMA = json_object({"entries": {"type": "array", "items": _ENTRY}})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """One group of answers to a question; ``unit`` is ``"answer:<question>.<group>"``.
 
-    ``wordings`` holds for each different wording the places of its answers in the group.
+    ``wordings`` holds for each different wording the places of its answers in the group;
+    ``rivals`` says that some groups of its question exclude each other.
     """
 
     unit: str
@@ -63,6 +65,8 @@ class Group:
     answers: tuple[Answer, ...]
     label: str
     wordings: tuple[tuple[int, ...], ...]
+    rivals: bool = False
+    disputed_by: tuple[str, ...] = ()
 
 
 def groups_of(questions: Sequence[QuestionAnswers]) -> tuple[Group, ...]:
@@ -71,13 +75,15 @@ def groups_of(questions: Sequence[QuestionAnswers]) -> tuple[Group, ...]:
         Group(
             unit=f"answer:{q}.{g}",
             question=question.question,
-            answers=answers,
-            label=question.group_labels[g] if question.group_labels else "",
-            wordings=_wordings(answers),
+            answers=group.answers,
+            label=group.label,
+            wordings=_wordings(group.answers),
+            rivals=question.kind == "rivals",
+            disputed_by=group.disputed_by,
         )
         for q, question in enumerate(questions)
-        for g, answers in enumerate(question.answer_groups)
-        if answers
+        for g, group in enumerate(question.groups())
+        if group.answers
     )
 
 
@@ -95,10 +101,67 @@ Block: TypeAlias = tuple[Group, ...]
 
 
 def blocks_of(groups: Sequence[Group], *, limit: int = GROUPS_PER_CALL) -> tuple[Block, ...]:
-    """Return `groups` in blocks of about the same size, each of `limit` at the most."""
-    n_blocks = -(-len(groups) // limit)
-    bounds = [round(place * len(groups) / n_blocks) for place in range(n_blocks + 1)]
-    return tuple(tuple(groups[a:b]) for a, b in pairwise(bounds))
+    """Return `groups` in as few blocks of at most `limit` as can be, of about the same size.
+
+    A question's groups stay together, for they are judged beside each other: more than `limit` of
+    them are a block of their own.
+    """
+    questions = [tuple(some) for _, some in groupby(groups, key=_question_number)]
+    fewest = len(_filled(questions, limit))
+    sizes = range(-(-len(groups) // max(fewest, 1)), limit)
+    filled = (_filled(questions, size) for size in sizes)
+    return next((found for found in filled if len(found) == fewest), _filled(questions, limit))
+
+
+class CoverageForm:
+    """Lists the groups of answers; see `fairjudge.judges.checklist_judge.ChecklistForm`."""
+
+    prompt = "coverage-checklist"
+    repair_prompt = "checklist-repair"
+    schema: Mapping[str, Any] = json_object({"entries": {"type": "array", "items": _ENTRY}})
+    nothing = NO_ANSWERS
+    version: Mapping[str, int] = {"block": GROUPS_PER_CALL, "reader": READER_VERSION}
+
+    def parts(self, task: JudgeTask) -> Sequence[Block]:
+        """Return the groups in blocks; see `blocks_of`."""
+        return blocks_of(groups_of(task.questions))
+
+    def fields(self, task: JudgeTask, part: Block) -> dict[str, str | Fenced]:
+        """Return what fills the prompt."""
+        return {
+            "groups": fence_groups(part, task.articles),
+            "text": Fenced("summary", (task.texts[0],)),
+            "n_groups": str(len(part)),
+        }
+
+    def repair_fields(self, part: Block) -> dict[str, str]:
+        """Return what fills the prompt that asks once more."""
+        return {"n_groups": str(len(part))}
+
+    def read(
+        self, task: JudgeTask, part: Block, text: str
+    ) -> tuple[ChecklistEntry, ...] | Unscored:
+        """See `read_block`."""
+        return read_block(text, part, task.texts[0])
+
+    def verdict(self, entries: tuple[ChecklistEntry, ...]) -> dict[str, Any]:
+        """Return the share of groups covered, and the list."""
+        return {"value": share_covered(entries), "checklist": entries}
+
+
+def _question_number(group: Group) -> str:
+    return group.unit.partition(".")[0]
+
+
+def _filled(questions: Sequence[Block], limit: int) -> tuple[Block, ...]:
+    """Return the groups of `questions`, in order, each block filled up to `limit`."""
+    blocks: list[Block] = []
+    for some in questions:
+        if blocks and len(blocks[-1]) + len(some) <= limit:
+            blocks[-1] += some
+        else:
+            blocks.append(some)
+    return tuple(blocks)
 
 
 def fence_groups(block: Sequence[Group], articles: Sequence[Article]) -> Fenced:
@@ -109,15 +172,24 @@ def fence_groups(block: Sequence[Group], articles: Sequence[Article]) -> Fenced:
     }
     numbered = enumerate(block, 1)
     texts = (
-        "\n".join([f"Question: {_line(question)}", *_group_lines(some, outlets)])
-        for question, some in groupby(numbered, key=lambda one: one[1].question)
+        _question_text([*some], outlets)
+        for _, some in groupby(numbered, key=lambda one: _question_number(one[1]))
     )
     return Fenced("reference", tuple(texts))
 
 
-def _group_lines(groups: Iterator[tuple[int, Group]], outlets: Mapping[str, str]) -> Iterator[str]:
+def _question_text(groups: Sequence[tuple[int, Group]], outlets: Mapping[str, str]) -> str:
+    first = groups[0][1]
+    question = f"Question{' (its groups are rivals)' * first.rivals}: {_line(first.question)}"
+    return "\n".join([question, *_group_lines(groups, outlets)])
+
+
+def _group_lines(groups: Iterable[tuple[int, Group]], outlets: Mapping[str, str]) -> Iterator[str]:
     for number, group in groups:
-        yield f"Group {number}" + (f" ({_line(group.label)})" if group.label else "") + ":"
+        label = f" ({_line(group.label)})" if group.label else ""
+        against = [_outlet(aid, outlets) for aid in group.disputed_by]
+        disputed = f", disputed by {'; '.join(against)}" if against else ""
+        yield f"Group {number}{label}{disputed}:"
         for place, answers in enumerate(group.wordings, 1):
             first = group.answers[answers[0]]
             voices = dict.fromkeys(_voice(group.answers[at], outlets) for at in answers)
@@ -126,12 +198,15 @@ def _group_lines(groups: Iterator[tuple[int, Group]], outlets: Mapping[str, str]
 
 
 def _voice(answer: Answer, outlets: Mapping[str, str]) -> str:
-    outlet = _line(outlets.get(answer.aid, f"article {answer.aid}"))
+    outlet = _outlet(answer.aid, outlets)
+    stance = f" ({answer.stance})" if answer.stance else ""
     if not answer.speaker:
-        return outlet
-    return f"{_line(answer.speaker)} in {outlet}" + (
-        ", which disputes it" if answer.stance == "disputes" else ""
-    )
+        return f"{outlet}{stance}"
+    return f"{_line(answer.speaker)} in {outlet}{stance}"
+
+
+def _outlet(aid: str, outlets: Mapping[str, str]) -> str:
+    return _line(outlets.get(aid, f"article {aid}"))
 
 
 def _line(text: str) -> str:
@@ -143,10 +218,11 @@ def read_block(
 ) -> tuple[ChecklistEntry, ...] | Unscored:
     """Read a reply on `block`: every group's entry, or why the reply cannot be used.
 
-    A group that is covered, even in part, must have a quote that stands in `text`, the summary;
-    the summary's own words take its place. ``detail`` holds what is wrong, in words of ours alone.
+    A group that is covered, even in part, or contradicted must have a quote that stands in `text`,
+    the summary; the summary's own words take its place. ``detail`` holds what is wrong, in words of
+    ours alone.
     """
-    found = _objects(reply)
+    found = read_entries(reply)
     if isinstance(found, Unscored):
         return found
     rows: dict[int, Mapping[str, Any]] = {}
@@ -172,32 +248,29 @@ def read_block(
     return tuple(entries)
 
 
-def _objects(reply: str) -> list[Any] | Unscored:
-    """Return the entries of a reply that holds them once; quoted lists beside them are suspect."""
-    found = [read_object["entries"] for read_object in read_objects(reply, "entries")]
-    lists = [one for one in found if isinstance(one, list)]
-    if len(lists) == len(found) == 1:
-        return lists[0]
-    detail = "it holds several lists of entries" if lists else "it holds no list of entries"
-    return Unscored(reason="unparseable", detail=detail, raw=reply)
-
-
 def _entry(row: Mapping[str, Any], group: Group, text: str) -> ChecklistEntry | str:
     """Return the entry, or what is wrong with `row`."""
     said = row.get("verdict")
-    covered = _VERDICTS.get(said.strip().casefold()) if isinstance(said, str) else None
-    if covered is None:
+    verdict = said.strip().casefold() if isinstance(said, str) else ""
+    if verdict not in _VERDICTS:
         return "has no verdict that was asked for"
-    if covered == 0:
-        return ChecklistEntry(unit=group.unit, covered=0, quote="", credited=(), answers=())
+    covered = _VERDICTS[verdict]
+    if covered == 0 and verdict not in _CONTRADICTED:
+        return _not_covered(group, quote="")
     quote = row.get("quote")
     span = find_quote(quote, text) if isinstance(quote, str) else None
     if span is None:
         return "has a quote that does not stand in the summary"
+    if verdict in _CONTRADICTED:
+        return _not_covered(group, quote=text[span.start : span.end], contradicted=True)
     answers = _answers(row.get("wordings"), group)
     if answers is None:
         return f"names wordings other than 1 to {len(group.wordings)}"
     return credited_entry(group, covered, answers, quote=text[span.start : span.end])
+
+
+def _not_covered(group: Group, *, quote: str, **more: bool) -> ChecklistEntry:
+    return ChecklistEntry(unit=group.unit, covered=0, quote=quote, credited=(), answers=(), **more)
 
 
 def _answers(given: object, group: Group) -> tuple[int, ...] | None:
@@ -242,48 +315,9 @@ def likert_of(share: float) -> int:
     return 1 if share < lowest else 2 + sum(share > bound for bound in rest)
 
 
-def pairwise_of(share_a: float, share_b: float) -> Verdict:
-    """Return who covers more, or a tie where the lead is below the margin."""
-    lead = share_a - share_b
+def pairwise_of(share_a: float, share_b: float, *, n_groups: int) -> Verdict:
+    """Return who covers more of `n_groups`, or a tie where the lead is less than one of them."""
+    lead = (share_a - share_b) * n_groups
     if abs(lead) < PAIRWISE_MARGIN - 1e-9:
         return "tie"
     return "a" if lead > 0 else "b"
-
-
-def derive(rows: Sequence[Judgement], protocols: Sequence[Derived]) -> tuple[Judgement, ...]:
-    """Return what `rows`, checklists of one judge, say under other protocols.
-
-    Each row says so by ``derived_from``. Pairs come in both orders, of which none was asked; a pair
-    with an unscored side is unscored for that side's reason.
-    """
-    lists = [row for row in rows if PROTOCOLS[row.protocol].itemized and row.system is not None]
-    found: list[Judgement] = []
-    for row in lists if any(PROTOCOLS[name].graded for name in protocols) else ():
-        value = likert_of(row.value) if isinstance(row.value, int | float) else None
-        rating = {"system": row.system, "value": value, "unscored": row.unscored}
-        found.append(_derived(row, "likert", rating))
-    if any(PROTOCOLS[name].paired for name in protocols):
-        meetings: dict[tuple[str, int | None], list[Judgement]] = {}
-        for row in lists:
-            meetings.setdefault((row.eid, row.repeat), []).append(row)
-        pairs = (pair for some in meetings.values() for pair in combinations(some, 2))
-        found += [row for a, b in pairs for row in _pair(a, b)]
-    return tuple(found)
-
-
-def _pair(a: Judgement, b: Judgement) -> Iterator[Judgement]:
-    value: Verdict | None = None
-    if isinstance(a.value, int | float) and isinstance(b.value, int | float):
-        value = pairwise_of(a.value, b.value)
-    unscored = a.unscored or b.unscored
-    fields = {"system_a": a.system, "system_b": b.system, "value": value, "unscored": unscored}
-    for order in ("ab", "ba"):
-        yield _derived(a, "pairwise", {**fields, "order": order})
-
-
-def _derived(row: Judgement, protocol: Derived, fields: Mapping[str, Any]) -> Judgement:
-    kept = ("eid", "aspect", "unit", "judge", "scored_by", "signature", "repeat")
-    known = {name: getattr(row, name) for name in kept if getattr(row, name) is not None}
-    return Judgement.model_validate(
-        {**known, "protocol": protocol, "derived_from": "checklist", **fields}
-    )

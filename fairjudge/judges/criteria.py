@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -96,11 +96,11 @@ def _scales(
 BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
     "faithfulness": _scales(
         (
-            "more than half of the statements are unsupported, or up to half with a central "
-            "one among them, or it is no summary",
-            "up to half are unsupported, or up to a quarter with a central one among them",
-            "up to a quarter are unsupported, or up to a tenth with a central one among them",
-            "up to a tenth, or a single one, is unsupported, and no central one",
+            "more than half of the statements are unsupported, or several gravely, or it is no "
+            "summary",
+            "at most half of the statements are unsupported, and at most one of them gravely",
+            "at most a quarter of the statements are unsupported, none gravely",
+            "at most a tenth of the statements, or a single one, is unsupported, and not gravely",
             "every statement is supported",
         ),
         yes="every statement is supported",
@@ -121,14 +121,14 @@ BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
     ),
     "coverage-answer": _scales(
         (
-            "the answer does not appear at all",
-            "only its topic is touched",
-            "part of it is there, or it is there vaguely",
+            "the answer does not appear at all, or its contrary does",
+            "only its topic is touched, or its point is left vague",
+            "its point is there, and much of what else matters is missing or vaguer",
             "it is there but for a detail",
             "it is there in full",
         ),
-        yes="the summary states the answer or makes it plain",
-        no="it does not, or only touches its topic",
+        yes="the answer is covered",
+        no="it is not covered, or in part only",
     ),
 }
 
@@ -194,11 +194,13 @@ def _shown(task: JudgeTask, place: int) -> str:
 
 def fence_articles(articles: tuple[Article, ...]) -> Fenced:
     """Return `articles` fenced, each with its title and outlet."""
-    return Fenced(
-        "article",
-        tuple(f"{article.title}\n\n{article.content}".strip() for article in articles),
-        tuple(article.domain or article.title for article in articles),
-    )
+    names = tuple(article.domain or article.title for article in articles)
+    return Fenced("article", article_texts(articles), names)
+
+
+def article_texts(articles: Sequence[Article]) -> tuple[str, ...]:
+    """Return each article as a judge is shown it: its title, then its text."""
+    return tuple(f"{article.title}\n\n{article.content}".strip() for article in articles)
 
 
 def fence_questions(questions: tuple[QuestionAnswers, ...]) -> Fenced:

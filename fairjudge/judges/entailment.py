@@ -14,10 +14,18 @@ from typing import Literal
 
 from fairjudge.domain import Answer, Article, JudgeTask, SourceCovered, Unscored
 from fairjudge.judges.balance import statements_of
-from fairjudge.judges.trained import NO_ANSWER, NO_ARTICLE, NO_SENTENCE, by_source
+from fairjudge.judges.trained import (
+    NO_ANSWER,
+    NO_ARTICLE,
+    NO_SENTENCE,
+    SUPPORTED_FROM,
+    StatementSupport,
+    by_source,
+)
 from fairjudge.ports import EntailmentModel
 from fairjudge.text.chunks import chunks
 from fairjudge.text.sentences import sentence_texts
+from fairjudge.text.statements import statement_texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +70,33 @@ class EntailmentSupport:
         if not sentences:
             return NO_SENTENCE
         return self._entailed(tuple(chunks(sentences)), [answer.answer for answer in answers])
+
+    def statements(
+        self, text: str, articles: Sequence[Article]
+    ) -> tuple[StatementSupport, ...] | Unscored:
+        """See `fairjudge.judges.trained.TrainedSupport`; what is near is a chunk of an article."""
+        sentences = statement_texts(text)
+        if not sentences:
+            return NO_SENTENCE
+        premises = [self._premises((article.content,)) for article in articles]
+        if not any(premises):
+            return NO_ARTICLE
+        by_article = [self._entailed(some, sentences) if some else None for some in premises]
+        found = []
+        for place, sentence in enumerate(sentences):
+            supports = [0.0 if some is None else some[place] for some in by_article]
+            order = sorted(range(len(articles)), key=lambda n: -supports[n])
+            best = order[0]
+            near = max(premises[best], key=lambda premise: self._known[premise, sentence])
+            found.append(
+                StatementSupport(
+                    statement=sentence,
+                    support=supports[best],
+                    articles=tuple(n for n in order if supports[n] >= SUPPORTED_FROM),
+                    near=near,
+                )
+            )
+        return tuple(found)
 
     def sources(
         self, text: str, articles: Sequence[Article]

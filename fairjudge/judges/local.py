@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fairjudge.domain import (
+    Article,
     ChecklistEntry,
     Judgement,
     JudgeTask,
     ProtocolName,
     SourceCovered,
+    StatementEntry,
     Unscored,
     Verdict,
 )
@@ -20,7 +22,8 @@ from fairjudge.judges.balance import BALANCE, balance_of
 from fairjudge.judges.checklist import NO_ANSWERS, Group, credited_entry, groups_of, share_covered
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
-from fairjudge.judges.trained import Asked, TrainedSupport
+from fairjudge.judges.statements import share_supported
+from fairjudge.judges.trained import Asked, StatementSupport, TrainedSupport
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.signature import signature
 from fairjudge.text.closest import PassageFinder
@@ -98,7 +101,8 @@ class LocalJudge:
         if not all(text.strip() for text in task.texts):
             return EMPTY_SUMMARY
         if PROTOCOLS[task.protocol].itemized:
-            return self._checklist(task)
+            listed = self._checklist if task.aspect == "coverage" else self._statements
+            return listed(task)
         if task.aspect == BALANCE:
             return self._balance(task)
         supports: list[float] = []
@@ -140,6 +144,14 @@ class LocalJudge:
             for group in groups
         ]
         return self._judgement(task, value=share_covered(entries), checklist=entries)
+
+    def _statements(self, task: JudgeTask) -> Judgement | Unscored:
+        """Support the statements whose support reaches the threshold; the others are absent."""
+        found = self.support.statements(task.texts[0], task.articles)
+        if isinstance(found, Unscored):
+            return found
+        entries = [_statement(number, one, task.articles) for number, one in enumerate(found)]
+        return self._judgement(task, value=share_supported(entries), statements=entries)
 
     def _entry(
         self, group: Group, supports: Sequence[float], text: str, finder: PassageFinder
@@ -197,6 +209,22 @@ class LocalJudge:
         for name in found:
             del self._waiting[name]
         return found
+
+
+def _statement(number: int, found: StatementSupport, articles: Sequence[Article]) -> StatementEntry:
+    """Return a statement's entry; the quote is the nearest sentence of the best article."""
+    supported = found.support >= YES_FROM and bool(found.articles)
+    named = [articles[place] for place in found.articles] if supported else []
+    span = find_quote(found.near, named[0].content) if named else None
+    quote = named[0].content[span.start : span.end] if span is not None else ""
+    return StatementEntry(
+        sentence=number,
+        statement=found.statement,
+        verdict="supported" if supported else "absent",
+        articles=tuple(article.aid for article in named),
+        quote=quote,
+        support=round(found.support, 6),
+    )
 
 
 def _key(asked: Asked) -> _Key:

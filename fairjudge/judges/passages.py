@@ -72,6 +72,25 @@ class Passages:
         long_enough = words.count(" ") + 1 >= LEAST_QUOTED
         return long_enough and any(f" {words} " in f" {text} " for text in self.plain_texts)
 
+    def holders(self, statement: str) -> tuple[int, ...]:
+        """Return the texts in which `statement` stands word for word, by number."""
+        words = plain(statement)
+        return tuple(n for n, text in enumerate(self.plain_texts) if f" {words} " in f" {text} ")
+
+    def nearest(
+        self, statement: Vectors, *, limit: int = NEAREST
+    ) -> tuple[tuple[int, str, str], ...]:
+        """Return the passages of `near` that are of one text, nearest first.
+
+        Each with the number of its text and the sentence that is near.
+        """
+        found: dict[str, tuple[int, str, str]] = {}
+        for place in self._order(statement, limit):
+            start, end = self._span(place)
+            passage = " ".join(self.sentences[start:end])
+            found.setdefault(passage, (self.owners[place], self.sentences[place], passage))
+        return tuple(found.values())
+
     def near(self, statement: Vectors, *, limit: int = NEAREST) -> tuple[str, ...]:
         """Return the passages nearest to a statement's vector, and the nearest sentences in one.
 
@@ -79,7 +98,7 @@ class Passages:
         once. The last one joins what is nearest in different places, for statements that are made
         of several.
         """
-        order = np.argsort(-(self.vectors @ statement), kind="stable")[:limit].tolist()
+        order = self._order(statement, limit)
         spans: dict[tuple[int, int], None] = {}
         for place in order:
             if not any(start <= place < end for start, end in spans):
@@ -88,6 +107,10 @@ class Passages:
         if len(spans) > 1:
             found.append(" ".join(self.sentences[place] for place in sorted(order)))
         return tuple(dict.fromkeys(found))
+
+    def _order(self, statement: Vectors, limit: int) -> list[int]:
+        found: list[int] = np.argsort(-(self.vectors @ statement), kind="stable")[:limit].tolist()
+        return found
 
     def nearest_and_joined(self, statement: Vectors) -> tuple[str, ...]:
         """Return the first and the last of `near`: what coverage reads, at a third of the cost."""

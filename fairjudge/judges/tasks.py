@@ -34,6 +34,9 @@ _EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {
 }
 """Which reference units an aspect knows; the first is the default. Custom criteria take any."""
 
+_CHECKLISTS = frozenset({("coverage", "qa_pairs"), ("faithfulness", "articles")})
+"""What a checklist is of, and against what."""
+
 _PRESETS: Mapping[Preset, Mapping[str, tuple[ProtocolName, ReferenceUnit, TextUnit]]] = {
     "recommended": {
         "faithfulness": ("pairwise", "article", "summary"),
@@ -111,10 +114,12 @@ def resolve_plan(
         raise ConfigurationError(
             f"{aspect} is judged against {' or '.join(known)}, not {plan.reference_unit!r}"
         )
-    if PROTOCOLS[plan.protocol].itemized and (
-        plan.aspect != "coverage" or plan.reference_unit != "qa_pairs"
-    ):
-        raise ConfigurationError("a checklist is for coverage against all QA pairs (qa_pairs)")
+    listed = (plan.aspect, plan.reference_unit)
+    if PROTOCOLS[plan.protocol].itemized and listed not in _CHECKLISTS:
+        raise ConfigurationError(
+            "a checklist is for coverage against all QA pairs (qa_pairs) and for faithfulness "
+            "against all articles (articles)"
+        )
     if plan.text_unit == "sentence" and (
         not PROTOCOLS[plan.protocol].judges_parts or plan.reference_unit != "articles"
     ):

@@ -35,6 +35,24 @@ NO_ANSWER = Unscored(reason="empty_input", detail="no reference answer has text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StatementSupport:
+    """How far articles support one statement of a summary, in [0, 1].
+
+    ``articles`` are the places of those that do, the best first; ``near`` is the sentence of that
+    one which is nearest, empty where there is none.
+    """
+
+    statement: str
+    support: float
+    articles: tuple[int, ...]
+    near: str
+
+
+SUPPORTED_FROM = 0.5
+"""Support from which on a passage, or an article by it, supports a statement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedSupport:
     """Support by trained models, in [0, 1].
 
@@ -77,6 +95,47 @@ class TrainedSupport:
     def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
         """Return how far `text`, a summary, supports each of `answers`."""
         return self._units(text, [unit_of(answer) for answer in answers])
+
+    def statements(
+        self, text: str, articles: Sequence[Article]
+    ) -> tuple[StatementSupport, ...] | Unscored:
+        """Return how far `articles` support each statement of `text`, a summary, and which do."""
+        statements = statement_texts(text)
+        if not statements:
+            return NO_SENTENCE
+        clauses = [clause for statement in statements for clause in clauses_of(statement)]
+        self._vectoriser.add([*statements, *clauses])
+        sources = self._of(tuple(article.content for article in articles))
+        if sources is None:
+            return NO_ARTICLE
+        reading = _Reading()
+        asked = [self._ask_in_parts(statement, sources, reading) for statement in statements]
+        found = reading.read(self.models, coverage=False)
+        return tuple(
+            self._located(statement, sources, one(found), found)
+            for statement, one in zip(statements, asked, strict=True)
+        )
+
+    def _located(
+        self, statement: str, sources: Passages, support: float, found: _Found
+    ) -> StatementSupport:
+        """Say which articles support a statement: by a passage, or by what they say together."""
+        lacking = sources.vocabulary.lacks(statement)
+        if sources.holds(statement):
+            holders = sources.holders(statement)
+            return StatementSupport(
+                statement=statement, support=support, articles=holders, near=statement
+            )
+        near = [
+            (found.get((passage, statement, lacking), 0.0), owner, sentence)
+            for owner, sentence, passage in sources.nearest(self._vectoriser.rows([statement])[0])
+        ]
+        near.sort(key=lambda one: -one[0])
+        alone = [one for one in near if one[0] >= SUPPORTED_FROM]
+        owners = dict.fromkeys(owner for _, owner, _ in alone or near)
+        return StatementSupport(
+            statement=statement, support=support, articles=tuple(owners), near=near[0][2]
+        )
 
     def sources(
         self, text: str, articles: Sequence[Article]

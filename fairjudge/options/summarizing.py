@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairjudge.options.declaring import Opt
 
 if TYPE_CHECKING:
-    from fairjudge.summaries.writing import LengthAndFairness
+    from fairjudge.summaries.wishes import Wishes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,36 @@ class SummarizeOptions:
             metavar="ATTR",
         ),
     ] = None
+    fair_wording: Annotated[
+        Literal["sources", "length", "undefined"],
+        Opt(
+            "With --fair: in proportion to the number of sources, to the length of their texts "
+            "(FairSumm), or fairly, without saying what that is (coverage fairness, A.6)."
+        ),
+    ] = "sources"
+    fair_labels: Annotated[
+        Literal["shown", "hidden"],
+        Opt("With --fair: whether the prompt tells which sources are of which value."),
+    ] = "shown"
+    focus: Annotated[
+        str | None, Opt("Topic or claim that the summary is to be about.", metavar="TOPIC")
+    ] = None
+    instruction: Annotated[
+        str | None, Opt("Words of your own at the end of the prompt.", metavar="TEXT")
+    ] = None
+    kind: Annotated[
+        Literal["news", "reviews", "tweets", "debates", "documents"],
+        Opt("What the texts are; only news are asked what sources say differently."),
+    ] = "news"
+    prompts: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Prompt of your own, with {{articles}}; of several one is drawn for each cluster. "
+            "'fairjudge prompts show summarize/direct' shows ours.",
+            flag="--prompt",
+            metavar="FILE",
+        ),
+    ] = ()
     n_sentences: Annotated[
         int | None, Opt("Wanted length in sentences.", flag="--sentences", ge=1)
     ] = None
@@ -39,8 +69,9 @@ class SummarizeOptions:
         tuple[str, ...],
         Opt(
             "Also write variants that differ in one thing: temperature=0.5,1, sentences=1,5, "
-            "words=50 or fair=ATTR (none: without it). May be given several times. Each is a "
-            "system of its own, called SYSTEM+NAME=V.",
+            "words=50 or fair=ATTR (none: without it), wording=length,undefined, labels=hidden, "
+            "kind=reviews, prompt=FILE, focus=TOPIC or instruction=TEXT. May be given several "
+            "times. Each is a system of its own, called SYSTEM+NAME=V.",
             flag="--sweep",
             metavar="NAME=V,V",
         ),
@@ -50,10 +81,18 @@ class SummarizeOptions:
     ] = None
 
     @property
-    def wishes(self) -> LengthAndFairness:
+    def wishes(self) -> Wishes:
         """What is asked of a summary beyond covering its sources."""
-        from fairjudge.summaries.writing import LengthAndFairness
+        from fairjudge.summaries.wishes import Wishes
 
-        return LengthAndFairness(
-            fair_attribute=self.fair_attribute, n_sentences=self.n_sentences, n_words=self.n_words
-        )
+        return Wishes(**{one.name: getattr(self, one.name) for one in fields(Wishes)})
+
+    def identity(self) -> dict[str, Any]:
+        """Return what a run is known by; options that came later stand there where given."""
+        later = ("fair_wording", "fair_labels", "focus", "instruction", "kind", "prompts")
+        defaults = {one.name: one.default for one in fields(self)}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in later or value != defaults[name]
+        }

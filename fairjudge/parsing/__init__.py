@@ -1,6 +1,7 @@
 """Reads what models write: a judge's verdict, or why there is none, and the items of a list."""
 
 from fairjudge.parsing._lists import (
+    read_entries,
     read_list,
     read_object,
     read_objects,
@@ -15,6 +16,7 @@ __all__ = [
     "PARSER_VERSION",
     "Reading",
     "locate_verdict",
+    "read_entries",
     "read_list",
     "read_object",
     "read_objects",

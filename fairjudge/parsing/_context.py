@@ -33,6 +33,8 @@ _TURN = re.compile(
     re.IGNORECASE,
 )
 _MINE = re.compile(r",\s(?=(?:i|my)\b)", re.IGNORECASE)
+_HENCE = re.compile(r"(?:thus\s|thereby\s|hence\s)?\w{2,12}ing\b", re.IGNORECASE)
+_CLAUSE = re.compile(rf",\s(?={_HENCE.pattern})", re.IGNORECASE)
 _REACH = 160
 _DENIED = re.compile(
     r"\b(?:not|cannot|never|hardly|scarcely|barely|neither|nor|nothing|nobody|none|few|no\s(?!doubt|question|wait)\w+"
@@ -45,14 +47,14 @@ _DENIED = re.compile(
 )
 """Before an answer in its part of the sentence: what denies it, or makes it one of several."""
 _SUPPOSED = re.compile(
-    r"\b(?:if(?!\s(?:only\sjust|forced|pressed|i\s(?:had|have|must)))|unless|whether|assuming|provided|suppos\w+|were\s(?:it|the|this)"
+    r"\b(?:if(?!\s(?:only\sjust|forced|pressed|i\s(?:had|have|must)))|unless|whether|assuming|provided\s(?:that|it|the)|suppos\w+|were\s(?:it|the|this)"
     r"|had\s(?:it|the|this|i\b)|wenn|falls|depend\w*|for\s(?:example|instance)|e\.g|according\sto|example"
     r"|to\s(?:get|reach|earn|achieve|be|obtain|raise|merit|deserve)(?:\sto)?\s(?:an?\s|the\s|for\s)?(?:\w+\s){0,3}\d)\b",
     re.IGNORECASE,
 )
 _TOLD = re.compile(
-    r"^\s{0,8}>|\b(?:says|said|saying|claims?|claimed|states?|contains?|includes?|asks?|asking|tells?|told|demands?"
-    r"|instructs?|insists?|orders\s(?:me|the|to)|requests?|outputs?\s|writes?|ends?\s(?:with)?|ignor(?:e|es|ing)|such\sas|an\sexample|for\s(?:example|instance)|the\sline|quotes?|begs?|wants?"
+    r"^\s{0,8}>|\b(?:says|said|saying|claims?|claimed|states?|contains?|includes?|asks?|asking|tells|told|demands?"
+    r"|instructs?|insists?|orders\s(?:me|the|to)|requests?|writes?|ends?\s(?:with)?|ignor(?:e|es|ing)|such\sas|an\sexample|for\s(?:example|instance)|the\sline|quotes?|begs?|wants?"
     r"|me\ssay|(?:answer|reply|respond)\swith|different\ssummary|critics?"
     r"|jury|jurors|film|movie|match|minister|people|someone|somebody|anyone|one\smight|author|some\s(?:say|would|claim)|others\s(?:say|would)"
     r"|(?:another|other|some|many|most|previous|earlier|lenient)\s(?:\w+\s)?(?:judges?|evaluators?|raters?|people|reviewers?|readers?|annotators?|graders?))\b"
@@ -96,6 +98,7 @@ def denied_before(text: str, start: int) -> bool:
     """Whether what stands before `start` denies what begins there, supposes it, or tells of it."""
     part = _TURN.split(sentence_before(text, start))[-1]
     near = re.split(r"[,:(]\s", part)[-1]
+    part = "" if part.endswith(", ") and _HENCE.match(text, start) else _CLAUSE.split(part)[-1]
     own = _MINE.split(part + text[start : start + 3])[-1]
     return bool(_DENIED.search(near) or _SUPPOSED.search(part) or _TOLD.search(own))
 

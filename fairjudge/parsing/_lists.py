@@ -9,6 +9,7 @@ import json
 import re
 from typing import Any
 
+from fairjudge.domain import Unscored
 from fairjudge.parsing._json import JsonValue, json_values
 from fairjudge.parsing._thoughts import without_reasoning
 
@@ -34,6 +35,16 @@ def read_object(text: str, key: str) -> dict[str, Any] | None:
 def read_objects(text: str, key: str) -> tuple[dict[str, Any], ...]:
     """Return the JSON objects in a reply that have `key`, in order; those inside others are not."""
     return tuple(one.value for one in _values(without_reasoning(text)) if _has(one, key))
+
+
+def read_entries(reply: str) -> list[Any] | Unscored:
+    """Return the entries of a reply that holds them once; quoted lists beside them are suspect."""
+    found = [one["entries"] for one in read_objects(reply, "entries")]
+    lists = [one for one in found if isinstance(one, list)]
+    if len(lists) == len(found) == 1:
+        return lists[0]
+    detail = "it holds several lists of entries" if lists else "it holds no list of entries"
+    return Unscored(reason="unparseable", detail=detail, raw=reply)
 
 
 def read_list(text: str, key: str, *, cut_off: bool = False) -> list[Any] | None:

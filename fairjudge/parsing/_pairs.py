@@ -45,7 +45,7 @@ _DOUBTFUL = (
 )
 _GAP = (
     rf"(?:\s{{0,5}},?\s?(?!{_DOUBTFUL})(?:is|was|does|seems|appears|remains|stands|to\sbe|as|the|an?|my|both|by\sfar"
-    r"|much|far|somewhat|overall|therefore|thus|hence|also|still|just|better|clear|obvious|has|contains|shows|(?:comes|ranks|ranked|takes|finishes|places)(?:\s(?:in|out))?"
+    r"|much|far|somewhat|overall|therefore|thus|hence|also|still|just|better|clear|obvious|performs|has|contains|shows|(?:comes|ranks|ranked|takes|finishes|places)(?:\s(?:in|out))?"
     rf"|makes|\w+\sand\s(?=hence|thus|therefore)|covers|provides|\w+ly|{words.VERB})(?![a-z])){{0,6}}\s{{0,5}}"
 )
 _GENERAL = (
@@ -65,7 +65,7 @@ _WHOLE = (
     rf"|(?:(?:als|que|di|من|than|to|over|above|as|compared\s(?:to|with))\s{{1,5}})?{_OTHER}|{words.SECOND}|второго|первого"
     rf"|{words.NOUN}|(?:than|then)\s(?:the\s)?other(?:\sone)?))*\W{{0,3}}(?:\s*$|[.,;:!()\-]|\s(?:because|since|as\s(?:it|summary)|due"
     r"|and|but|by|given|with|if\s(?:only\sjust|forced)|for\s(?:this|these|that|the)|on\s(?:balance|the\swhole)"
-    r"|in\s(?:my|total|all|every)|thanks|despite|even|though|although|owing|weil|parce|porque|so)\b|[かです입니다।]|\sहै))"
+    r"|in\s(?:my|total|all|every)|(?:of|at|in)\s\w+ing|thanks|despite|even|though|although|owing|weil|parce|porque|so)\b|[かです입니다।]|\sहै))"
 )
 _START = (
     r"(?:^\W{0,12}(?:[ab12]\)\s)?|[,;:(]\s{0,5}|\s-\s|\b(?:and|but|so|thus|therefore|hence|however|although|though|while|whereas|making|find)\s{1,5})"
@@ -73,7 +73,7 @@ _START = (
     r"|although|though|while|making|fazit"
     r"|(?:in|on)\s(?:my\s(?:view|opinion|judge?ment)|conclusion|summary|short|sum|the\send|balance|the\swhole|total)"
     r"|all\sin\sall|as\sa\sresult|consequently|(?:of|between)\sthe\stwo|after\s\w+ing|at\s(?:last|the\send)"
-    r"|(?:i|we)(?:'d|\swould)?\s(?:think|believe|find|feel|conclude|say|judge|consider|deem)(?:\sthat)?"
+    r"|(?:i|we)(?:'d|\swould)?\s(?:think|believe|find|feel|conclude|say|judge|consider|deem|evaluate|determine)(?:\sthat)?"
     r"|综上所述)[\s,:]{1,6}){0,4}(?:我(?:认为|觉得))?"
     rf"(?:{_OTHER}より)?"
 )
@@ -86,8 +86,8 @@ _PREFERS = (
 )
 _IS = (
     (
-        r"(?:the\s)?(?:(?P<good_is>winner|(?:better|best|stronger|superior|preferred|more\s(?!FAULT)\w+|most\s(?!FAULT)\w+))"
-        r"|(?P<bad_is>loser|worse|worst|weaker|weakest|inferior|less\s\w+|least\s\w+))(?:\s(?:one|choice|option|NOUN|of\sthe\stwo))?"
+        r"(?:the\s)?(?:(?:clear|overall|final)\s)?(?:(?P<good_is>winner|(?:better|best|stronger|superior|preferred|more\s(?!FAULT)\w+|most\s(?!FAULT)\w+))"
+        r"|(?P<bad_is>loser|worse|worst|weaker|weakest|inferior|less\s\w+|least\s\w+))(?:\s(?:one|choice|option|NOUN|of\sthe\stwo|here|overall))?"
         r"\s{1,5}(?:is|goes\sto|would\sbe)\s{1,5}"
     )
     .replace("FAULT", _FAULT)

@@ -269,7 +269,8 @@ class _Reader:
         found = (answer_at(text, at, self.scale) for at in places)
         answer = next((one for one in found if one), None)
         if answer is None:
-            match = wording.FOREIGN.match(text, place)
+            least = Rank.FINAL if self.scale.kind == "pair" else Rank.RATED
+            match = wording.FOREIGN.match(text, place) if rank >= least else None
             if match and ends(text, match.end(), strictly=True):
                 start, end = match.span()
                 yield Answer(start=start, end=end, value=None, problem="off_scale", rank=rank)

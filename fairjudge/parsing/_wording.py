@@ -58,7 +58,7 @@ OF_ELSE = re.compile(
 GOOD = re.compile(
     r"\b(?:verdict|winner|answer|conclusion|decision|preference|choice|better|best|top|preferred|pick"
     r"|strong(?:er|est)|overall|final|vs"
-    r"|(?:more|most)\s(?!\w*(?:error|mistake|omission|hallucination|issue))\w+|result|output)\b"
+    r")\b|^(?:the\s)?(?:more|most)\s(?!\w*(?:error|mistake|omission|hallucination|issue))\w+(?:\s\w+)?$"
     r"|^(?:the\s)?(?:first|1st|gold|rank(?:ed)?\s1|1)(?:\s(?:place|prize|choice))?$"
     rf"|{words.WINNER}|{words.BETTER}|{words.LABEL}"
 )

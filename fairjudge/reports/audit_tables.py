@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, interval, p_value, tally
+from fairjudge.reports.figures import Json, by_unit, interval, p_value, protocol_of, tally
 from fairjudge.reports.row_tables import rows_of, table
 from fairjudge.reports.tables import TextTable
 
@@ -26,8 +26,9 @@ def position_tables(report: Json) -> Iterator[TextTable]:
     """Yield position bias: one table a judge and aspect."""
     for group in report["groups"]:
         slices = {"all": group, **group["by_closeness"], **group["by_systems"]}
+        of = f"{group['judge']}, {group['aspect']}{by_unit(group)}"
         yield table(
-            f"Position bias of {group['judge']}, {group['aspect']} (percent of pairs)",
+            f"Position bias of {of} (percent of pairs)",
             "pairs: {pairs} | n> {n_pairs} | first> {first:percent} | second> {second:percent}"
             " | consistent> {consistency:percent} | one tie> {one_tie[value]:number.1}"
             " | p> {first_minus_second:p}",
@@ -62,8 +63,31 @@ def verbosity_tables(report: Json) -> Iterator[TextTable]:
         "judge: {judge} | aspect: {aspect} | protocol: {protocol} | added: {probe} | n> {n}"
         " | original> {original:percent} | longer> {extended:percent}"
         " | p> {original_minus_extended:p}",
-        report["groups"],
+        [{**group, "protocol": protocol_of(group)} for group in report["groups"]],
         notes=["p: test of original = longer. What is added is as long as the summary."],
+    )
+    for group in report["groups"]:
+        if group.get("scores"):
+            yield scores_table(group)
+
+
+VERSIONS = {"original": "as written", "extended": "longer"}
+
+
+def scores_table(group: Json) -> TextTable:
+    """Return how often each score was given to summaries as written and made longer."""
+    return table(
+        f"Scores by {group['judge']}, {group['aspect']}, {protocol_of(group)} ({group['probe']})",
+        "system: {system} | summaries: {version} | scores (score: how often): {counts}",
+        [
+            {
+                "system": system,
+                "version": VERSIONS[version],
+                "counts": ", ".join(f"{score}: {n}" for score, n in counts.items()),
+            }
+            for system, versions in group["scores"].items()
+            for version, counts in versions.items()
+        ],
     )
 
 
@@ -77,7 +101,7 @@ def parse_tables(report: Json) -> Iterator[TextTable]:
         "Judgements with and without a score",
         "judge: {judge} | aspect: {aspect} | protocol: {protocol} | judged> {n_judgements}"
         " | unscored> {n_unscored} | reasons: {unscored:tally} | scored by: {scored_by:tally}",
-        groups,
+        [{**group, "protocol": protocol_of(group)} for group in groups],
         notes=map(weak_judge, dict.fromkeys(by_default)),
     )
 
@@ -94,11 +118,21 @@ def length_tables(report: Json) -> Iterator[TextTable]:
             for win_rate in group["win_rates"]
         ]
         yield table(
-            f"Win rates at equal length, {group['judge']}, {group['aspect']} (percent)",
+            f"Win rates at equal length, {group['judge']}, {group['aspect']}{by_unit(group)} "
+            "(percent)",
             "pair: {system_a} beats {system_b} | n> {n} | as judged> {raw:percent}"
             " | adjusted> {adjusted:percent} | matched> {matched:percent} | n matched> {n_matched}",
             rates,
             notes=[_length_effect(group)],
+        )
+    if lengths := report.get("lengths"):
+        yield table(
+            "Lengths of summaries, in words",
+            "system: {system} | words> {words} | summaries> {n}",
+            [
+                {"system": name, "words": interval(one, digits=0), "n": one.get("n", "-")}
+                for name, one in lengths.items()
+            ],
         )
 
 

@@ -15,6 +15,7 @@ from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.counting import pluralize
 
 _SHOWN_NAMES = 10
+_SHOWN_ORIGINALS = 3
 _BOTH = (
     "Intervals: 95 %, over original documents; 'by assignment': over the assignments within them."
 )
@@ -48,6 +49,8 @@ def entities_tables(report: Json) -> Iterator[TextTable]:
             yield _scores(report, measure, " | summaries> {n}")
     if (odds := _odds(report)) is not None:
         yield odds
+    if (sizes := _sizes(report)) is not None:
+        yield sizes
 
 
 def measures_of(report: Json, measures: BiasMeasures[Any]) -> list[BiasMeasure[Any]]:
@@ -105,6 +108,30 @@ def _inclusion(report: Json, measure: BiasMeasure[Any]) -> TextTable:
             ),
             *_notes(report, {"inclusion": measure.key}),
         ),
+    )
+
+
+def _sizes(report: Json) -> TextTable | None:
+    """Return how long summaries are and how many names they hold; None for an earlier report."""
+    rows = [
+        {"system": system, "n": found["n"], **found["sizes"]}
+        for system, found in report["systems"].items()
+        if "sizes" in found
+    ]
+    if not rows:
+        return None
+    return table(
+        "Words and names of a summary",
+        "system: {system} | n> {n} | words> {words[mean]:number.1} | sd of words> {words_sd}"
+        " | names> {names[mean]:number} | sd of names> {names_sd} | made up %> {made_up:share}",
+        [
+            {
+                **row,
+                "words_sd": number(row["words"]["deviation"], digits=1),
+                "names_sd": number(row["names"]["deviation"]),
+            }
+            for row in rows
+        ],
     )
 
 
@@ -192,6 +219,26 @@ def distinguishability_tables(report: Json) -> Iterator[TextTable]:
                 *(_score_notes(report, measure, shown) if is_score else ()),
             ),
         )
+    if (originals := _originals(report)) is not None:
+        yield originals
+
+
+def _originals(report: Json) -> TextTable | None:
+    """Return the originals from whose summaries the group is told best; None where none is."""
+    rows = [
+        {**row, "original": original, "score": score}
+        for row in representations(report)
+        for original, score in list(row["score"].get("by_original", {}).items())[:_SHOWN_ORIGINALS]
+        if score > 0
+    ]
+    if not rows:
+        return None
+    return table(
+        "Originals from whose summaries the group is told best",
+        "system: {system} | vectors: {vectors} | original: {original} | score> {score:number}",
+        rows,
+        notes=(f"The first {_SHOWN_ORIGINALS} of each; --json has all. Read their summaries.",),
+    )
 
 
 def representations(report: Json) -> Iterator[Json]:
@@ -220,6 +267,50 @@ def _score_notes(report: Json, measure: BiasMeasure[Any], rows: Iterable[Json]) 
     for row in rows:
         if left_out := row["score"]["left_out"]:
             yield f"{row['system']}, {row['vectors']}: without a comparison: {tally(left_out)}"
+
+
+def quality_tables(report: Json) -> Iterator[TextTable]:
+    """Yield mean scores by group of inputs, and the differences between groups."""
+    names = "system: {system} | judge: {judge} | aspect: {aspect}"
+    yield table(
+        "Quality by group of inputs",
+        f"{names} | inputs: {{group}} | originals> {{n}} | mean> {{found:interval}}",
+        [
+            {**one, "group": group, "found": found, "n": found.get("n", 0)}
+            for one in report["groups"]
+            for group, found in one["quality"]["by_group"].items()
+        ],
+        notes=(
+            "local: groups mixed in each input; the others: everybody of one group. Means over "
+            "originals; Student's intervals, 95 %.",
+            *(
+                (f"Judgements left out: {left_out}.",)
+                if (left_out := tally(report["left_out"]))
+                else ()
+            ),
+        ),
+    )
+    yield table(
+        "Differences within originals",
+        f"{names} | inputs: {{group}} | less: {{other}} | originals> {{n}}"
+        " | difference> {difference:interval} | p (Holm)> {p_holm:p}",
+        [
+            {**one, **pair, "n": pair["difference"].get("n", 0)}
+            for one in report["groups"]
+            for pair in one["quality"]["differences"]
+        ],
+    )
+
+
+def annotated_table(found: Mapping[str, int], *, output: str) -> TextTable:
+    """Return what ``bias annotate`` wrote."""
+    return table(
+        "People marked",
+        "documents> {n_documents} | without people> {n_without_people} | names> {n_names}"
+        " | people> {n_people}",
+        [found],
+        notes=(f"Written: {output}",),
+    )
 
 
 def inputs_tables(report: Json, *, limit: int) -> Iterator[TextTable]:

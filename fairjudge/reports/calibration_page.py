@@ -21,12 +21,14 @@ from fairjudge.reports.parts import (
     Verbatim,
 )
 from fairjudge.reports.plots import Curve, Mark, curve_plot, reliability_plot
+from fairjudge.reports.protocol_tables import protocol_plot, protocol_tables
 from fairjudge.reports.rates_tables import rates_tables
 from fairjudge.text.counting import pluralize
 
 Groups = Sequence[Json]
 
 _LISTED, _LONGEST_REASON = 20, 600
+_KEY = ("judge", "aspect", "protocol", "unit")
 _PEOPLE = Mark(shape="diamond", filled=True)
 
 
@@ -37,8 +39,12 @@ def calibration_page(report: Json, *, position: Groups = ()) -> str:
     """
     groups = []
     for place, group in enumerate(report["groups"]):
-        who = (group["judge"], group["aspect"])
-        own = [one for one in position if (one["judge"], one["aspect"]) == who]
+        # What earlier versions wrote names fewer of these.
+        own = [
+            one
+            for one in position
+            if all(one.get(name) in (None, group.get(name)) for name in _KEY)
+        ]
         title, parts = tables.group_title(group), tuple(_group(group, own))
         groups.append(Section(id=f"group-{place}", title=title, parts=parts))
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
@@ -57,6 +63,8 @@ def calibration_parts(report: Json) -> Iterator[Part]:
 
 
 def _comparison(report: Json) -> Iterator[Part]:
+    yield from map(protocol_plot, report.get("protocols", ()))
+    yield from protocol_tables(report)
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])
@@ -84,9 +92,9 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
 
 
 def _agreement(group: Json) -> Iterator[Part]:
-    """Yield a forest plot of Spearman's correlation for each level; the tables have all three."""
+    """Yield a forest plot of Spearman's correlation at each level; tables have the others."""
     marks = {"judge": PLAIN, tables.HUMAN: _PEOPLE}
-    for level, label in tables.LEVELS.items():
+    for level, label in tables.levels_of(group).items():
         ceiling = tables.spearman(group["human"], level)
         yield forest(
             [

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.audit_tables import POSITION
-from fairjudge.reports.figures import Json, interval, percent, tally, why
+from fairjudge.reports.figures import Json, interval, percent, protocol_of, tally, why
+from fairjudge.reports.protocol_tables import protocol_tables
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import Column, TextTable
 from fairjudge.text.counting import pluralize
@@ -17,7 +19,12 @@ FEWEST_DOCUMENTS = 5
 HUMAN = "human-human"
 """The row of annotators' own agreement: each against the mean of the others."""
 HUMAN_NOTE = "Human-human: agreement of each annotator with the mean of the others."
-LEVELS = {"pooled": "pooled", "per_document": "per document", "system": "systems"}
+LEVELS = {
+    "pooled": "pooled",
+    "per_document": "per document",
+    "summary": "over summaries, means of their parts",
+    "system": "systems",
+}
 PLANS = {"with_judge": "labels and judge (PPI++)", "without_judge": "labels alone"}
 _FLAGS = {"flagged": "flagged", "few_documents": "few documents"}
 _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece": "ECE"}
@@ -26,6 +33,7 @@ _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece"
 def calibration_tables(report: Json) -> tuple[TextTable, ...]:
     """Return the summary, the tables of every group, the comparison of judges."""
     tables: list[TextTable] = [findings_table(report["groups"])] if report["groups"] else []
+    tables += protocol_tables(report)
     for group in report["groups"]:
         tables += [*agreement_tables(group), errors_table(group)]
     if report["comparisons"]:
@@ -34,8 +42,8 @@ def calibration_tables(report: Json) -> tuple[TextTable, ...]:
 
 
 def group_title(group: Json) -> str:
-    """Return judge, aspect and protocol in one line."""
-    return f"{group['judge']}, {group['aspect']}, {group['protocol']}"
+    """Return judge, aspect, protocol and unit in one line."""
+    return f"{group['judge']}, {group['aspect']}, {protocol_of(group)}"
 
 
 def verdict(group: Json) -> str:
@@ -133,7 +141,10 @@ def sources(group: Json) -> dict[str, Json]:
 
 
 def agreement_tables(group: Json) -> list[TextTable]:
-    """Return one table a level; the last has the notes."""
+    """Return one table a level; the last has the notes.
+
+    Where whole summaries were judged, the level of summaries is that of items.
+    """
     unscored = group["counts"]["unscored"]
     said = f"Unscored: {tally(unscored)}." if unscored else ""
     notes = (HUMAN_NOTE, *_reasons(group), said, *group["notes"])
@@ -150,8 +161,18 @@ def agreement_tables(group: Json) -> list[TextTable]:
             ],
             notes=notes if level == "system" else (),
         )
-        for level, label in LEVELS.items()
+        for level, label in levels_of(group).items()
     ]
+
+
+def levels_of(group: Json) -> dict[str, str]:
+    """Return the levels that are worth a table: of whole summaries, items are summaries."""
+    shown = dict(LEVELS)
+    found = group["agreement"]
+    of_parts = [found.get(level, {}).get("kendall", {}).get("n") for level in ("pooled", "summary")]
+    if why(found) or "summary" not in found or of_parts[0] == of_parts[1]:
+        del shown["summary"]
+    return shown
 
 
 def errors_table(group: Json) -> TextTable:
@@ -159,7 +180,8 @@ def errors_table(group: Json) -> TextTable:
     calibration = group["calibration"]
     held_out, reason = f"{calibration['method']}, held-out", calibration["calibrator"].get("why")
     return side_by_side(
-        f"{group_title(group)}: distance from people, in units of the labels",
+        f"{group_title(group)}: distance from people, in units of "
+        f"{'differences of labels' if PROTOCOLS[group['protocol']].paired else 'the labels'}",
         "error",
         _ERRORS,
         {"as judged": calibration["before"], held_out: calibration["after"]},
@@ -192,13 +214,17 @@ def overview_table(groups: Sequence[Json]) -> TextTable:
         notes=(
             "The interval of the judge is held against the baseline's value and the lower end "
             "of the human-human agreement; it is no formal test.",
+            "Errors of pairs are distances between differences, and stand in their own tables."
+            if any(PROTOCOLS[group["protocol"]].paired for group in groups)
+            else "",
         ),
     )
 
 
 def _overview_row(group: Json) -> Json:
     name, best = best_baseline(group)
-    calibration = group["calibration"]
+    paired = PROTOCOLS[group["protocol"]].paired
+    calibration = {"before": {}, "after": {}} if paired else group["calibration"]
     return {
         "title": group_title(group),
         "verdict": verdict(group),
@@ -291,7 +317,7 @@ def _reasons(group: Json) -> list[str]:
             continue
         reasons = {
             why(found[level][statistic]): label
-            for level, label in LEVELS.items()
+            for level, label in levels_of(group).items()
             for statistic in _STATISTICS
         }
         said += [f"{name}, {label}: {reason}." for reason, label in reasons.items() if reason]

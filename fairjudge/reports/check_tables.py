@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fairjudge.calibration.drift import FEWEST_DOCUMENTS
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.figures import Json
+from fairjudge.reports.figures import Json, protocol_of
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
 from fairjudge.text.counting import pluralize
@@ -49,7 +49,7 @@ def check_findings(report: Json) -> Iterator[str]:
     if n_unscored > report["max_unscored"] * n_all:
         yield f"{n_unscored:,} of {pluralize(n_all, 'judgement')} without a score."
     for group in report["groups"]:
-        who, n = f"{group['aspect']}, {group['protocol']}", group["n_labelled"]
+        who, n = f"{group['aspect']}, {protocol_of(group)}", group["n_labelled"]
         for side, when in (("after", "after"), ("before", "in the baseline")):
             if lost := group[f"n_without_{side}"]:
                 share = f"{lost:,} of {pluralize(n, 'anchor')} ({lost / n:.1%})"
@@ -62,7 +62,7 @@ def _table(group: Json, margin: float) -> TextTable:
     names = group["judge_before"], group["judge_after"]
     who = names[0] if names[0] == names[1] else f"{names[0]}, then {names[1]}"
     return table(
-        f"Check: {group['aspect']}, {group['protocol']}, by {who}",
+        f"Check: {group['aspect']}, {protocol_of(group)}, by {who}",
         "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",
         [
             {

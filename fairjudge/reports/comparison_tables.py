@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, tally
+from fairjudge.reports.figures import Json, protocol_of, tally
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
@@ -26,7 +26,7 @@ def group_title(group: Json) -> str:
     """Name aspect, protocol and judges."""
     names = group["first"], group["second"]
     who = names[0] if names[0] == names[1] else f"{names[0]} and {names[1]}"
-    return f"{group['aspect']}, {group['protocol']}, by {who}"
+    return f"{group['aspect']}, {protocol_of(group)}, by {who}"
 
 
 def _tables(group: Json) -> Iterator[TextTable]:

@@ -15,7 +15,13 @@ _MAX_ROWS = 30
 """Rows of a table that a terminal shows; ``--json`` has all of them."""
 _MAX_NAMED = 6
 """Groups of answers named for a system as left out."""
-MATRICES = ("coverage by outlet", "coverage by question", "balance by outlet")
+MATRICES = (
+    "coverage by weight of groups",
+    "coverage by kind of question",
+    "coverage by outlet",
+    "coverage by question",
+    "balance by outlet",
+)
 """What ``judge`` shows."""
 _NAMES = 34
 """Room for the names of rows, in characters."""
@@ -32,6 +38,8 @@ def covered_tables(report: Json, *, only: Sequence[str] | None = None) -> Iterat
     for judge in by_judge(groups):
         for by in only or slices(judge):
             yield from _fitting(by, judge)
+        if any(group.get("contradicted") for group in judge):
+            yield contradicted_table(judge, limit=_MAX_ROWS)
         yield from map(_left_out, [group for group in judge if group["n"]])
         if only is None and any(group.get("least_covered") for group in judge):
             yield least_covered_table(judge, limit=_MAX_ROWS)
@@ -54,6 +62,11 @@ def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) ->
     names = list(dict.fromkeys(name for group in groups for name in group["slices"][by]))
     more = len(names) - len(names[:limit])
     notes = [f"... and {more} more (see --json)"] if more else []
+    if by == "coverage by weight of groups":
+        notes.append(
+            "All from one judging: groups equal, each by how many sources give it, and where the "
+            "reference says which are vital; strict counts what is covered in part as nothing."
+        )
     if by == "coverage by outlet":
         notes.append(
             "Share of what each outlet says that is covered, by its own wording; groups of answers "
@@ -131,6 +144,29 @@ def _left_out(group: Json) -> TextTable:
             for one in missed[:_MAX_NAMED]
         ],
         notes=notes,
+    )
+
+
+def contradicted_table(groups: Sequence[Json], *, limit: int | None = None) -> TextTable:
+    """Return the groups of answers that summaries contradict, with the summaries' words."""
+    rows = [
+        {
+            **one,
+            "system": group["system"],
+            "answer": _short(str(one["answer"]), 90),
+            "words": _short(str(one["words"]), 90),
+            "names": ", ".join(one["outlets"]),
+        }
+        for group in groups
+        for one in group.get("contradicted") or ()
+    ]
+    more = len(rows) - len(rows[:limit])
+    return table(
+        "Groups of answers that a summary contradicts",
+        "system: {system} | cluster: {eid} | answer: {answer} | said by: {names}"
+        " | the summary's words: {words}",
+        rows[:limit],
+        notes=[f"... and {more} more (see --json)"] if more else [],
     )
 
 

@@ -159,6 +159,31 @@ def agreement_findings(report: Json) -> Iterator[str]:
         yield f"On {label_of(name)} the scorers {how} (rho {interval(one)}, n = {one['n']})."
 
 
+def people_findings(report: Json) -> Iterator[str]:
+    """Say which measure is nearer to people, for each system."""
+    for system, one in report["systems"].items():
+        difference = one["summaries"]["difference"]
+        p = difference.get("p_value")
+        if p is None:
+            n_summaries = pluralize(one["n"], "summary", "summaries")
+            yield f"{system}: {n_summaries}, too few to tell which measure is nearer."
+        elif p >= _ALPHA:
+            yield f"{system}: neither measure is significantly nearer to people (n = {one['n']})."
+        else:
+            nearer = "Equal Coverage" if difference["value"] > 0 else "Proportional Representation"
+            yield f"{system}: {nearer} is significantly nearer to people (n = {one['n']})."
+
+
+def temperature_findings(report: Json) -> Iterator[str]:
+    """Say at which temperature the shares go with people's, and how well."""
+    if report["best"] is not None:
+        best = next(one for one in report["temperatures"] if one["temperature"] == report["best"])
+        yield (
+            f"Shares go with people's best at a temperature of {report['best']:g} "
+            f"({interval(best)}). Chosen on these summaries: measure it on others."
+        )
+
+
 def chunk_size_findings(report: Json) -> Iterator[str]:
     """Say which chunk size finds the most, and how much."""
     if report["best"] is None:

@@ -204,6 +204,14 @@ _FAIRNESS: Mapping[str, tuple[str, Show]] = {
         lambda report: iter([fairness_tables.oracle_table(report)]),
     ),
     "fairness compare": ("What changed beside {baseline}", _changes),
+    "fairness people": (
+        "Which measures are nearer to people",
+        lambda report: iter(fairness_tables.people_tables(report)),
+    ),
+    "fairness temperature": (
+        "At which temperature a scorer goes with people",
+        lambda report: iter([fairness_tables.temperature_table(report)]),
+    ),
 }
 
 
@@ -211,8 +219,9 @@ def bias_parts(content: Content) -> Iterator[Part]:
     """Yield every bias report that was given."""
     for panel in content.of_kind(*_BIAS):
         yield from panel_parts(panel, *_BIAS[panel.kind])
-        yield from notes(panel.report["notes"])
-        yield Paragraph("Settings (for reproducibility): ", "note", panel.report["signature"])
+        yield from notes(panel.report.get("notes", ()))
+        if signature := panel.report.get("signature"):
+            yield Paragraph("Settings (for reproducibility): ", "note", signature)
 
 
 def _word_lists(report: Json) -> Iterator[Part]:
@@ -267,7 +276,7 @@ def _distinguishability(report: Json) -> Iterator[Part]:
     tables = bias_tables.distinguishability_tables(report)
     marks = {"counts": OTHER, "dense": PLAIN}
     caption = "Circles: counts of words; squares: sentence embeddings."
-    for measure, scored in zip(measures, tables, strict=True):
+    for measure, scored in zip(measures, tables, strict=False):
         rows = [
             row(
                 f"{one['system']}, {one['vectors']}",
@@ -277,6 +286,7 @@ def _distinguishability(report: Json) -> Iterator[Part]:
             for one in bias_tables.representations(report)
         ]
         yield plotted(scored, rows, _axis(measure), caption=caption)
+    yield from tables
 
 
 def _inputs(report: Json) -> Iterator[Part]:
@@ -291,4 +301,8 @@ _BIAS: Mapping[str, tuple[str, Show]] = {
     "bias entities": ("People named", _entities),
     "bias distinguishability": ("Can the group be told from the summary", _distinguishability),
     "bias inputs": ("What the sources say already", _inputs),
+    "bias quality": (
+        "Quality by group of inputs",
+        lambda report: iter(bias_tables.quality_tables(report)),
+    ),
 }

@@ -215,10 +215,16 @@ def _row(label: str, n: int, found: Json, measure: Measure) -> Json:
     }
 
 
+_TOGETHER = " with "
+
+
 def label_of(key: str) -> str:
     """Return a measure's label with its unit; the key itself where the measure is not known."""
-    measure = shown_measures().get(key)
-    return key if measure is None else measure.label_with_unit
+    known = shown_measures()
+    return _TOGETHER.join(
+        one if (measure := known.get(one)) is None else measure.label_with_unit
+        for one in key.split(_TOGETHER)
+    )
 
 
 def is_fairer(key: str, difference: float) -> bool:
@@ -268,14 +274,54 @@ def overall_table(report: Json) -> TextTable:
 
 
 def agreement_table(report: Json) -> TextTable:
-    """Return how two scorers agree."""
+    """Return how two scorers, or measures, agree."""
     found = agreements(report)
+    name = str(report.get("correlation", "spearman")).capitalize()
+    what = "measures" if any(_TOGETHER in key for key in found) else "scorers"
     return table(
-        "Spearman correlation of two scorers",
+        f"{name} correlation of two {what}",
         "measure: {measure} | n> {found[n]} | in one only> {found[n_unmatched]}"
         " | rho> {found:value.3} | 95 % interval> {found:bounds.3} | p> {found:p}",
         [{"measure": label_of(key), "found": one} for key, one in found.items()],
         notes=[f"{label_of(key)}: {said}." for key, one in found.items() if (said := why(one))],
+    )
+
+
+def people_tables(report: Json) -> tuple[TextTable, TextTable]:
+    """Return which measure is nearer to people, by summary and over groups of summaries."""
+    systems = report["systems"]
+    return (
+        table(
+            "Summaries in which a measure of fairness agrees with people",
+            "system: {system} | n> {n} | Equal Coverage alone> {equal_coverage}"
+            " | Proportional alone> {proportional} | both or neither> {neither}"
+            " | difference> {difference:interval} | p> {difference:p}",
+            [{"system": name, "n": one["n"], **one["summaries"]} for name, one in systems.items()],
+            notes=[
+                "Of a summary that leans to a value, a measure agrees by which that value is over-"
+                "represented most; of a fair one, the measure whose value is nearer to 0, each as "
+                "a part of its largest value here. Difference: mean of 1, -1 and 0."
+            ],
+        ),
+        table(
+            "Share of resampled groups in which a measure finds the value that people find",
+            "system: {system} | groups> {n} | Coverage Parity> {coverage_parity:number.3}"
+            " | SOF> {sof:number.3}",
+            [{"system": name, **one["groups"]} for name, one in systems.items()],
+        ),
+    )
+
+
+def temperature_table(report: Json) -> TextTable:
+    """Return how a scorer's shares go with people's at each temperature."""
+    return table(
+        f"{str(report['correlation']).capitalize()} correlation of shares with people's",
+        "temperature> {temperature:number.3} | shares> {n} | correlation> {row:value.3}"
+        " | 95 % interval> {row:bounds.3} | : {best}",
+        [
+            {"n": 0, **one, "best": "best" if one["temperature"] == report["best"] else ""}
+            for one in report["temperatures"]
+        ],
     )
 
 

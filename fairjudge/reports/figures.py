@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from fairjudge.protocols import shown_protocol
 from fairjudge.reports.parts import Group, Plot
 from fairjudge.reports.plots import ForestRow, Mark, forest_plot
 from fairjudge.reports.tables import TextTable, number
@@ -50,6 +51,16 @@ def negated(found: Json) -> Json:
 def why(found: Json | None) -> str:
     """Return why a figure has no value; nothing where it has one."""
     return "" if found is None or found.get("value") is not None else str(found.get("why") or "")
+
+
+def protocol_of(group: Json) -> str:
+    """Return the protocol, with the unit where parts were judged: ``"binary by answer"``."""
+    return shown_protocol(str(group["protocol"]), str(group.get("unit", "")))
+
+
+def by_unit(group: Json) -> str:
+    """Return ``" by article"`` where parts were judged, else nothing."""
+    return shown_protocol("", str(group.get("unit", "")))
 
 
 def p_value(p: Json | float | None) -> str:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from fairjudge.reports import audit_tables
 from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.covered_tables import (
     by_judge,
+    contradicted_table,
     least_covered_table,
     outlets_table,
     slice_table,
     slices,
 )
-from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, named, row
+from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, named, protocol_of, row
 from fairjudge.reports.measured_findings import findings_of
-from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place
+from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place, Plot
+from fairjudge.reports.plots import CURVE_MARKS, Curve, curve_plot
+from fairjudge.reports.statement_tables import (
+    citations_table,
+    errors_table,
+    shares_table,
+    wrong_in_words,
+)
+from fairjudge.scores.coverage_slices import ALONE, FREQUENCY, POSITION
 from fairjudge.scores.leaderboards import WEIGHTING
 from fairjudge.text.counting import pluralize
 
@@ -41,8 +50,14 @@ def covered_parts(content: Content) -> Iterator[Part]:
         yield Paragraph(" ".join(findings_of("audit covered", {"groups": judge})))
         yield Paragraph(_WEIGHTING, "note")
         for by in slices(judge):
-            table = slice_table(by, [group for group in judge if by in group["slices"]])
-            yield Fold(by.capitalize(), (table,), by.endswith((" by question", " by outlet")))
+            shown = [group for group in judge if by in group["slices"]]
+            parts = (*_sliced_plot(by, shown), slice_table(by, shown))
+            opened = by.endswith((" by question", " by outlet", " by weight of groups"))
+            yield Fold(by.capitalize(), parts, opened)
+        yield from (Paragraph(said, "strong") for group in judge if (said := wrong_in_words(group)))
+    if any(group.get("contradicted") for group in groups):
+        yield Heading("Answers that summaries contradict")
+        yield contradicted_table(groups)
     if any(group.get("least_covered", ()) for group in groups):
         yield Heading("Sources covered least")
         yield least_covered_table(groups)
@@ -50,6 +65,58 @@ def covered_parts(content: Content) -> Iterator[Part]:
         yield Heading("Answers left out")
         yield Place("uncovered", "The list of answers left out")
         yield outlets_table(groups)
+
+
+def _sliced_plot(by: str, groups: Sequence[Json]) -> Iterator[Part]:
+    """Yield the plot of coverage by position, frequency or question word (DiverseSumm, 3 to 5)."""
+    what = by.partition(" by ")[2]
+    if what == "question word":
+        rows = [
+            row(f"{name}: {group['system']}", one)
+            for name in dict.fromkeys(name for group in groups for name in group["slices"][by])
+            for group in groups
+            if (one := group["slices"][by].get(name)) is not None
+        ]
+        if len(rows) <= _MAX_PLOTTED:
+            title = f"{by.capitalize()}, by {groups[0]['judge']}"
+            yield forest(rows, title=title, across="share, 0 to 1", span=(0.0, 1.0))
+    if what not in {POSITION, ALONE, FREQUENCY}:
+        return
+    curves = [
+        Curve(
+            name=group["system"],
+            points=tuple(
+                (float(name), one["value"])
+                for name, one in group["slices"][by].items()
+                if name.isdecimal() and one["value"] is not None
+            ),
+            mark=mark,
+        )
+        for group, mark in zip(groups, CURVE_MARKS, strict=False)
+    ]
+    plot = curve_plot(
+        curves, name=f"{by.capitalize()}, by {groups[0]['judge']}", across=what, up="share, 0 to 1",
+        logarithmic=False,
+    )  # fmt: skip
+    more = len(groups) > len(curves)
+    caption = f"The plot shows the first {pluralize(len(curves), 'system')}, the table all."
+    yield Plot(plot, caption if more else "")
+
+
+def statement_parts(content: Content) -> Iterator[Part]:
+    """Yield faithfulness by statement: shares, what is wrong by which article, and citations."""
+    groups = [g for panel in content.of_kind("audit statements") for g in panel.report["groups"]]
+    for judge in by_judge(groups):
+        yield Heading(f"Statements, judged by {judge[0]['judge']}")
+        yield Paragraph(" ".join(findings_of("audit statements", {"groups": judge})))
+        yield shares_table(judge)
+        for group in judge:
+            if group["errors"]:
+                title = f"{group['system']}: {pluralize(len(group['errors']), 'statement')}"
+                yield Fold(f"{title} without support", (errors_table(group),), open=True)
+        cited = [group for group in judge if group["citations"]]
+        if cited:
+            yield citations_table(cited)
 
 
 def sway_parts(content: Content) -> Iterator[Part]:
@@ -83,7 +150,7 @@ def position_plot(group: Json, title: str) -> Part:
 def _verbosity(report: Json) -> Iterator[Part]:
     rows = []
     for group in report["groups"]:
-        name = f"{group['probe']}, {group['aspect']}, {group['protocol']}"
+        name = f"{group['probe']}, {group['aspect']}, {protocol_of(group)}"
         rows.append(row(f"{name}: as written", group["original"], mark=OTHER, digits=1))
         rows.append(row(f"{name}: longer", group["extended"], digits=1))
     yield Heading("Verbosity: the summary against itself made longer")
@@ -95,11 +162,36 @@ def _verbosity(report: Json) -> Iterator[Part]:
         caption="A judge without verbosity bias puts neither first.",
     )
     yield Group((plot, *audit_tables.verbosity_tables(report)))
+    yield from map(_scores_plot, (one for one in report["groups"] if one.get("scores")))
+
+
+def _scores_plot(group: Json) -> Part:
+    """Plot which scores summaries as written and longer got, all systems together (Figure 25)."""
+    counts: dict[str, dict[float, int]] = {version: {} for version in audit_tables.VERSIONS}
+    for versions in group["scores"].values():
+        for version, some in versions.items():
+            for score, n in some.items():
+                counts[version][float(score)] = counts[version].get(float(score), 0) + n
+    scores = sorted({score for some in counts.values() for score in some})
+    curves = [
+        Curve(
+            name=audit_tables.VERSIONS[version],
+            points=tuple(
+                (score, 100.0 * some.get(score, 0) / sum(some.values())) for score in scores
+            ),
+            mark=mark,
+        )
+        for (version, some), mark in zip(counts.items(), CURVE_MARKS, strict=False)
+    ]
+    title = f"Scores by {group['judge']}, {group['aspect']}, {protocol_of(group)}"
+    return Plot(
+        curve_plot(curves, name=title, across="score", up="percent", logarithmic=False), title
+    )
 
 
 def _length(report: Json) -> Iterator[Part]:
-    tables = audit_tables.length_tables(report)
-    for group, table in zip(report["groups"], tables, strict=True):
+    tables = [*audit_tables.length_tables(report)]
+    for group, table in zip(report["groups"], tables, strict=False):
         title = f"Length: {group['aspect']}, by {group['judge']}"
         rows = [
             row(
@@ -114,6 +206,7 @@ def _length(report: Json) -> Iterator[Part]:
             across = "win rate at equal length, percent"
             yield forest(rows, title=title, across=across, span=PERCENT)
         yield table
+    yield from tables[len(report["groups"]) :]
 
 
 def _order(report: Json) -> Iterator[Part]:

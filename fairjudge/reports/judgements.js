@@ -38,6 +38,46 @@ class Judgements {
     return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
   }
 
+  // The judge's value less people's, where both are numbers on one scale; of a pair 1 where they differ.
+  gap(place) {
+    const people = this.people(place);
+    const value = this.get("value", place);
+    if (people === null || value === null) return null;
+    if (typeof value !== "number") return typeof people === "string" && !people.includes(",") ? Number(people !== value) : null;
+    if (typeof people !== "number" || (this.get("protocol", place) !== "likert" && people > 1)) return null;
+    return Math.abs(value - people);
+  }
+
+  // By how much the judges of one item differ; of a verdict 1 where they do. Nothing for one judge alone.
+  spread(place) {
+    this.byItem ||= this.grouped();
+    const values = this.byItem.get(this.item(place)).filter((other) => this.get("value", other) !== null);
+    if (new Set(values.map((other) => this.get("judge", other))).size < 2) return null;
+    const all = values.map((other) => this.get("value", other));
+    if (all.some((value) => typeof value !== "number")) return Number(new Set(all).size > 1);
+    return Math.max(...all) - Math.min(...all);
+  }
+
+  item(place) {
+    return ["eid", "system", "system_b", "aspect", "protocol", "unit"].map((name) => this.columns[name][place]).join(" ");
+  }
+
+  grouped() {
+    const found = new Map();
+    for (const place of this.items) {
+      const item = this.item(place);
+      if (!found.has(item)) found.set(item, []);
+      found.get(item).push(place);
+    }
+    return found;
+  }
+
+  // The first words of the reply on one line.
+  excerpt(place) {
+    const line = (this.columns.raw[place] || "").slice(0, 400).replace(/\s+/g, " ").trim();
+    return line.length > EXCERPT ? `${line.slice(0, EXCERPT).trimEnd()}…` : line;
+  }
+
   // All that a search looks at, put together when it is first asked for.
   text(place) {
     this.texts ||= [];
@@ -55,6 +95,22 @@ class Judgements {
 }
 
 const MOST_CHOICES = 20;
+const EXCERPT = 80;
+
+// A test of a search: words and "whole phrases" that must occur, those after - that must not.
+function searchTest(text) {
+  const parts = [...text.toLowerCase().matchAll(/(-?)(?:"([^"]+)"|(\S+))/g)].map(([, no, phrase, word]) => [no === "", phrase || word]);
+  return (found) => parts.every(([wanted, part]) => found.includes(part) === wanted);
+}
+
+function csvOf(rows) {
+  const cell = (value) => {
+    const text = String(value ?? "");
+    const safe = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text;  // a spreadsheet would run it
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return rows.map((row) => row.map(cell).join(",")).join("\r\n");
+}
 
 class Explorer {
   constructor(judgements, box) {
@@ -72,10 +128,39 @@ class Explorer {
       { title: "Verdict", value: (i) => this.verdict(i), show: (i) => judgements.said(i), right: true },
       judgements.columns.labels.some(Boolean) && { title: "People", value: (i) => judgements.people(i),
         show: (i) => { const said = judgements.people(i); return said === null ? "-" : rounded(said); }, right: true },
+      this.some((i) => judgements.gap(i)) && { title: "Gap to people", value: (i) => judgements.gap(i),
+        show: (i) => { const gap = judgements.gap(i); return gap === null ? "-" : rounded(gap); }, right: true },
+      has("judge") && this.some((i) => judgements.spread(i)) && { title: "Judges differ by", value: (i) => judgements.spread(i),
+        show: (i) => { const spread = judgements.spread(i); return spread === null ? "-" : rounded(spread); }, right: true },
+      judgements.columns.raw.some(Boolean) && { title: "Reply", value: (i) => judgements.excerpt(i), minor: true },
     ].filter(Boolean);
     this.table = new PagedTable({ title: "Judgements", columns, noun: "judgement" });
-    box.append(this.form(), this.table.box);
+    const copied = make("span", { class: "note", role: "status" });
+    const copy = action("Copy as CSV", () => navigator.clipboard.writeText(this.csv()).then(
+      () => { copied.textContent = `${plural(this.table.items.length, "row")} copied.`; },
+      () => { copied.textContent = "The browser refuses; save it instead."; }));
+    const save = action("Save as CSV", () => this.save());
+    box.append(this.form(), this.table.box, make("div", { class: "pager" }, copy, save, copied));
     this.refresh();
+  }
+
+  some(figure) {
+    return this.judgements.items.some((i) => figure(i) !== null);
+  }
+
+  // What is filtered, in the order shown, with the whole reply.
+  csv() {
+    const j = this.judgements;
+    const names = ["eid", "system", "system_b", "order", "aspect", "protocol", "unit", "judge", "value", "unscored"];
+    const rows = this.table.items.map((i) => [...names.map((name) => j.get(name, i) ?? j.columns[name]?.[i] ?? ""),
+      j.people(i), j.gap(i), j.columns.raw[i], j.columns.address[i]]);
+    return csvOf([[...names, "people", "gap", "reply", "address"], ...rows]);
+  }
+
+  save() {
+    const url = URL.createObjectURL(new Blob([this.csv()], { type: "text/csv" }));
+    make("a", { href: url, download: "judgements.csv" }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
   }
 
   verdict(place) {
@@ -88,7 +173,7 @@ class Explorer {
   }
 
   form() {
-    const search = searchField("Search in names and replies", (text) => { this.words = text.toLowerCase(); this.refresh(); });
+    const search = searchField("Search in names and replies", (text) => { this.words = text; this.refresh(); });
     const fields = [search.box];
     const simple = { judge: "Judge", aspect: "Aspect", protocol: "Protocol", eid: "Cluster" };
     for (const [name, label] of Object.entries(simple)) {
@@ -114,6 +199,12 @@ class Explorer {
     if (said.length > 1 && said.length <= MOST_CHOICES) {
       fields.push(this.filter("Verdict", said, (i, value) => this.judgements.said(i) === value));
     }
+    for (const [label, figure] of [["Gap to people", (i) => this.judgements.gap(i)], ["Judges differ by", (i) => this.judgements.spread(i)]]) {
+      const found = [...new Set(this.judgements.items.map(figure))].filter((value) => value !== null);
+      const steps = [0.5, 1, 2, 3].filter((step) => found.some((value) => value >= step));
+      if (!steps.length) continue;
+      fields.push(this.filter(label, steps.map((step) => `${step} or more`), (i, value) => figure(i) >= Number.parseFloat(value)));
+    }
     return make("form", { class: "filters", role: "search", "aria-label": "Judgements", onsubmit: (event) => event.preventDefault() }, fields);
   }
 
@@ -125,9 +216,8 @@ class Explorer {
 
   refresh() {
     const tests = Object.values(this.wanted).filter(Boolean);
-    const words = this.words.split(/\s+/).filter(Boolean);
-    const found = this.judgements.items.filter((i) => tests.every((test) => test(i))
-      && words.every((word) => this.judgements.text(i).includes(word)));
+    const fits = searchTest(this.words);
+    const found = this.judgements.items.filter((i) => tests.every((test) => test(i)) && fits(this.judgements.text(i)));
     this.table.show(found, this.judgements.items.length);
   }
 }
@@ -197,7 +287,7 @@ class JudgementView {
 
   // Opens what the page's address names.
   follow() {
-    const place = Number(/^#judgement-(\d+)$/.exec(window.location.hash)?.[1] || 0) - 1;
+    const place = this.judgements.columns.address.indexOf(/^#judgement-([\w-]+)$/.exec(window.location.hash)?.[1] ?? "");
     if (place >= 0 && place < this.judgements.items.length && place !== (this.dialog.open ? this.place : -1)) this.open(place, this.judgements.items);
   }
 
@@ -225,18 +315,18 @@ class JudgementView {
 
   show(place) {
     this.place = place;
-    setFragment(`#judgement-${place + 1}`);
+    setFragment(`#judgement-${this.judgements.columns.address[place]}`);
     const j = this.judgements;
     const at = this.others.indexOf(place);
     allow(this.before, at > 0);
     allow(this.after, at >= 0 && at < this.others.length - 1);
     this.title.textContent = `${j.who(place)} on ${j.get("eid", place)}`;
-    this.body.replaceChildren(this.facts(place), ...this.evidence(place), ...this.reply(place), ...this.asked(place), ...this.labels(place), ...this.more(place), this.link(place));
+    this.body.replaceChildren(this.facts(place), ...this.evidence(place), ...this.reply(place), ...this.asked(place), ...this.labels(place), ...this.beside(place), ...this.more(place), this.link(place));
     this.body.scrollTop = 0;
   }
 
   link(place) {
-    return make("p", { class: "note" }, make("a", { href: `#judgement-${place + 1}` }, "Address of this judgement"));
+    return make("p", { class: "note" }, make("a", { href: `#judgement-${this.judgements.columns.address[place]}` }, "Address of this judgement"));
   }
 
   facts(place) {
@@ -302,6 +392,20 @@ class JudgementView {
   summary(eid, system, text, judged, quotes) {
     const sentence = this.judgements.data.sentences[eid]?.[system]?.[judged];
     return make("p", { class: "text" }, marked(text, sentence ? [sentence[0]] : quotes));
+  }
+
+  // The same item by other judges and in the other order; the same cluster's other systems.
+  beside(place) {
+    const j = this.judgements;
+    const of = (name) => j.columns[name][place];
+    const same = (...names) => j.items.filter((i) => i !== place && names.every((name) => j.columns[name][i] === of(name)));
+    const item = same("eid", "system", "system_b", "aspect", "unit");
+    const systems = same("eid", "aspect", "protocol", "unit", "judge").filter((i) => !item.includes(i));
+    const told = (i) => [j.who(i), j.get("judge", i), j.get("protocol", i), j.get("order", i)].filter(Boolean).join(", ");
+    const list = (title, places) => places.length ? [make("h3", null, title), make("ul", { class: "plain" },
+      places.slice(0, MOST_CHOICES).map((i) => make("li", null, make("button", { type: "button", class: "open", onclick: () => { this.show(i); this.title.focus(); } }, told(i)), `: ${j.said(i)}`)),
+      places.length > MOST_CHOICES ? make("li", { class: "note" }, `and ${places.length - MOST_CHOICES} more`) : null)] : [];
+    return [...list("The same item, judged otherwise", item), ...list("Other systems here", systems)];
   }
 
   labels(place) {

@@ -16,7 +16,9 @@ from fairjudge.reports import (
     fairness_tables,
     ranking_tables,
     rates_tables,
+    reference_tables,
     stability_tables,
+    statement_tables,
 )
 from fairjudge.reports.figures import Json
 from fairjudge.reports.tables import TextTable
@@ -39,10 +41,12 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "audit parse": audit_tables.parse_tables,
     "audit position": audit_tables.position_tables,
     "audit stability": stability_tables.stability_tables,
+    "audit statements": statement_tables.statement_tables,
     "audit verbosity": audit_tables.verbosity_tables,
     "bias distinguishability": bias_tables.distinguishability_tables,
     "bias entities": bias_tables.entities_tables,
     "bias inputs": lambda report: bias_tables.inputs_tables(report, limit=10),
+    "bias quality": bias_tables.quality_tables,
     "bias words": bias_tables.words_tables,
     "calibrate": _calibrate,
     "cascade": calibration_tables.cascade_tables,
@@ -54,7 +58,11 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "fairness coverage": fairness_tables.coverage_tables,
     "fairness oracle": lambda report: [fairness_tables.oracle_table(report)],
     "fairness overall": lambda report: [fairness_tables.overall_table(report)],
+    "fairness people": fairness_tables.people_tables,
+    "fairness temperature": lambda report: [fairness_tables.temperature_table(report)],
     "fairness proportional": fairness_tables.proportional_tables,
+    "references apply": reference_tables.validated_tables,
+    "references recall": reference_tables.recall_tables,
     "rank": ranking_tables.ranking_tables,
 }
 

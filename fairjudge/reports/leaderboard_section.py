@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
-from fairjudge.protocols import PROTOCOLS
+from fairjudge.protocols import PROTOCOLS, shown_protocol
 from fairjudge.records.results import figure, to_json
 from fairjudge.reports.figures import Json, forest, row
 from fairjudge.reports.findings import Board, board_findings, of_leaderboard, two_kinds
@@ -69,7 +69,7 @@ def _plot(board: Leaderboard) -> Plot:
     return forest(
         [row(standing.score.system, figure(standing.mean)) for standing in board.standings],
         title=title,
-        across=PROTOCOLS[board.protocol].score_meaning,
+        across=PROTOCOLS[board.protocol].meaning_of(board.aspect),
         span=board.scale_range,
     )
 
@@ -96,7 +96,7 @@ def _cautions(board: Leaderboard) -> Iterator[str]:
 
 def _described(board: Leaderboard) -> str:
     unit = _UNITS.get(board.unit, board.unit)
-    meaning = PROTOCOLS[board.protocol].score_meaning
+    meaning = PROTOCOLS[board.protocol].meaning_of(board.aspect)
     scale = board.scale_range
     span = f" on {scale[0]:g} to {scale[1]:g}" if scale and PROTOCOLS[board.protocol].graded else ""
     return f"{board.shown_protocol.capitalize()}, {unit}: {meaning}{span}"
@@ -114,12 +114,16 @@ def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
         title="Systems, best first",
         columns=(by, Column(heading="protocol"), *heads),
         rows=tuple(
-            (board.judge, board.shown_protocol, *(cells.get(head, "") for head in heads))
+            (board.judge, _protocol(board), *(cells.get(head, "") for head in heads))
             for board, table in zip(boards, tables, strict=True)
             for cells in (dict(zip(table.columns, row, strict=True)) for row in table.rows)
         ),
         notes=tuple(dict.fromkeys(note for board in boards for note in _cautions(board))),
     )
+
+
+def _protocol(board: Leaderboard) -> str:
+    return board.shown_protocol if board.derived else shown_protocol(board.protocol, board.unit)
 
 
 def _table(board: Leaderboard) -> TextTable:

@@ -22,9 +22,24 @@ from fairjudge.reports.fairness_findings import (
     fairness_findings,
     oracle_findings,
     overall_findings,
+    people_findings,
+    temperature_findings,
 )
-from fairjudge.reports.figures import Json, interval, named, negated, p_value, percent, tally
+from fairjudge.reports.figures import (
+    Json,
+    by_unit,
+    interval,
+    named,
+    negated,
+    p_value,
+    percent,
+    protocol_of,
+    tally,
+)
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
+from fairjudge.reports.protocol_tables import protocol_findings
+from fairjudge.reports.reference_tables import validated_findings
+from fairjudge.reports.statement_tables import wrong_in_words
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
@@ -69,7 +84,7 @@ def _side(figure: Json) -> int:
 
 
 def _who(group: Json) -> str:
-    return f"{group['judge']} in {group['aspect']}"
+    return f"{group['judge']} in {group['aspect']}{by_unit(group)}"
 
 
 def _position(report: Json) -> Iterator[str]:
@@ -122,7 +137,7 @@ def _length(report: Json) -> Iterator[str]:
 def _parse(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         n, n_all = group["n_unscored"], group["n_judgements"]
-        who = f"{_who(group)}, {group['protocol']}"
+        who = f"{group['judge']} in {group['aspect']}, {protocol_of(group)}"
         if not n:
             yield f"{who}: every one of {pluralize(n_all, 'judgement')} has a score."
         else:
@@ -161,6 +176,25 @@ def _covered(report: Json) -> Iterator[str]:
             )
             if len(ordered) == 1:
                 break
+        yield from filter(None, map(wrong_in_words, judge))
+
+
+def _statements(report: Json) -> Iterator[str]:
+    judges = by_judge(report["groups"])
+    for by_one in judges:
+        says = f", says {by_one[0]['judge']}" if len(judges) > 1 else ""
+        for group in sorted(by_one, key=lambda group: -(group["share"]["value"] or 0.0)):
+            wrong = {
+                "contradicted": group["contradicted"],
+                "in no article": group["absent"],
+                "grave": group["grave"],
+            }
+            counts = ", ".join(f"{n} {name}" for name, n in wrong.items() if n)
+            yield (
+                f"{group['system']}: {group['supported']} of "
+                f"{pluralize(group['n_statements'], 'statement')} supported"
+                f"{', ' + counts if counts else ''}{says}."
+            )
 
 
 def _balanced(judge: Sequence[Json], says: str) -> Iterator[str]:
@@ -372,6 +406,19 @@ def _distinguishability(report: Json) -> Iterator[str]:
         yield "From no system's summaries can the group be predicted significantly."
 
 
+def _bias_quality(report: Json) -> Iterator[str]:
+    sentences = [
+        f"{one['system']}: {pair['group']} less {pair['other']} {interval(pair['difference'])}"
+        for one in report["groups"]
+        for pair in one["quality"]["differences"]
+        if pair["p_holm"] is not None and pair["p_holm"] < 0.05
+    ]
+    if sentences:
+        yield f"Quality differs significantly by group of inputs: {'; '.join(sentences)}."
+    else:
+        yield "Quality does not differ significantly between groups of inputs."
+
+
 def _compare(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         judges = {1: "judges higher", -1: "judges lower"}.get(
@@ -385,6 +432,7 @@ def _compare(report: Json) -> Iterator[str]:
 
 
 def _calibrate(report: Json) -> Iterator[str]:
+    yield from protocol_findings(report)
     for group in report["groups"]:
         yield f"{group_title(group)}: {verdict(group)}."
 
@@ -415,7 +463,7 @@ def _cascade(report: Json) -> Iterator[str]:
 
 
 def _promised(report: Json) -> Iterator[str]:
-    who = f"{report['judge']}, {report['aspect']}, {report['protocol']}"
+    who = group_title(report)
     promise = f"agree with people at least {report['agreement_promised']:.0%} of the time"
     certainty = f"{report['confidence']:.0%} certainty"
     n_labels = pluralize(report["n_labelled"], "label")
@@ -446,6 +494,9 @@ _RULES: Mapping[str, _Rule] = {
     "cascade --guarantee": _promised,
     "fairness compare": changes_findings,
     "fairness overall": overall_findings,
+    "fairness people": people_findings,
+    "fairness temperature": temperature_findings,
+    "bias quality": _bias_quality,
     "fairness agreement": agreement_findings,
     "fairness chunk-size": chunk_size_findings,
     "fairness oracle": oracle_findings,
@@ -455,6 +506,7 @@ _RULES: Mapping[str, _Rule] = {
     "audit length": _length,
     "audit parse": _parse,
     "audit covered": _covered,
+    "audit statements": _statements,
     "audit order": _order,
     "audit checks": _checks,
     "audit stability": _stability,
@@ -467,4 +519,5 @@ _RULES: Mapping[str, _Rule] = {
     "build": _build,
     "calibrate": _calibrate,
     "compare": _compare,
+    "references apply": validated_findings,
 }

@@ -63,6 +63,11 @@ class Curve:
     mark: Mark
 
 
+_SHAPES: tuple[Shape, ...] = ("square", "circle", "diamond")
+CURVE_MARKS = tuple(Mark(shape=_SHAPES[n % 3], filled=n % 2 == 0) for n in range(6))
+"""What tells curves apart: so many are drawn."""
+
+
 def reliability_plot(
     bins: Sequence[Mapping[str, Any]], *, scale: Limits, name: str, mark: Mark
 ) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, interval
+from fairjudge.reports.figures import Json, by_unit, interval
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
@@ -16,7 +16,7 @@ def ranking_tables(report: Json) -> tuple[TextTable, ...]:
     """Return one table a judge and aspect."""
     return tuple(
         table(
-            f"Ranking by {group['judge']}, {group['aspect']}",
+            f"Ranking by {group['judge']}, {group['aspect']}{by_unit(group)}",
             "rank> {rank} | system: {system} | strength> {strength:interval}"
             " | expected wins> {expected} | wins> {wins}",
             map(_row, group["systems"]),

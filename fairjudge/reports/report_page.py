@@ -11,7 +11,12 @@ from fairjudge.reports.content import UNSCORED, Content, Cost
 from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
 from fairjudge.reports.figures import Json
 from fairjudge.reports.findings import NEXT, next_step, standing
-from fairjudge.reports.judge_sections import covered_parts, sway_parts, unscored_parts
+from fairjudge.reports.judge_sections import (
+    covered_parts,
+    statement_parts,
+    sway_parts,
+    unscored_parts,
+)
 from fairjudge.reports.leaderboard_section import leaderboard_parts
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.pages import page_html
@@ -39,6 +44,7 @@ def report_page(content: Content) -> str:
         ("systems", "Systems"): _systems(content),
         ("changes", "Before and after"): change_parts(content),
         ("coverage", "Coverage by question"): _coverage(content),
+        ("statements", "Statements and the articles"): statement_parts(content),
         ("sentences", "Sentences and their sources"): _sentences(content),
         ("sway", "What sways the judge"): _sways(content),
         ("trust", "Trust in the judge"): _trust(content),

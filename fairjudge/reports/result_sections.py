@@ -84,6 +84,9 @@ _TITLES = {
     "bias distinguishability": "Group from the summary",
     "fairness overall": "Over data sets",
     "fairness agreement": "Two scorers",
+    "fairness people": "Measures and people",
+    "fairness temperature": "Temperature",
+    "bias quality": "Quality by group",
     "fairness oracle": "Planted unfairness",
     "fairness chunk-size": "Size of chunks",
 }

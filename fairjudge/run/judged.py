@@ -44,6 +44,11 @@ class AspectReport:
         return self.outcome.covered()
 
     @cached_property
+    def statements(self) -> list[dict[str, Any]]:
+        """What articles do not support, by system, where judgements say so."""
+        return self.outcome.statements()
+
+    @cached_property
     def stability(self) -> dict[str, Any] | None:
         """What repeats say, where there are some."""
         return self.outcome.stability()
@@ -100,6 +105,7 @@ class AspectReport:
             "weighting": WEIGHTING,
             "findings": list(self.findings),
             **({"covered": self.covered} if self.covered else {}),
+            **({"statements": self.statements} if self.statements else {}),
             **({"stability": self.stability["groups"]} if self.stability else {}),
             **({"derived": derived} if outcome.derived else {}),
         }

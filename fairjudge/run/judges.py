@@ -13,7 +13,7 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Fallback, Promise, Thresholds
 from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.cascade import CascadeJudge
-from fairjudge.judges.checklist_judge import ChecklistJudge
+from fairjudge.judges.checklist_judge import FORMS, ChecklistJudge
 from fairjudge.judges.criteria import Criterion, builtin_criterion
 from fairjudge.judges.decision import decision_judge
 from fairjudge.judges.entailment import EntailmentSupport
@@ -89,7 +89,7 @@ def _llm_judge(
     variants: Mapping[str, Template],
 ) -> Judge:
     if PROTOCOLS[plan.protocol].itemized:
-        return _checklist(llm, options)
+        return _checklist(llm, options, plan)
     if PROTOCOLS[plan.protocol].listwise:
         return _ranking(llm, options, plan)
     criterion = criterion_of(plan, prompt=options.prompt, scale=options.scale)
@@ -170,10 +170,11 @@ def _ranking(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
     )
 
 
-def _checklist(llm: Llm, options: JudgeOptions) -> Judge:
+def _checklist(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
     """Return the judge by checklist, unless `options` ask for what only others do."""
-    _own_form(llm, options, "checklist")
+    _own_form(llm, options, plan.protocol)
     return ChecklistJudge(
+        form=FORMS[plan.aspect],
         backend=llm.backend,
         target=llm.target,
         temperature=options.sampling_temperature,

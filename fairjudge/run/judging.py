@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fairjudge.domain import Cluster, Judgement
+from fairjudge.domain import Cluster, Judgement, Summary
 from fairjudge.engine.in_process import judge_tasks
 from fairjudge.engine.models import (
     Models,
@@ -30,7 +30,7 @@ from fairjudge.engine.runs import (
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.balance import BALANCE
-from fairjudge.judges.checklist import derive
+from fairjudge.judges.deriving import derive
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.judging import JudgeOptions
@@ -63,7 +63,7 @@ class JudgeOutcome(RunOutcome):
     ``without_tasks`` are clusters that had nothing to judge, and ``n_missing`` judgements at the
     least that are missing for it, ``n_missing_of`` those by aspect. ``derived`` are what checklists
     say under other protocols; they are written after ``judgements``. ``references`` are what was
-    judged against, for checklists and balance.
+    judged against, for checklists and balance; ``cited`` are the summaries that cite articles.
     ``articles_left_out`` are in no prompt, for they hold no news.
     """
 
@@ -76,6 +76,7 @@ class JudgeOutcome(RunOutcome):
     without_tasks: tuple[str, ...]
     derived: tuple[Judgement, ...] = field(default=(), repr=False)
     references: tuple[Cluster, ...] = field(default=(), repr=False)
+    cited: tuple[Summary, ...] = field(default=(), repr=False)
     n_missing: int = 0
     n_missing_of: Mapping[str, int] = field(default_factory=dict)
     articles_left_out: tuple[ArticleLeftOut, ...] = ()
@@ -134,6 +135,15 @@ class JudgeOutcome(RunOutcome):
             return []
         lists = [row for row in self.judgements if row.checklist or row.sources]
         return covered_report(lists, self.references)["groups"] if lists else []
+
+    def statements(self) -> list[dict[str, Any]]:
+        """Return what checklists of faithfulness say of each system; empty where there is none."""
+        from fairjudge.auditing.statements import statements_report
+
+        if not any(row.statements for row in self.judgements):
+            return []
+        found = statements_report(self.judgements, self.references, self.cited)
+        return list(found["groups"])
 
     def stability(self) -> dict[str, Any] | None:
         """Return what `stability_report` says of repeats; None where no item has two scores."""
@@ -301,6 +311,7 @@ def _outcome(
         bad_lines=bad_lines(material.sources, *material.summaries),
         derived=derive(judgements, protocols) if protocols else (),
         references=material.references,
+        cited=tuple(one for one in material.written if one.citations is not None),
         spent=spent,
         run=book.run.shown,
         was_finished=was_finished,

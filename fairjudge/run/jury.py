@@ -18,7 +18,6 @@ from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.runs import check_writable, open_run, recording_spending
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Promise
-from fairjudge.judges.checklist import derive
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.run.judging import JudgeOutcome, check_priced, judge_material
@@ -105,7 +104,7 @@ async def judge_by(
         judgements=judgements,
         ratings=tuple(map(rating_of, judgements)),
         derived=(
-            *derive(rows, options.derive),
+            *jury_rows([outcome.derived for outcome in outcomes], rule=rule),
             *(row for outcome in outcomes for row in outcome.derived),
         ),
         scores=system_scores(rows, scale_range=outcomes[0].scale_range),
@@ -141,6 +140,8 @@ def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
         "split": verdict.split,
     }
     told = {row.judge: row.without_probabilities for row in members if row.unscored is None}
+    if derived_from := (first.model_extra or {}).get("derived_from"):
+        fields["derived_from"] = derived_from
     if why := "; ".join(f"{judge}: {said}" for judge, said in told.items() if said):
         fields["without_probabilities"] = why
     return Judgement.model_validate(fields)

@@ -90,7 +90,7 @@ class Material:
     @property
     def references(self) -> tuple[Cluster, ...]:
         """What is judged against, where it is references or judgements name its articles."""
-        named = self.plan.aspect == BALANCE
+        named = self.plan.aspect == BALANCE or PROTOCOLS[self.plan.protocol].itemized
         return tuple(source for source in self.sources if named or isinstance(source, Reference))
 
     def identity(self) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from typing import Any
 from fairjudge.auditing.metamorphic import check_results, checks
 from fairjudge.auditing.order_probes import order_bias, place_tasks, shuffle_tasks
 from fairjudge.datasets import match_summaries, read_clusters, read_references, read_summaries
-from fairjudge.domain import Judgement, Summary
+from fairjudge.domain import Judgement, ProtocolName, Summary
 from fairjudge.engine.progress import Progress
 from fairjudge.engine.runs import digest, recording_in, spending_path
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.judges.tasks import resolve_plan
+from fairjudge.judges.tasks import JudgingPlan, resolve_plan
 from fairjudge.options.models import Model
 from fairjudge.records.results import figure
 from fairjudge.records.spending import FILE
@@ -81,7 +81,10 @@ async def checks_report(
     """Return how often each metamorphic relation held."""
     if aspect not in {"coverage", "faithfulness"}:
         raise ConfigurationError(f"checks know coverage and faithfulness, not {aspect!r}")
-    plans = {name: resolve_plan(aspect, protocol=name) for name in ("pairwise", "likert")}
+    names: tuple[ProtocolName, ...] = ("pairwise", "likert")
+    if aspect == "coverage":
+        names = (*names, "checklist")
+    plans: dict[str, JudgingPlan] = {name: resolve_plan(aspect, protocol=name) for name in names}
     as_sources = read_references if plans["likert"].needs_questions else read_clusters
     sources = as_sources(references, argument="references", skip_bad=skip_bad)
     given = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
@@ -98,7 +101,7 @@ async def checks_report(
     judged: dict[str, Judgement] = {}
     own = {**identity, "model": model.identity()}
     path = spending_path(model, json.dumps(own, sort_keys=True)) if run is None else run / FILE
-    with recording_in(path, model):  # one budget for the runs of both protocols
+    with recording_in(path, model):  # one budget for the runs of all protocols
         for name, plan in plans.items():
             tasks = {t.id: t for check in made for t in check.tasks if t.protocol == plan.protocol}
             if tasks:

@@ -78,6 +78,6 @@ def _single(judged: Loaded[Judgement], labels: Sequence[Label]) -> Joined:
     found = join(judged.records, labels)
     if len(found) != 1:
         raise InputError(
-            f"expected one judge, aspect and protocol, found {len(found)}", path=judged.path
+            f"expected one judge, aspect, protocol and unit, found {len(found)}", path=judged.path
         )
     return found[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,8 @@ from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.records.folder import rejecting_foreign_rows
 from fairjudge.records.schema import with_schema
 from fairjudge.run.sweeping import Setting, settings_of
-from fairjudge.summaries.writing import Summarizer, has_attribute
+from fairjudge.summaries.wishes import has_attribute
+from fairjudge.summaries.writing import Summarizer, own_prompt
 from fairjudge.text.usable import ArticleLeftOut, articles_left_out
 
 _ROWS = "summaries"
@@ -124,14 +125,16 @@ async def summarize_loaded(
     """Summarize `loaded`; clusters that fail are outcomes."""
     if model.llm is None:
         raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
-    for setting in settings_of(options):
+    settings = settings_of(options)
+    for setting in settings:
         _check_attribute(loaded, setting.wishes.fair_attribute)
+    prompts = sorted({own_prompt(one).label for each in settings for one in each.wishes.prompts})
     opened = open_run(
         run_folder,
         command="summarize",
         model=model,
         identity={
-            "options": asdict(options),
+            "options": options.identity() | ({"prompt": prompts} if prompts else {}),
             "model": model.identity(),
             "clusters": digest(loaded.records),
         },

@@ -8,14 +8,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.summaries.writing import LengthAndFairness
+from fairjudge.summaries.wishes import DOCUMENTS, Wishes
 
-_WISHES = {"sentences": "n_sentences", "words": "n_words", "fair": "fair_attribute"}
+_WISHES = {
+    "sentences": "n_sentences",
+    "words": "n_words",
+    "fair": "fair_attribute",
+    "wording": "fair_wording",
+    "labels": "fair_labels",
+    "kind": "kind",
+    "focus": "focus",
+    "instruction": "instruction",
+    "prompt": "prompts",
+}
+_CHOICES = {
+    "wording": ("sources", "length", "undefined"),
+    "labels": ("shown", "hidden"),
+    "kind": ("news", *DOCUMENTS),
+}
+_WHOLE = ("focus", "instruction")
+"""Their values are texts, in which a comma is one."""
 SWEPT = ("temperature", *_WISHES)
 _NONE = "none"
 _HOTTEST = 2.0
@@ -25,7 +42,7 @@ _HOTTEST = 2.0
 class Setting:
     """One way of writing summaries; ``change`` says what differs from the command's options."""
 
-    wishes: LengthAndFairness
+    wishes: Wishes
     temperature: float
     change: str | None = None
 
@@ -41,6 +58,12 @@ class Setting:
             "sentences": self.wishes.n_sentences,
             "words": self.wishes.n_words,
             "fair": self.wishes.fair_attribute,
+            **{
+                name: value
+                for name in ("wording", "labels", "kind", "focus", "instruction", "prompt")
+                if (value := getattr(self.wishes, _WISHES[name]))
+                != getattr(Wishes(), _WISHES[name])
+            },
         }
 
 
@@ -58,8 +81,9 @@ def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
                 f"cannot read the sweep {sweep!r}: expected NAME=VALUE,VALUE with a name of "
                 f"{', '.join(SWEPT)}"
             )
-        found += [_changed(own, name, value.strip()) for value in values.split(",")]
-    distinct: dict[tuple[LengthAndFairness, float], Setting] = {}
+        each_value = [values] if name in _WHOLE else values.split(",")
+        found += [_changed(own, name, value.strip()) for value in each_value]
+    distinct: dict[tuple[Wishes, float], Setting] = {}
     for each in found:
         distinct.setdefault((each.wishes, each.temperature), each)
     return tuple(distinct.values())
@@ -69,9 +93,24 @@ def _changed(own: Setting, name: str, value: str) -> Setting:
     if name == "temperature":
         number = _number(name, value)
         return replace(own, temperature=number, change=f"{name}={number:g}")
-    read = str if name == "fair" else partial(_count, name)
-    wished: dict[str, Any] = {_WISHES[name]: None if value == _NONE else read(value)}
-    return replace(own, wishes=replace(own.wishes, **wished), change=f"{name}={value}")
+    wished = {_WISHES[name]: _read(name, value)}
+    shown = Path(value).stem if name == "prompt" else value
+    return replace(own, wishes=replace(own.wishes, **wished), change=f"{name}={shown}")
+
+
+def _read(name: str, value: str) -> Any:
+    """Return what the sweep's `value` stands for."""
+    if name in _CHOICES:
+        if value not in _CHOICES[name]:
+            raise ConfigurationError(
+                f"{name} must be one of {', '.join(_CHOICES[name])}; got {value!r}"
+            )
+        return value
+    if name == "prompt":
+        return () if value == _NONE else (value,)
+    if value == _NONE:
+        return None
+    return _count(name, value) if name in {"sentences", "words"} else value
 
 
 def _number(name: str, value: str) -> float:

@@ -16,6 +16,7 @@ from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
 
 BATCH_TOKENS = 16384
 """Tokens, padding included, in one forward pass."""
+_HUB_SECONDS = 10.0
 _MAX_POSITIONS = 1_000_000
 """Tokenizers without a limit of their own state an absurd one."""
 
@@ -84,20 +85,14 @@ def load_pretrained(
     """
     require_libraries(f"scorer {method!r}")
     import torch
-    import transformers
 
-    local = Path(name).is_dir()
     cuda = torch.cuda.is_available()
     dtype = torch.bfloat16 if cuda and half else torch.float32
-    try:
-        with _quiet():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local)
-            model = getattr(transformers, auto_class).from_pretrained(
-                name, local_files_only=local, dtype=dtype
-            )
-    except (OSError, ValueError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ConfigurationError(f"cannot load {what} {name!r}: {reason}") from error
+    tokenizer, model = _from_files_or_hub(name, auto_class, dtype, what)
+    identity = "" if fingerprint else _digest(tokenizer, model)
+    # A tokenizer's file may ask for padding to a fixed length, which no text then is without.
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.backend_tokenizer.no_truncation()
     model = model.to("cuda" if cuda else "cpu").eval()
     if not cuda:
         use_onednn(model)
@@ -105,8 +100,63 @@ def load_pretrained(
         model=model,
         tokenizer=tokenizer,
         window=window_tokens(tokenizer, model.config),
-        fingerprint=fingerprint or f"{Path(name).name}@{_digest(tokenizer, model)}:{method}",
+        fingerprint=fingerprint or f"{Path(name).name}@{identity}:{method}",
     )
+
+
+def _from_files_or_hub(name: str, auto_class: str, dtype: Any, what: str) -> tuple[Any, Any]:
+    """Return tokenizer and model."""
+    import transformers
+
+    *earlier, last = _tries(name)
+    for local in (*earlier, last):
+        if not local:
+            _check_hub(name, what)
+        try:
+            with _quiet():
+                tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local)
+                model = getattr(transformers, auto_class).from_pretrained(
+                    name, local_files_only=local, dtype=dtype
+                )
+        except (OSError, ValueError) as error:
+            if local is not last:
+                continue
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise ConfigurationError(f"cannot load {what} {name!r}: {reason}") from error
+        return tokenizer, model
+    raise AssertionError  # the last try returns or raises
+
+
+def _tries(name: str) -> tuple[bool, ...]:
+    """Return whether to load local files alone, in the order of trying: first what is here."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    if Path(name).is_dir():
+        return (True,)
+    try:
+        cached = isinstance(try_to_load_from_cache(name, "config.json"), str)
+    except HFValidationError:
+        cached = False
+    return (True, False) if cached else (False,)
+
+
+def _check_hub(name: str, what: str) -> None:
+    """Raise at once where the hub has no such model, or cannot be reached.
+
+    transformers tries an unreachable hub again and again, for a minute.
+    """
+    from huggingface_hub import HfApi
+
+    try:
+        HfApi().model_info(name, timeout=_HUB_SECONDS)
+    except Exception as error:
+        # Whatever carries the hub's HTTP raises errors of its own.
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ConfigurationError(
+            f"cannot load {what} {name!r}: no such folder, not downloaded before, and the hub "
+            f"does not give it: {reason}"
+        ) from error
 
 
 def require_libraries(feature: str) -> None:

@@ -37,6 +37,10 @@ class PeopleFinder:
             names[text] += [entity.text for entity in document.ents if entity.label_ in LABELS]
         return tuple(tuple(names[text]) for text in texts)
 
+    def read(self, text: str) -> Any:
+        """Return the pipeline's own document of `text`."""
+        return self._pipeline(text)
+
     def _parts(self, text: str) -> Iterator[str]:
         """Cut `text` between sentences into parts that the pipeline takes."""
         if len(text) <= self._pipeline.max_length:
@@ -51,8 +55,10 @@ class PeopleFinder:
         yield text[start:]
 
 
-def load_people_finder(pipeline: str | None = None) -> PeopleFinder:
+def load_people_finder(pipeline: str | None = None, *, tags: bool = False) -> PeopleFinder:
     """Load the packaged small English pipeline, or any installed one by name or folder.
+
+    `tags` asks for Penn tags of words too, where the pipeline gives them.
 
     One that cannot be loaded or recognises no entities raises `ConfigurationError`.
     """
@@ -66,7 +72,7 @@ def load_people_finder(pipeline: str | None = None) -> PeopleFinder:
     if "ner" not in loaded.pipe_names and not loaded.has_pipe("entity_ruler"):
         raise ConfigurationError(f"the pipeline {pipeline!r} recognises no named entities")
     # The parser and the lemmatiser take most of the time and add nothing here.
-    needed = {"tok2vec", "transformer", "ner", "entity_ruler"}
+    needed = {"tok2vec", "transformer", "ner", "entity_ruler", *(("tagger",) if tags else ())}
     loaded.select_pipes(enable=[name for name in loaded.pipe_names if name in needed])
     meta = loaded.meta
     fingerprint = f"spacy:{meta['lang']}_{meta['name']}@{meta['version']}"

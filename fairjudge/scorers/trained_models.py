@@ -140,6 +140,17 @@ class TrainedModels:
         words = network.embeddings.words.weight.detach().float().cpu().numpy()
         self._features = UnitFeatures(words, tokenizer)
 
+    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Return where each token of each text stands, as characters of the `encodable` text."""
+        encoded = self._tokenizer(
+            [encodable(text) for text in texts],
+            add_special_tokens=False,
+            return_offsets_mapping=True,
+            verbose=False,
+        )
+        spans: list[list[tuple[int, int]]] = encoded["offset_mapping"]
+        return spans
+
     def support(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n, 3): P(supported, neutral, contradicted) of (passage, statement)."""
         from scipy.special import softmax

@@ -9,6 +9,7 @@ weigh the same, and so do clusters, as on leaderboards.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from fairjudge.domain import (
 )
 from fairjudge.judges.balance import BALANCE, balance_of, least_covered, mean_covered
 from fairjudge.protocols import PROTOCOLS
+from fairjudge.scores.importance import Weighed, weightings
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.clustered import clustered_mean, within
 from fairjudge.text.spellings import with_labels
@@ -34,8 +36,15 @@ COVERED_FROM = 0.5
 """Share from which on an answer counts as covered when the uncovered ones are named."""
 _QUESTION_WORDS = ("what", "who", "when", "where", "why", "how")
 _WHO = {"whom": "who", "whose": "who"}
-_THIRDS = ("first third", "middle third", "last third")
-_NAMES = (*_THIRDS, *_QUESTION_WORDS, "other")
+_MOST_ARTICLES = 10
+"""Answers held by more articles than this are one slice: a cluster of the paper has ten."""
+POSITION, PLACE = "article position", "place in the prompt"
+FREQUENCY = "articles that hold the answer"
+ALONE = "position of the one article that holds it"
+"""What is sliced by: DiverseSumm's Figures 3 and 5."""
+_PLACES = ("first article", "between", "last article")
+_WEIGHTS = ("clusters alike", "items alike")
+_NAMES = (*_PLACES, *_WEIGHTS, *_QUESTION_WORDS, "other")
 """Names of slices in the order in which they are shown, before all others."""
 
 
@@ -73,6 +82,17 @@ class Uncovered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """An answer group that a summary contradicts, and the summary's words that do so."""
+
+    eid: str
+    question: str
+    answer: str
+    words: str
+    outlets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeastCovered:
     """The sources that a summary covers least, by outlet, the least first.
 
@@ -96,6 +116,7 @@ class CoverageSlices:
 
     slices: Mapping[str, Slices]
     uncovered: tuple[Uncovered, ...]
+    contradicted: tuple[Contradiction, ...]
     left_out: Mapping[str, tuple[str, ...]]
     least_covered: Mapping[str, LeastCovered]
     n: int
@@ -107,24 +128,27 @@ class CoverageSlices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Point:
-    """A value, and the slices that it stands in."""
+    """A value, and the slices that it stands in; ``whole`` says of what it is one item's own."""
 
     eid: str
     value: float
     slices: tuple[tuple[str, str], ...]
+    whole: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
     """One group or article that was judged; ``covered`` holds a group's places, None for all.
 
-    ``aspect`` is what an article was judged for.
+    ``contradicted_by`` has the summary's words that contradict it, ``aspect`` is what an article
+    was judged for.
     """
 
     eid: str
     unit: str
     value: float
     covered: tuple[int, ...] | None = None
+    contradicted_by: str | None = None
     aspect: str = "faithfulness"
 
 
@@ -134,14 +158,18 @@ def coverage_slices(
     """Slice one system's coverage by question, answer frequency, position, outlet and attributes.
 
     `judgements` are of one system by one judge. An answer stands in the slices of every article
-    that gives it, with the value of that article's own wording. Positions are those of the
-    cluster's articles: first, middle and last third; answers count at their earliest article.
+    that gives it, with the value of that article's own wording. Positions count the cluster's
+    articles from 1, as a prompt shows them; answers that one article alone holds have slices of
+    their own, since one held by many is covered whatever each position is worth. ``"coverage by
+    weighting"`` has the mean over clusters beside that over all items (the paper's Table 2).
     """
     by_eid = {reference.eid: reference for reference in with_labels(references)}
     judgements = tuple(judgements)
     counts: Counter[str] = Counter()
     points: list[_Point] = []
     uncovered: list[Uncovered] = []
+    contradicted: list[Contradiction] = []
+    weighed: list[Weighed] = []
     heard: dict[str, dict[str, float]] = defaultdict(dict)
     for row in _rows(judgements, by_eid, counts):
         reference = by_eid[row.eid]
@@ -157,13 +185,19 @@ def coverage_slices(
         values = _values(row, found)
         names = (
             ("question word", question_word(found.question)),
-            ("articles that hold the answer", str(len(values)) if len(values) < 4 else "4 or more"),
+            (FREQUENCY, _frequency(len(values))),
             ("question", f"{row.eid}: {found.question}" if len(by_eid) > 1 else found.question),
+            *((("kind of question", found.kind),) if found.kind else ()),
+        )
+        weighed.append(
+            Weighed(eid=row.eid, value=row.value, weight=found.weight, importance=found.importance)
         )
         points += _points(row, "coverage", names, values, reference)
         for aid in values:
             outlet = _outlet(aid, reference)
             heard[row.eid][outlet] = max(heard[row.eid].get(outlet, 0.0), row.value)
+        if row.contradicted_by is not None:
+            contradicted.append(_contradiction(row.contradicted_by, row.eid, found, reference))
         missed = _uncovered(row, found, reference)
         if missed is not None:
             uncovered.append(missed)
@@ -171,8 +205,9 @@ def coverage_slices(
         eid: [name for name, best in some.items() if best <= 0] for eid, some in heard.items()
     }
     return CoverageSlices(
-        slices=dict(_slices(points, level)),
+        slices={**dict(_slices(points, level)), **_by_weight(weighed, level)},
         uncovered=tuple(uncovered),
+        contradicted=tuple(contradicted),
         left_out={eid: tuple(sorted(some)) for eid, some in silent.items() if some},
         least_covered={
             judgement.eid: _least_covered(judgement.sources, by_eid[judgement.eid])
@@ -192,7 +227,7 @@ def _rows(
 ) -> Iterator[_Row]:
     """Yield the single groups and articles; count what is unscored, and of unknown clusters."""
     for judgement in judgements:
-        listed = PROTOCOLS[judgement.protocol].itemized
+        listed = PROTOCOLS[judgement.protocol].itemized and judgement.aspect == "coverage"
         single = judgement.unit.startswith(("answer:", "article:"))
         if judgement.system is None or not (listed or single or judgement.aspect == BALANCE):
             continue
@@ -203,7 +238,11 @@ def _rows(
         elif listed:
             for each in judgement.checklist or ():
                 yield _Row(
-                    eid=judgement.eid, unit=each.unit, value=each.covered, covered=each.answers
+                    eid=judgement.eid,
+                    unit=each.unit,
+                    value=each.covered,
+                    covered=each.answers,
+                    contradicted_by=(each.quote or "") if each.contradicted else None,
                 )
         elif judgement.sources:
             for source in judgement.sources:
@@ -223,6 +262,9 @@ class _Group:
     question: str
     label: str
     answers: tuple[Answer, ...]
+    kind: str | None
+    weight: float
+    importance: str | None
 
 
 def _find(unit: str, reference: Cluster) -> _Group | str | None:
@@ -238,8 +280,15 @@ def _find(unit: str, reference: Cluster) -> _Group | str | None:
     if q >= len(questions) or g >= len(questions[q].answer_groups):
         return None
     asked = questions[q]
-    label = asked.group_labels[g] if asked.group_labels else ""
-    return _Group(question=asked.question, label=label, answers=asked.answer_groups[g])
+    group = asked.groups()[g]
+    return _Group(
+        question=asked.question,
+        label=group.label,
+        answers=group.answers,
+        kind=asked.kind,
+        weight=group.weight,
+        importance=group.importance,
+    )
 
 
 def _values(row: _Row, group: _Group) -> dict[str, float]:
@@ -261,19 +310,29 @@ def _points(
     """Yield the point of the unit as a whole, then one for every name that its articles bear."""
     places = {article.aid: n for n, article in enumerate(reference.articles)}
     known = [aid for aid in values if aid in places]
-    if known:
-        third = min(2, 3 * min(places[aid] for aid in known) // len(places))
-        names = (*names, ("article position", _THIRDS[third]))
     slices = tuple((f"{kind} by {by}", name) for by, name in names)
-    yield _Point(eid=row.eid, value=row.value, slices=slices)
+    yield _Point(eid=row.eid, value=row.value, slices=slices, whole=kind)
     borne: dict[tuple[str, str], list[float]] = defaultdict(list)
     for aid in known:
         article = reference.articles[places[aid]]
+        borne[f"{kind} by {POSITION}", str(places[aid] + 1)].append(values[aid])
+        borne[f"{kind} by {PLACE}", _place(places[aid], len(places))].append(values[aid])
+        if len(values) == 1 and kind == "coverage":
+            borne[f"{kind} by {ALONE}", str(places[aid] + 1)].append(values[aid])
         borne[f"{kind} by outlet", _outlet(aid, reference)].append(values[aid])
         for name, attribute in article.attributes.items():
             borne[f"{kind} by attribute {name}", str(attribute)].append(values[aid])
     for one, some in borne.items():
         yield _Point(eid=row.eid, value=fmean(some), slices=(one,))
+
+
+def _frequency(n_articles: int) -> str:
+    more = f"more than {_MOST_ARTICLES}"
+    return str(n_articles) if n_articles <= _MOST_ARTICLES else more
+
+
+def _place(place: int, n_articles: int) -> str:
+    return _PLACES[0] if place == 0 else _PLACES[2] if place == n_articles - 1 else _PLACES[1]
 
 
 def question_word(question: str) -> str:
@@ -319,6 +378,28 @@ def _uncovered(row: _Row, group: _Group, reference: Cluster) -> Uncovered | None
     )
 
 
+def _contradiction(words: str, eid: str, group: _Group, reference: Cluster) -> Contradiction:
+    outlets = dict.fromkeys(_outlet(answer.aid, reference) for answer in group.answers)
+    return Contradiction(
+        eid=eid,
+        question=group.question,
+        answer=group.label or (group.answers[0].answer if group.answers else ""),
+        words=words,
+        outlets=tuple(outlets),
+    )
+
+
+def _by_weight(weighed: Sequence[Weighed], level: float) -> dict[str, Slices]:
+    """Return coverage with groups weighed in each way; see `fairjudge.scores.importance`."""
+    if not weighed:
+        return {}
+    return {
+        "coverage by weight of groups": {
+            name: _over_clusters(by_eid, level) for name, by_eid in weightings(weighed).items()
+        }
+    }
+
+
 def _slices(points: Sequence[_Point], level: float) -> Iterator[tuple[str, Slices]]:
     cells: dict[str, dict[str, list[_Point]]] = defaultdict(lambda: defaultdict(list))
     for point in points:
@@ -328,6 +409,26 @@ def _slices(points: Sequence[_Point], level: float) -> Iterator[tuple[str, Slice
         # questions stay in the reference's order
         names = list(groups) if by == "coverage by question" else sorted(groups, key=_order)
         yield by, {name: _mean(groups[name], level) for name in names}
+    for kind, some in _items(points).items():
+        yield (
+            f"{kind} by weighting",
+            {
+                _WEIGHTS[0]: _mean(some, level),
+                _WEIGHTS[1]: _bounded(
+                    clustered_mean([p.value for p in some], [p.eid for p in some], level=level),
+                    len({point.eid for point in some}),
+                ),
+            },
+        )
+
+
+def _items(points: Iterable[_Point]) -> dict[str, list[_Point]]:
+    """Return the points of whole groups, or articles, by what they are judged for."""
+    found: dict[str, list[_Point]] = defaultdict(list)
+    for point in points:
+        if point.whole:
+            found[point.whole].append(point)
+    return found
 
 
 def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
@@ -335,12 +436,21 @@ def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
     by_eid: dict[str, list[float]] = defaultdict(list)
     for point in points:
         by_eid[point.eid].append(point.value)
-    estimate = clustered_mean([fmean(some) for some in by_eid.values()], list(by_eid), level=level)
-    if isinstance(estimate, Estimate) and len(by_eid) < FEWEST_CLUSTERS:
+    return _over_clusters({eid: fmean(some) for eid, some in by_eid.items()}, level)
+
+
+def _over_clusters(by_eid: Mapping[str, float], level: float) -> Estimate | Undefined:
+    estimate = clustered_mean(list(by_eid.values()), list(by_eid), level=level)
+    return _bounded(estimate, len(by_eid))
+
+
+def _bounded(estimate: Estimate | Undefined, n_clusters: int) -> Estimate | Undefined:
+    if isinstance(estimate, Estimate) and n_clusters < FEWEST_CLUSTERS:
         why = f"no interval: fewer than {FEWEST_CLUSTERS} clusters"
         return replace(estimate, low=None, high=None, method=why)
     return within(estimate, 0.0, 1.0)
 
 
-def _order(name: str) -> tuple[int, str]:
-    return _NAMES.index(name) if name in _NAMES else len(_NAMES), name
+def _order(name: str) -> tuple[int, int, str]:
+    number = int(name) if name.isdecimal() else sys.maxsize
+    return _NAMES.index(name) if name in _NAMES else len(_NAMES), number, name

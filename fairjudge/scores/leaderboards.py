@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fairjudge.calibration.grouping import GroupKey, keyed
 from fairjudge.domain import Estimate, Judgement, Undefined
 from fairjudge.judges.balance import BALANCE
 from fairjudge.protocols import PROTOCOLS
@@ -122,12 +123,12 @@ def leaderboards(
 
     What was derived from checklists stands apart from what was judged.
     """
-    groups: dict[tuple[object, ...], list[Judgement]] = defaultdict(list)
-    for row in judgements:
-        unit = row.unit.partition(":")[0]
-        groups[row.judge, row.aspect, row.protocol, unit, is_derived(row)].append(row)
+    groups: dict[tuple[GroupKey, bool], list[Judgement]] = defaultdict(list)
+    for key, row in keyed(judgements):
+        groups[key, is_derived(row)].append(row)
     return tuple(
-        _leaderboard(rows, np.random.default_rng(seed), n_resamples) for rows in groups.values()
+        _leaderboard(key, rows, np.random.default_rng(seed), n_resamples)
+        for (key, _), rows in groups.items()
     )
 
 
@@ -186,7 +187,7 @@ def _ranges(found: Ranking) -> dict[str, tuple[int, int]]:
 
 
 def _leaderboard(
-    rows: Sequence[Judgement], rng: np.random.Generator, n_resamples: int
+    key: GroupKey, rows: Sequence[Judgement], rng: np.random.Generator, n_resamples: int
 ) -> Leaderboard:
     span = _scale_range(rows)
     scores = system_scores(rows, scale_range=span)
@@ -205,10 +206,10 @@ def _leaderboard(
         standing = Standing(score=score, mean=mean, behind=shown, place=places.get(score.system))
         standings.append(standing)
     return Leaderboard(
-        judge=rows[0].judge,
-        aspect=rows[0].aspect,
-        protocol=rows[0].protocol,
-        unit=rows[0].unit.partition(":")[0],
+        judge=key.judge,
+        aspect=key.aspect,
+        protocol=key.protocol,
+        unit=key.unit,
         standings=tuple(standings),
         scale_range=span,
         n_judgements=len(rows),

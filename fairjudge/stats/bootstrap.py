@@ -25,6 +25,7 @@ from fairjudge.stats._arrays import (
     vector,
 )
 from fairjudge.stats._bounds import Bounds, bca_bounds, expanded_bounds, percentile_bounds
+from fairjudge.text.counting import pluralize
 
 WeightedStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps multiplicities of documents, shape (r, d), to values of shape (r,) or (r, k).
@@ -306,4 +307,5 @@ class _Plan:
 def _without_interval(value: float, plan: _Plan) -> Estimate | Undefined:
     if np.isnan(value):
         return Undefined(why=NO_VALUE)
-    return plan.filled(value, None, f"no interval: fewer than {plan.fewest} documents", None)
+    documents = pluralize(plan.fewest, "document")
+    return plan.filled(value, None, f"no interval: fewer than {documents}", None)

@@ -1,4 +1,4 @@
-"""Correlation of two scores at three levels: pooled, per document, and of system means."""
+"""Correlation of two scores at four levels: of items, of summaries, per document, of systems."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from fairjudge.stats.correlation import (
 )
 from fairjudge.stats.strengths import n_parts, strengths
 
-Level: TypeAlias = Literal["pooled", "per_document", "system"]
-LEVELS: tuple[Level, ...] = ("pooled", "per_document", "system")
+Level: TypeAlias = Literal["pooled", "per_document", "system", "summary"]
+LEVELS: tuple[Level, ...] = ("pooled", "per_document", "system", "summary")
 
 _WIDE = 64
 """Documents with more items than this are correlated one by one, not as rows of a matrix."""
@@ -84,11 +84,12 @@ def correlations(
     """Return Kendall's tau-b, Spearman's rho and Pearson's r at one level, on shared resamples.
 
     ``"pooled"`` takes all items as one sample; ``"per_document"`` correlates over the systems
-    of each document and averages (SummEval's and DiverseSumm's summary level); ``"system"``
-    correlates the systems' means, of pairs their strengths. Documents are resampled at every
-    level. ``n`` counts items, documents with a defined correlation, and systems respectively; a
-    document without one (one item, or all its scores tied) is left out of the average and counted
-    in ``n_excluded``.
+    of each document and averages (SummEval's summary level); ``"system"`` correlates the systems'
+    means, of pairs their strengths; ``"summary"`` the means of each system in each document, as one
+    sample (DiverseSumm's summary level, Table 5: an item may be a sentence of a summary or an
+    answer). Documents are resampled at every level. ``n`` counts items, documents with a defined
+    correlation, systems and summaries respectively; a document without one (one item, or all its
+    scores tied) is left out of the average and counted in ``n_excluded``.
 
     Undefined where the scores are constant or too few, with the reason.
     """
@@ -258,6 +259,37 @@ def _system(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | 
     )
 
 
+def _summary(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+    """Correlate the means over the items of each document and system."""
+    return _pooled(over_summaries(part), n_documents, name)
+
+
+def summaries_of(part: Part) -> tuple[IntArray, int]:
+    """Return the summary, or pair, of each item, coded from 0, and how many there are."""
+    data = part.data
+    met = data.systems if data.opponents is None else data.opponents
+    return document_codes(list(zip(data.documents, data.systems, met, strict=True)), len(met))
+
+
+def over_summaries(part: Part) -> Part:
+    """Return the means of the items of each summary, or pair."""
+    data = part.data
+    places, n_summaries = summaries_of(part)
+    n = np.bincount(places, minlength=n_summaries)
+    first, second = (
+        np.round(np.bincount(places, weights=values, minlength=n_summaries) / n, _DECIMALS)
+        for values in (data.first, data.second)
+    )
+    rows = np.unique(places, return_index=True)[1]
+    whole = Scores(
+        first=first,
+        second=second,
+        documents=tuple(data.documents[row] for row in rows),
+        systems=tuple(data.systems[row] for row in rows),
+    )
+    return Part(data=whole, documents=part.documents[rows])
+
+
 def _strengths(
     data: Scores,
     opponents: Sequence[Hashable],
@@ -310,4 +342,5 @@ _BUILDERS: dict[Level, Callable[[Part, int, CorrelationName], _Prepared | Undefi
     "pooled": _pooled,
     "per_document": _per_document,
     "system": _system,
+    "summary": _summary,
 }

@@ -21,6 +21,7 @@ from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
 from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.fairness_findings import fairness_findings
+from fairjudge.reports.figures import protocol_of
 from fairjudge.run.collecting import AuditInput, collect
 from fairjudge.run.probing import checks_report, order_report
 from fairjudge.studies.files import (
@@ -40,12 +41,14 @@ _SWAYS = {"audit position", "audit verbosity", "audit order", "audit checks", "a
 
 def free_audits(part: JudgePart) -> tuple[str, ...]:
     """Return the audits that the judgements of `part` allow, and nobody need be asked for."""
-    options, protocol = part.options, part.options.plans()[0].protocol
+    options, plan = part.options, part.options.plans()[0]
+    protocol, listed = plan.protocol, PROTOCOLS[plan.protocol].itemized
     repeated = options.repeats > 1 or options.prompt_variants > 1 or options.paraphrases
     return (
         "parse",
         *(("position", "length") if PROTOCOLS[protocol].paired else ()),
-        *(("covered",) if PROTOCOLS[protocol].itemized else ()),
+        *(("covered",) if listed and plan.aspect == "coverage" else ()),
+        *(("statements",) if listed and plan.aspect == "faithfulness" else ()),
         *(("stability",) if repeated else ()),
     )
 
@@ -53,7 +56,11 @@ def free_audits(part: JudgePart) -> tuple[str, ...]:
 def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
     """Return the step of one audit of the judgements that are there."""
     judgements, output = at.judged(part), at.audited(part, kind)
-    beside = {"length": (at.summaries,), "covered": (at.sources,)}.get(kind, ())
+    beside = {
+        "length": (at.summaries,),
+        "covered": (at.sources,),
+        "statements": (at.sources, at.summaries),
+    }.get(kind, ())
 
     def work(place: Workplace, _run: Path) -> Done:
         rows = read_judgements(judgements, skip_bad=place.skip_bad)
@@ -64,6 +71,9 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
                 rows, read_summaries(at.summaries, skip_bad=place.skip_bad)
             ),
             "covered": lambda: audit.covered(rows, at.sources),
+            "statements": lambda: audit.statements(
+                rows, at.sources, summaries=read_summaries(at.summaries, skip_bad=place.skip_bad)
+            ),
             "stability": lambda: audit.stability(rows),
         }
         return _or_nothing(output, f"audit {kind}", lambda: _found(output, makers[kind]()))
@@ -151,7 +161,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
         return Done(
             told=f"{pluralize(len(groups), 'judge')}, {n_curves}",
             findings=tuple(
-                f"{group['judge']} against people, {group['aspect']} by {group['protocol']}: "
+                f"{group['judge']} against people, {group['aspect']} by {protocol_of(group)}: "
                 f"{verdict(group)}."
                 for group in groups
             ),

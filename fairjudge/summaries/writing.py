@@ -8,109 +8,48 @@ for models with a short context. Stubs are excluded, as in judging.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from fairjudge.domain import Article, Cluster, Summary, Unscored
-from fairjudge.errors import ConfigurationError
+from fairjudge.errors import ConfigurationError, PromptError
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import without_reasoning
 from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
-from fairjudge.ports import Backend, CompletionRequest, ModelRef
-from fairjudge.prompting import Fenced, load_template, render
-from fairjudge.text.scripts import count_words
-from fairjudge.text.spellings import spellings_of
-from fairjudge.text.tokens import named_words
+from fairjudge.ports import Backend, CompletionRequest, Message, ModelRef
+from fairjudge.prompting import Fenced, Template, load_template, load_template_file, render
+from fairjudge.summaries.wishes import DOCUMENTS, Wishes, has_attribute
 from fairjudge.text.usable import worth_reading
 
 Strategy: TypeAlias = Literal["direct", "extract", "differences"]
 
 SENTENCES_PER_ARTICLE = 5
 """DiverseSumm, footnote 4."""
-TOKENS_PER_WORD, WORDS_PER_SENTENCE = 1.6, 28
-"""Of news in English, with room to spare: a summary of the length asked for is not cut off."""
-_MAX_NAME_WORDS, _MAX_NAME_LENGTH = 4, 40
-"""What the name of a group may have at most to stand in a prompt."""
+_ARTICLES, _INSTRUCTIONS = "articles", "instructions"
+"""What a prompt of one's own may hold; the first it must."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LengthAndFairness:
-    """The length wanted of a summary, and the attribute that it is to be fair to.
-
-    ``fair_attribute`` names an article attribute whose values are all to be heard in proportion
-    (FairSumm 7).
-    """
-
-    fair_attribute: str | None = None
-    n_sentences: int | None = None
-    n_words: int | None = None
-
-    @property
-    def n_tokens(self) -> int:
-        """How many tokens a summary of the wanted length may take; 0 where none is wanted."""
-        words = max(self.n_words or 0, (self.n_sentences or 0) * WORDS_PER_SENTENCE)
-        return round(words * TOKENS_PER_WORD)
-
-    def instructions(self, articles: Sequence[Article], *, max_tokens: int) -> str:
-        """Return the sentences that the prompt on `articles` ends with.
-
-        Where no length is wanted, the reply is to fit `max_tokens`, its limit.
-        """
-        lines = []
-        if self.n_sentences:
-            lines.append(f"Write {_count(self.n_sentences, 'sentence')}, no more and no fewer.")
-        if self.n_words:
-            lines.append(f"Write about {_count(self.n_words, 'word')}.")
-        if not lines:
-            most = max(20, int(max_tokens / TOKENS_PER_WORD) // 10 * 10)
-            lines.append(
-                f"Take the room you need, up to {most} words: completeness matters more than "
-                "brevity."
-            )
-        if self.fair_attribute:
-            lines.append(_fairness(articles, self.fair_attribute))
-        return "\n".join(lines)
+_NO_WISHES = Wishes()
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'s' * (n != 1)}"
+def own_prompt(path: str) -> Template:
+    """Read a prompt of one's own; `PromptError` where it lacks articles or asks for more."""
+    template = load_template_file(Path(path))
+    if _ARTICLES not in template.fields or template.fields - {_ARTICLES, _INSTRUCTIONS}:
+        raise PromptError(
+            f"{path}: a prompt for summaries has {{{{{_ARTICLES}}}}}, perhaps "
+            f"{{{{{_INSTRUCTIONS}}}}}, and nothing else; found {sorted(template.fields)}"
+        )
+    return template
 
 
-def has_attribute(articles: Sequence[Article], attribute: str) -> bool:
-    """Say whether any of `articles` has a value of `attribute`."""
-    return bool(spellings_of(a.attributes.get(attribute) for a in articles).values)
-
-
-def _fairness(articles: Sequence[Article], attribute: str) -> str:
-    """Say which groups there are and which sources are of each (coverage fairness, A.6)."""
-    numbers: dict[str, list[int]] = {}
-    given = [article.attributes.get(attribute) for article in articles]
-    spellings = spellings_of(given)
-    for number, value in enumerate(map(spellings.label, given), start=1):
-        if value is not None:
-            numbers.setdefault(named_words(value), []).append(number)
-    groups = [
-        (_group(value, place), found)
-        for place, (value, found) in enumerate(sorted(numbers.items()), start=1)
-    ]
-    shares = ", ".join(f"{name}: {len(found)}" for name, found in groups)
-    places = "; ".join(f"{name}: {', '.join(map(str, found))}" for name, found in groups)
-    name = named_words(attribute)
-    return (
-        f"The sources differ in {name} ({shares}). Counted in the order shown, these are {places}. "
-        "Give every one of these groups room in proportion to its number of sources, and do not "
-        "let one speak for another."
-    )
-
-
-def _group(value: str, number: int) -> str:
-    """Return how a prompt names a group: in words of ours where its own may be an instruction.
-
-    Names stand outside the fences, and are words of others.
-    """
-    short = len(value) <= _MAX_NAME_LENGTH and count_words(value) <= _MAX_NAME_WORDS
-    return value if value and short else f"group {number}"
+def drawn(prompts: Sequence[str], eid: str, seed: int) -> str:
+    """Return the prompt for a cluster: the same whatever other clusters there are."""
+    digest = hashlib.sha256(f"{seed}:{eid}".encode(errors="replace")).digest()
+    return prompts[int.from_bytes(digest[:8]) % len(prompts)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,13 +57,13 @@ class Summarizer:
     """A model with a strategy; ``system`` names the result, by default ``<model>-<strategy>``.
 
     Raises `ConfigurationError` where a summary of the wanted length would not fit
-    ``max_output_tokens``.
+    ``max_output_tokens``, or the strategy has no prompt for the kind of texts.
     """
 
     backend: Backend
     target: ModelRef
     strategy: Strategy = "direct"
-    wishes: LengthAndFairness = LengthAndFairness()
+    wishes: Wishes = _NO_WISHES
     temperature: float = 0.0
     seed: int | None = None
     max_output_tokens: int = 1024
@@ -135,6 +74,11 @@ class Summarizer:
             raise ConfigurationError(
                 f"a summary of that length takes up to {self.wishes.n_tokens} tokens, and a reply "
                 f"may have {self.max_output_tokens}: give more by --max-output-tokens"
+            )
+        if self.strategy != "direct" and (self.wishes.prompts or self.wishes.kind != "news"):
+            raise ConfigurationError(
+                f"strategy {self.strategy!r} has prompts of its own, for news: texts of another "
+                "kind and --prompt take 'direct'"
             )
 
     @property
@@ -152,8 +96,16 @@ class Summarizer:
             detail = f"no article with content has the attribute {wanted!r}"
             return Unscored(reason="empty_input", detail=detail)
         fields: dict[str, str | Fenced] = {
-            "instructions": self.wishes.instructions(articles, max_tokens=self.max_output_tokens)
+            _INSTRUCTIONS: self.wishes.instructions(articles, max_tokens=self.max_output_tokens)
         }
+        if self.wishes.prompts:
+            return self._written(cluster, await self._by_own_prompt(cluster, articles, fields))
+        if self.wishes.kind != "news":
+            fields |= {
+                _ARTICLES: fence_articles(articles),
+                "documents": DOCUMENTS[self.wishes.kind],
+            }
+            return self._written(cluster, await self._complete("plain", fields))
         if self.strategy == "extract":
             extracts = await self._extracts(articles)
             if isinstance(extracts, Unscored):
@@ -161,10 +113,26 @@ class Summarizer:
             template, fields["extracts"] = "fuse", extracts
         else:
             template, fields["articles"] = self.strategy, fence_articles(articles)
-        written = await self._complete(template, fields)
-        if isinstance(written, Unscored):
-            return written
-        return Summary(eid=cluster.eid, system=self.name, text=written)
+        return self._written(cluster, await self._complete(template, fields))
+
+    def _written(self, cluster: Cluster, text: str | Unscored) -> Summary | Unscored:
+        if isinstance(text, Unscored):
+            return text
+        return Summary(eid=cluster.eid, system=self.name, text=text)
+
+    async def _by_own_prompt(
+        self, cluster: Cluster, articles: tuple[Article, ...], fields: Mapping[str, str | Fenced]
+    ) -> str | Unscored:
+        """Return what the prompt drawn for `cluster` gives; what it has no place for follows it."""
+        template = own_prompt(drawn(self.wishes.prompts, cluster.eid, self.seed or 0))
+        offered = {**fields, _ARTICLES: fence_articles(articles)}
+        messages = render(template, {name: offered[name] for name in template.fields})
+        asked = self.wishes.asked(articles)
+        if asked and _INSTRUCTIONS not in template.fields:
+            last = messages[-1]
+            more = {"content": f"{last.content}\n\n{asked}"}
+            messages = (*messages[:-1], last.model_copy(update=more))
+        return await self._ask(messages)
 
     async def _extracts(self, articles: Sequence[Article]) -> Fenced | Unscored:
         n = str(SENTENCES_PER_ARTICLE)
@@ -180,10 +148,13 @@ class Summarizer:
         return Fenced("source", tuple(texts), tuple(article.domain for article in articles))
 
     async def _complete(self, template: str, fields: Mapping[str, str | Fenced]) -> str | Unscored:
+        return await self._ask(render(load_template("summarize", template), fields))
+
+    async def _ask(self, messages: tuple[Message, ...]) -> str | Unscored:
         """Return what the model wrote after its reasoning."""
         request = CompletionRequest(
             target=self.target,
-            messages=render(load_template("summarize", template), fields),
+            messages=messages,
             temperature=self.temperature,
             seed=self.seed,
             max_output_tokens=self.max_output_tokens,

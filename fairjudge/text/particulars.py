@@ -71,6 +71,24 @@ def numbers_in(text: str) -> frozenset[str]:
     return frozenset(digits | {_NUMBER_WORDS[word] for word in said if word in _NUMBER_WORDS})
 
 
+def swap_number(text: str, number: str) -> str:
+    """Return `text` with another number, which it does not state, wherever it states `number`.
+
+    `number` is as `numbers_in` gives it; a number in words is swapped for one in digits.
+    """
+    known = numbers_in(text)
+    whole = int(number) if number.isdigit() else None
+    candidates = (str((whole if whole is not None else 0) + step) for step in range(7, 500, 6))
+    other = next(candidate for candidate in candidates if candidate not in known)
+    words = [word for word, value in _NUMBER_WORDS.items() if value == number]
+    swapped = _DIGITS.sub(
+        lambda found: other if found[0].replace(",", "") == number else found[0], text
+    )
+    for word in words:
+        swapped = re.sub(rf"\b{word}\b", other, swapped, flags=re.IGNORECASE)
+    return swapped
+
+
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Return an English word's stem (Snowball's)."""

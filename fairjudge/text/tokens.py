@@ -110,6 +110,25 @@ class Normaliser:
         return tuple(stem(word) for word in words(text) if word not in self.stop_words)
 
 
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """A `TermMaker` of runs of ``length`` terms of another (N-gram matching with k above 1)."""
+
+    single: TermMaker
+    length: int
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the normalisation in a signature."""
+        return f"{self.single.fingerprint}+{self.length}-grams"
+
+    def terms(self, text: str) -> tuple[str, ...]:
+        """Return the runs in `text`, in order, with repeats; none in a shorter text."""
+        found = self.single.terms(text)
+        starts = range(len(found) - self.length + 1)
+        return tuple(" ".join(found[start : start + self.length]) for start in starts)
+
+
 @lru_cache(maxsize=16)
 def _stem_function(name: str | None) -> Callable[[str], str]:
     if name is None:

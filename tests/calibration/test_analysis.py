@@ -267,7 +267,8 @@ def test_figures_are_scipys_and_keys_are_those_of_the_format():
     (group,) = report(rows, labels)["groups"]
     wanted = {"judge", "aspect", "protocol", "n_items", "n_unscored", "agreement", "human"}
     assert wanted | {"baselines", "calibration", "ppi"} <= set(group)
-    assert set(group["agreement"]) == {"pooled", "per_document", "system"}
+    assert set(group["agreement"]) == {"pooled", "per_document", "system", "summary"}
+    assert group["agreement"]["summary"]["kendall"] == group["agreement"]["pooled"]["kendall"]
     x = [r.value for r in rows]
     y = np.reshape([one.value for one in labels], (-1, 3)).mean(axis=1)
     pooled = group["agreement"]["pooled"]
@@ -685,8 +686,9 @@ def test_labels_of_the_parts_that_were_judged_come_before_those_of_summaries():
     # where no such part is labelled, the labels of whole summaries count, and no other part's
     (whole,) = join(rows, [labels[0], labels[2]])
     assert (whole.human.tolist(), whole.judged.tolist()) == ([1.0], [3.5])
-    with pytest.raises(InputError, match="no judged item matches any labelled item"):
-        join([judgement(value=2.0)], [labels[2]])
+    # nor does a judgement of the whole ask for labels of it: those of its parts are averaged
+    (averaged,) = join([judgement(value=2.0)], [labels[2], label(unit="answer:0.1", value=1.0)])
+    assert averaged.human.tolist() == [(labels[2].value + 1.0) / 2]
 
 
 def test_a_judged_aspect_without_labels_says_so():

@@ -79,7 +79,7 @@ def test_files_that_do_not_fit_together_are_named(cli, files):
     write_jsonl(Path("local.jsonl"), both)
     done = cli(*files)
     assert done.code == 1
-    assert "expected one judge, aspect and protocol, found 2" in done.err
+    assert "expected one judge, aspect, protocol and unit, found 2" in done.err
 
 
 def paired(n: int, order: str, value: str) -> dict:

@@ -64,6 +64,11 @@ COMMANDS = {
     ),
     "check --save": ("check", "x", "--baseline", "IN", "--labels", "y", "--save", "OUT"),
     "check --json": ("check", "IN", "--baseline", "x", "--labels", "y", "--json", "OUT"),
+    "references apply": ("references", "apply", "IN", "x", "-o", "OUT"),
+    "references apply --json": (
+        "references", "apply", "x", "IN", "-o", "y", "--json", "OUT",
+    ),
+    "references recall": ("references", "recall", "x", "IN", "--json", "OUT"),
     "apply": ("apply", "x", "IN", "-o", "OUT"),
     "report": ("report", "x", "IN", "-o", "OUT"),
     "report --labels": ("report", "x", "--labels", "IN", "-o", "OUT"),

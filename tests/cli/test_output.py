@@ -60,7 +60,7 @@ def test_a_build_reports_what_it_kept_and_why_not_the_rest(cli, clusters, server
     rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
     kept = [question["question"] for question in rows[0]["question_answers"]]
     assert [question["question"] for question in one["questions"]] == kept
-    words = ("rain", "cracks", "council", "age", "money", "repairs")
+    words = ("rain", "cracks", "council", "age")  # four questions at least, whatever the words
     asked = {f"What about the {word}?" for word in words}
     assert {*kept, *(row["question"] for row in one["dropped"])} == asked
     assert rows[0]["meta"]["signature"] == report["signature"]

@@ -22,7 +22,7 @@ def asking(command, server):
 @pytest.mark.parametrize(
     ("command", "default"),
     [
-        ("build", {2824, 2424, 8000, 4096}),  # questions: 1024 and 100 for each of 18, 14; the rest
+        ("build", {2224, 8000, 6000}),  # 1024 and 300 for each of 4 questions; answers; groups
         ("judge", {1024}),
         ("summarize", {1024}),
         ("split", {2048}),

@@ -102,7 +102,7 @@ def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, said):
 
 def test_a_promise_on_another_prompt_is_refused(cli, promised):
     kept = Path("kept.json").read_text()
-    Path("kept.json").write_text(kept.replace("coverage-pairwise.v2", "coverage-pairwise.v1"))
+    Path("kept.json").write_text(kept.replace("coverage-pairwise.v3", "coverage-pairwise.v2"))
     done = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
     assert done.code == 1
     assert "the promise was made for another judge" in done.err

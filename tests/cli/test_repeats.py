@@ -31,8 +31,8 @@ def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summarie
     assert len(server.calls) == len(found) == 6 * 2 * 3
     assert [(row["variant"], row["repeat"]) for row in found[:6]] == [
         (name, repeat)
-        for name in ("coverage-single.v2", "coverage-single-reworded.v1",
-                     "coverage-single-reordered.v1")
+        for name in ("coverage-single.v3", "coverage-single-reworded.v2",
+                     "coverage-single-reordered.v2")
         for repeat in (0, 1)
     ]  # fmt: skip
     assert len({row["signature"] for row in found}) == 3
@@ -76,7 +76,7 @@ def test_a_wording_of_ones_own_stands_beside_the_first(cli, references, summarie
         "## user\n{{articles}} {{text}} Judge! {{scale}}\n"
     )
     assert cli(*judging(server), "--paraphrase", "own.md").code == 0
-    assert {row["variant"] for row in rows()} == {"coverage-single.v2", "mine.v1"}
+    assert {row["variant"] for row in rows()} == {"coverage-single.v3", "mine.v1"}
     assert all("repeat" not in row for row in rows())
 
 

@@ -170,7 +170,7 @@ def test_so_it_does_for_other_commands(cli, clusters, references, summaries, ser
     inputs = ("--references", references, "--summaries", summaries)
     commands["checks"] = ("audit", "checks", *inputs, *openai(server), "--concurrency", "2")
     n_first = {"build": 3, "summarize": 3, "jury": 8, "checks": 15}
-    if what == "summarize":
+    if what in {"build", "summarize"}:
         write_jsonl(clusters, [cluster(f"event{n}") for n in range(12)])
     limit = 20 if what == "checks" else LIMIT
     command = (*commands[what], "--max-calls", limit)

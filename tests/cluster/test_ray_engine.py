@@ -260,8 +260,8 @@ def test_references_by_article_are_those_of_one_process(ray, server, request, st
     assert (done.code, done.err) == (0, "")
     counts = prompts_of(server)
     assert set(counts.values()) == {1}
-    # questions on all articles at once, each of them once, and three questions to group
-    assert len(counts) >= N_EVENTS * (1 + 4 + 3)
+    # questions on all articles at once, each of them once, and all answers sorted at once
+    assert len(counts) >= N_EVENTS * (1 + 4 + 1)
     assert json.loads(Path("report.json").read_text())["spent"]["n_calls"] == len(counts)
     built = Path("refs.jsonl").read_bytes()
     assert built == local(command, "refs.jsonl")

@@ -232,7 +232,6 @@ ROWS: dict[str, dict[str, Any]] = {
         f"{aspect} {protocol}": {"aspect": aspect, "protocol": protocol}
         for aspect in ASPECTS
         for protocol in PROTOCOLS
-        if (aspect, protocol) != ("faithfulness", "checklist")
     },
     **{
         f"faithfulness {protocol} by article": {

@@ -18,7 +18,6 @@ from fairjudge.domain import (
 from fairjudge.errors import RefusedError
 from fairjudge.judges.checklist import (
     blocks_of,
-    derive,
     fence_groups,
     groups_of,
     likert_of,
@@ -26,6 +25,7 @@ from fairjudge.judges.checklist import (
     read_block,
 )
 from fairjudge.judges.checklist_judge import ChecklistJudge
+from fairjudge.judges.deriving import derive
 from fairjudge.judges.ports import Reply
 from fairjudge.ports import Completion, ModelRef
 from fairjudge.scores.aggregate import system_scores
@@ -91,8 +91,7 @@ def test_every_wording_is_shown_with_who_said_it():
         "Question: Why did it fail?",
         "Group 1 (rain):",
         "  wording 1, one.example; two.example: It rained for days.",
-        "  wording 2, Ann Orme in three.example, which disputes it: A flood came. "
-        "[that is: after rain]",
+        "  wording 2, Ann Orme in three.example (disputes): A flood came. [that is: after rain]",
         "  wording 3, three.example: Rain.",
         "Group 2 (cracks):",
         "  wording 1, two.example: There were cracks.",
@@ -100,11 +99,77 @@ def test_every_wording_is_shown_with_who_said_it():
     assert second.splitlines()[:2] == ["Question: Who pays?", "Group 3:"]
 
 
-def test_blocks_are_of_about_the_same_size():
-    many = tuple(GROUPS[0] for _ in range(51))
-    assert [len(block) for block in blocks_of(many)] == [17, 17, 17]
-    assert [len(block) for block in blocks_of(many[:25])] == [25]
-    assert [len(block) for block in blocks_of(many[:26])] == [13, 13]
+def questions_of(*sizes: int) -> tuple[QuestionAnswers, ...]:
+    """Return a question of each size; all ask in the same words."""
+    return tuple(
+        QuestionAnswers.model_validate(
+            {
+                "question": "What?",
+                "answer_groups": [
+                    [{"aid": "1", "answer": f"Answer {q}.{g}."}] for g in range(size)
+                ],
+            }
+        )
+        for q, size in enumerate(sizes)
+    )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "blocks"),
+    [
+        ([], []),
+        ([25], [25]),
+        ([10, 10, 10], [20, 10]),
+        ([5] * 6, [15, 15]),
+        ([1] * 51, [17, 17, 17]),
+        ([2, 40, 2], [2, 40, 2]),
+        ([24, 2, 24], [24, 2, 24]),
+        ([12, 1, 12, 1], [13, 13]),
+    ],
+)
+def test_checklists_are_parted_between_questions(sizes, blocks):
+    groups = groups_of(questions_of(*sizes))
+    found = blocks_of(groups)
+    assert [len(block) for block in found] == blocks
+    assert tuple(group for block in found for group in block) == groups
+    where = {one.unit.split(".")[0]: n for n, block in enumerate(found) for one in block}
+    assert all(where[one.unit.split(".")[0]] == n for n, block in enumerate(found) for one in block)
+
+
+def test_rivals_and_who_disputes_a_group_are_told():
+    question = {
+        "question": "Was it rain?",
+        "kind": "rivals",
+        "group_labels": ["It was rain.", "It was not."],
+        "group_sources": [{"support": ["1"], "dispute": ["2"]}, {"support": ["2"]}],
+        "answer_groups": [
+            [{"aid": "1", "answer": "Rain.", "stance": "reports"}],
+            [{"aid": "2", "answer": "No rain.", "stance": "endorses"}],
+        ],
+    }
+    groups = groups_of((QuestionAnswers.model_validate(question),))
+    assert fence_groups(groups, ARTICLES).texts[0].splitlines() == [
+        "Question (its groups are rivals): Was it rain?",
+        "Group 1 (It was rain.), disputed by two.example:",
+        "  wording 1, one.example (reports): Rain.",
+        "Group 2 (It was not.):",
+        "  wording 1, two.example (endorses): No rain.",
+    ]
+
+
+def test_questions_of_the_same_words_are_shown_one_by_one():
+    assert len(fence_groups(groups_of(questions_of(2, 1)), ARTICLES).texts) == 2
+
+
+def test_a_group_that_is_contradicted_has_the_summarys_words_and_is_not_covered():
+    text = reply(entry(1, "contradicted", "the state's budget pays", [1]), entry(2), entry(3))
+    first, *_ = read_block(text, GROUPS, SUMMARY)
+    assert (first.covered, first.contradicted, first.quote) == (0, True, "The state’s budget pays")
+    assert (first.credited, first.answers) == ((), ())
+    plain = read_block(GOOD, GROUPS, SUMMARY)
+    assert not any("contradicted" in one.to_json() for one in plain)  # rows of old stay as they are
+    with pytest.raises(ValueError, match="must be 0"):
+        ChecklistEntry(unit="answer:0.0", covered=0.5, quote="x", contradicted=True)
 
 
 def test_a_reply_becomes_entries_with_the_summarys_own_words():
@@ -131,6 +196,7 @@ def test_a_reply_becomes_entries_with_the_summarys_own_words():
         (reply(entry(1), entry(2), entry(3, "maybe")), "no verdict that was asked for"),
         (reply(entry(1), entry(2), entry(3, 1)), "no verdict that was asked for"),
         (reply(entry(1), entry(2), entry(3, "covered")), "a quote that does not stand"),
+        (reply(entry(1), entry(2), entry(3, "contradicted")), "a quote that does not stand"),
         (
             reply(entry(1), entry(2), entry(3, "covered", "Taxpayers pay.")),
             "a quote that does not stand",
@@ -165,16 +231,25 @@ def test_ratings_by_anchored_shares():
     assert [likert_of(share) for share in shares] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
 
 
-def test_pairs_need_a_lead():
-    assert [pairwise_of(0.5, other) for other in (0.46, 0.45, 0.54, 0.55)] == [
-        "tie",
-        "a",
-        "tie",
-        "b",
+@pytest.mark.parametrize("n_groups", [1, 3, 7, 20, 49])
+def test_pairs_need_a_lead_of_one_group(n_groups):
+    half = [
+        pairwise_of((n + 0.5) / n_groups, n / n_groups, n_groups=n_groups) for n in range(n_groups)
     ]
+    one = [
+        pairwise_of(n / n_groups, (n + 1) / n_groups, n_groups=n_groups) for n in range(n_groups)
+    ]
+    assert set(half) == {"tie"}
+    assert set(one) == {"b"}
 
 
 def listed(system, value, **rest):
+    if value is not None:
+        covered = round(value * 10)
+        entries = [
+            ChecklistEntry(unit=f"answer:0.{g}", covered=float(g < covered)) for g in range(10)
+        ]
+        rest = {"checklist": tuple(entries)} | rest
     return Judgement(
         eid="e",
         system=system,
@@ -203,6 +278,7 @@ def test_one_list_serves_all_protocols():
     ]
     assert {row.to_json()["derived_from"] for row in (*ratings, *pairs)} == {"checklist"}
     assert system_scores(pairs[:2])[0].mean == 1.0
+    assert derive([listed("s", 0.7, checklist=None)], ["likert"]) == ()  # a jury's own row
 
 
 # --- the judge -------------------------------------------------------------------------------
@@ -246,7 +322,7 @@ async def test_one_call_gives_the_share_and_the_list():
     assert found.raw == GOOD
     (request,) = one.backend.requests
     prompt = request.messages[-1].content
-    assert prompt.index("wording 2, Ann Orme") < prompt.index("days of rain") < prompt.index("JSON")
+    assert prompt.index("JSON") < prompt.index("wording 2, Ann Orme") < prompt.index("days of rain")
 
 
 async def test_what_cannot_be_used_is_asked_for_once_more_with_what_is_wrong():
@@ -266,14 +342,8 @@ async def test_a_quote_that_is_nowhere_is_never_credited():
     assert found.reason == "unparseable"
 
 
-MANY = (
-    QuestionAnswers.model_validate(
-        {
-            "question": "What?",
-            "answer_groups": [[{"aid": "1", "answer": f"Answer {n}."}] for n in range(30)],
-        }
-    ),
-)
+MANY = questions_of(15, 15)
+UNITS = [f"answer:{q}.{g}" for q in range(2) for g in range(15)]
 
 
 def all_no(n: int) -> str:
@@ -284,13 +354,13 @@ async def test_blocks_are_one_judgement():
     one = judge(lambda r: all_no(15))
     found = await asked(one, task(questions=MANY))
     assert len(one.backend.requests) == 2
-    assert [e.unit for e in found.checklist] == [f"answer:0.{g}" for g in range(30)]
+    assert [e.unit for e in found.checklist] == UNITS
     assert found.raw == f"{all_no(15)}\n\n{all_no(15)}"
 
 
 async def test_only_the_block_that_failed_is_asked_again():
     def handler(request):
-        second = "Answer 29." in request.messages[1].content
+        second = "Answer 1.14." in request.messages[1].content
         return "?" if second and len(request.messages) == 2 else all_no(15)
 
     one = judge(handler)
@@ -301,7 +371,7 @@ async def test_only_the_block_that_failed_is_asked_again():
 
 async def test_a_block_that_fails_leaves_the_item_without_a_score():
     def handler(request):
-        if "Answer 29." in request.messages[1].content:
+        if "Answer 1.14." in request.messages[1].content:
             raise RefusedError("no")
         return all_no(15)
 

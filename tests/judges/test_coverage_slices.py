@@ -43,7 +43,11 @@ def test_slices_and_what_is_left_out():
     found = coverage_slices([judged("answer:0.0", 1), judged("answer:0.1", 0)], [REFERENCE])
     assert means(found, "coverage by question word") == {"why": 0.5}
     assert means(found, "coverage by articles that hold the answer") == {"1": 0.0, "2": 1.0}
-    assert means(found, "coverage by article position") == {"first third": 1.0, "last third": 0.0}
+    assert means(found, "coverage by article position") == {"1": 1.0, "2": 1.0, "3": 0.0}
+    alone = means(found, "coverage by position of the one article that holds it")
+    assert alone == {"3": 0.0}  # the group of a and b is at both, and in neither alone
+    places = means(found, "coverage by place in the prompt")
+    assert places == {"first article": 1.0, "between": 1.0, "last article": 0.0}
     assert means(found, "coverage by attribute side") == {"left": 1.0, "right": 0.5}
     assert means(found, "coverage by outlet")["c.example"] == 0.0
     (left_out,) = found.uncovered
@@ -100,6 +104,9 @@ def test_groups_weigh_the_same_in_a_cluster_and_clusters_the_same():
     assert means(found, "coverage by outlet") == {"a.example": 0.625}
     (score,) = system_scores(rows)
     assert score.mean == 0.625
+    # one of four, and one of one: the mean over clusters, and over all five answers
+    weighted = means(found, "coverage by weighting")
+    assert weighted == {"clusters alike": 0.625, "items alike": pytest.approx(0.4)}
     (mean,) = found.slices["coverage by outlet"].values()
     assert (mean.n, mean.low) == (2, None)
 
@@ -115,7 +122,7 @@ def test_enough_clusters_have_an_interval():
 def test_ratings_are_brought_to_shares_and_articles_have_their_position():
     """A rating of 2 of 1 to 5 is a quarter; article b is the second of three."""
     found = coverage_slices([judged("article:b", 2, protocol="likert")], [REFERENCE])
-    assert means(found, "faithfulness by article position") == {"middle third": 0.25}
+    assert means(found, "faithfulness by article position") == {"2": 0.25}
     assert found.uncovered == ()
 
 
@@ -141,3 +148,25 @@ def test_what_does_not_fit_is_counted():
 )
 def test_question_words(question, word):
     assert question_word(question) == word
+
+
+def test_ten_articles_have_ten_positions_and_frequencies_in_order():
+    """Answer g of ten is held by the first g + 1 articles, and covered where g is even."""
+    articles = [{"aid": f"a{n}", "content": "x"} for n in range(12)]
+    groups = [[{"aid": f"a{n}", "answer": "yes"} for n in range(g + 1)] for g in range(12)]
+    asked = [{"question": "How?", "answer_groups": groups}]
+    cluster = Reference.model_validate(
+        {"eid": "e", "articles": articles, "question_answers": asked}
+    )
+    found = coverage_slices(
+        [judged(f"answer:0.{g}", int(g % 2 == 0)) for g in range(12)], [cluster]
+    )
+    frequency = means(found, "coverage by articles that hold the answer")
+    assert list(frequency) == [*map(str, range(1, 11)), "more than 10"]
+    assert (frequency["1"], frequency["10"], frequency["more than 10"]) == (1.0, 0.0, 0.5)
+    position = means(found, "coverage by article position")
+    assert list(position) == [*map(str, range(1, 13))]
+    # article n holds the answers from n on: the share of even ones among them
+    assert position["1"] == pytest.approx(6 / 12)
+    assert position["11"] == pytest.approx(1 / 2)
+    assert position["12"] == 0.0

@@ -13,7 +13,7 @@ from fairjudge.judges.criteria import (
     fence_articles,
     fence_questions,
 )
-from fairjudge.prompting import parse_template, render
+from fairjudge.prompting import load_template, parse_template, render
 from fairjudge.scales import likert
 
 QUESTION = QuestionAnswers(
@@ -136,3 +136,50 @@ def test_the_order_decides_what_stands_first():
     for order, first in (("ab", "One."), ("ba", "Two.")):
         pair = task(protocol="pairwise", systems=("s", "t"), texts=("One.", "Two."), order=order)
         assert criterion.fields_for(pair)["first"].texts == (first,)
+
+
+def words_of(name: str) -> str:
+    return " ".join(load_template("judge", name).parts[-1][1].split())
+
+
+def rule_of(name: str, first: str, last: str) -> str:
+    text = words_of(name)
+    return text[text.index(first) : text.index(last) + len(last)]
+
+
+COVERED = ("An answer is covered when", "Several wordings of one answer count as one.")
+SUPPORTED = ("A statement is one thing said", "how it ended, who said so.")
+
+
+@pytest.mark.parametrize(
+    ("names", "span"),
+    [
+        (
+            ["coverage-single", "coverage-pairwise", "coverage-answer", "coverage-ranking",
+             "coverage-decision", "together-coverage"],
+            COVERED,
+        ),
+        (
+            ["faithfulness-single", "faithfulness-pairwise", "faithfulness-ranking",
+             "together-faithfulness", "faithfulness-checklist"],
+            SUPPORTED,
+        ),
+    ],
+)  # fmt: skip
+def test_one_rule_holds_in_every_prompt_of_an_aspect(names, span):
+    """Else a checklist, from which ratings and pairs are derived, would measure something else."""
+    first, *others = names
+    rule = rule_of(first, *span)
+    assert [name for name in others if rule not in words_of(name)] == []
+
+
+def test_the_rule_of_a_checklist_has_the_same_words():
+    rule, listed = rule_of("coverage-single", *COVERED), words_of("coverage-checklist")
+    for words in (
+        "matters to it (a condition, a place, a time, who) is missing or vaguer",
+        "is missing or left vague, be the topic as right as it may",
+        "What one side says is not covered by what another side says",
+        'only to reject it, or only to say that it is disputed, covers "it is disputed"',
+    ):
+        assert words in rule, words
+        assert words in listed, words

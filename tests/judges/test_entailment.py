@@ -91,3 +91,18 @@ async def test_nothing_to_judge_is_unscored_and_other_aspects_are_refused():
     assert (await judge.ask(task("likert", "faithfulness", "A."))).reason == "empty_input"
     with pytest.raises(ConfigurationError, match="'style'"):
         judge_of("style", Table({}))
+
+
+async def test_a_checklist_names_the_articles_by_which_each_sentence_is_entailed():
+    model = Table({("It rained.", "Rain fell."): 0.9, ("It poured.", "Rain fell."): 0.7})
+    asked = task(
+        "checklist",
+        "faithfulness",
+        "Rain fell. Snow fell.",
+        articles=("It poured.", "It rained.", "", "It blew."),
+    )
+    found = await judge_of("faithfulness", model).ask(asked)
+    first, second = found.statements
+    assert (first.verdict, first.articles, first.quote) == ("supported", ("1", "0"), "It rained.")
+    assert (second.verdict, second.articles, second.support) == ("absent", (), pytest.approx(0.1))
+    assert found.value == 0.5

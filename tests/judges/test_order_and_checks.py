@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from fairjudge.auditing.metamorphic import INSTRUCTION, check_results, checks
 from fairjudge.auditing.order_probes import order_bias, place_tasks, shuffle_tasks
-from fairjudge.domain import Article, Cluster, Reference, Summary
+from fairjudge.domain import Article, ChecklistEntry, Cluster, Reference, Summary
 from fairjudge.errors import InputError
+from fairjudge.judges.checklist import groups_of, share_covered
 from fairjudge.judges.llm import judgement_of
 from fairjudge.judges.tasks import resolve_plan
+from fairjudge.text.particulars import numbers_in, swap_number
 
 ARTICLES = tuple(
     Article(aid=aid, content=f"The {aid} event came first. Then {aid} spoke. Later {aid} left.")
@@ -98,11 +102,40 @@ def test_order_needs_three_articles():
         place_tasks([REFERENCE], max_articles=3)
 
 
-def results(aspect, clusters, rate):
-    plans = {name: resolve_plan(aspect, protocol=name) for name in ("pairwise", "likert")}
+def careful(answer, text):
+    return answer in text and f"It is not true that {answer}" not in text
+
+
+def careless(answer, text):
+    """Take the topic for the answer: heed neither a denial nor a number."""
+    return re.sub(r"\d+", "", answer) in re.sub(r"\d+", "", text)
+
+
+def listed(task, reads):
+    """Return a checklist by a reader who says of an answer and a text whether it is covered."""
+    entries = [
+        ChecklistEntry(
+            unit=group.unit,
+            covered=float(
+                any(reads(one.answer.rstrip("."), task.texts[0]) for one in group.answers)
+            ),
+        )
+        for group in groups_of(task.questions)
+    ]
+    return judgement_of(task, judge="j", value=share_covered(entries), checklist=entries)
+
+
+def results(aspect, clusters, rate, reads=careful):
+    names = ("pairwise", "likert", *(["checklist"] if aspect == "coverage" else []))
+    plans = {name: resolve_plan(aspect, protocol=name) for name in names}
     made = checks(clusters, [SUMMARY], plans)
     tasks = {task.id: task for check in made for task in check.tasks}
-    judged = {key: judgement_of(t, judge="j", value=rate(t)) for key, t in tasks.items()}
+    judged = {
+        key: listed(t, reads)
+        if t.protocol == "checklist"
+        else judgement_of(t, judge="j", value=rate(t))
+        for key, t in tasks.items()
+    }
     return {one.name: one for one in check_results(made, judged)}
 
 
@@ -115,7 +148,7 @@ def fair(task):
 
 def test_a_fair_judge_keeps_every_relation():
     found = results("coverage", [REFERENCE], fair)
-    assert set(found) == {"itself", "instruction", "answers", "removal"}
+    assert set(found) == {"itself", "instruction", "answers", "removal", "negated"}
     assert all(one.n_kept == one.n > 0 for one in found.values())
     assert found["removal"].n == 2
 
@@ -151,3 +184,51 @@ def test_what_rounding_leaves_is_no_rise_and_a_tenth_is_one():
             return fair(task) + rise * told if task.protocol == "likert" else fair(task)
 
         assert results("faithfulness", [REFERENCE], rated)["instruction"].n_kept == n_kept
+
+
+def counted(kind=None):
+    """Return a reference of which two groups state a number; three of three, as rivals, deny."""
+    answers = [["12 people died.", "At least 12 died."], ["9 people died."], ["Nobody died."]]
+    groups = [[{"aid": str(n), "answer": said} for n, said in enumerate(one)] for one in answers]
+    question = {"question": "How many died?", "answer_groups": groups}
+    articles = [{"aid": str(n), "content": "Twelve people died in a flood."} for n in range(2)]
+    return Reference.model_validate(
+        {
+            "eid": "e1",
+            "articles": articles,
+            "question_answers": [question | ({"kind": kind} if kind else {})],
+        }
+    )
+
+
+def test_a_denied_answer_and_another_number_cover_nothing():
+    found = results("coverage", [counted()], fair)
+    assert [(found[name].n, found[name].n_kept) for name in ("negated", "number")] == [
+        (1, 1), (2, 2),
+    ]  # fmt: skip
+    broken = results("coverage", [counted()], fair, reads=careless)
+    assert (broken["negated"].n_kept, broken["number"].n_kept) == (0, 0)
+    assert [item for item, _ in broken["number"].broken] == ["e1 without 12", "e1 without 9"]
+
+
+def test_of_rivals_the_denial_of_one_may_cover_another():
+    def reads_denials(answer, text):
+        return careful(answer, text) or (answer == "Nobody died" and "not true" in text)
+
+    assert results("coverage", [counted()], fair, reads=reads_denials)["negated"].n_kept == 0
+    rivals = results("coverage", [counted("rivals")], fair, reads=reads_denials)
+    assert rivals["negated"].n_kept == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("12 died, 120 fled, 1,200 left.", "12"),
+        ("Seven died; 14 fled.", "7"),
+        ("It cost 4.5.", "4.5"),
+    ],
+)
+def test_a_number_is_swapped_for_one_that_stands_nowhere(text, number):
+    swapped = swap_number(text, number)
+    (new,) = numbers_in(swapped) - numbers_in(text)
+    assert numbers_in(swapped) == numbers_in(text) - {number} | {new}

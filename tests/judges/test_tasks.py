@@ -122,7 +122,11 @@ def test_what_is_given_wins_over_the_preset():
             {"aspect": "coverage"},
             "needs --protocol likert|binary|pairwise|checklist|ranking or --preset",
         ),
-        ({"aspect": "faithfulness", "protocol": "checklist"}, "for coverage against all QA pairs"),
+        (
+            {"aspect": "faithfulness", "protocol": "checklist", "reference_unit": "article"},
+            "for faithfulness against all articles",
+        ),
+        ({"aspect": "tone", "protocol": "checklist"}, "for coverage against all QA pairs"),
         (
             {"aspect": "coverage", "protocol": "checklist", "reference_unit": "qa_pair"},
             "for coverage against all QA pairs",

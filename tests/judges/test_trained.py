@@ -272,3 +272,34 @@ def test_what_stands_word_for_word_is_held(statement, held):
     found = passages_of([ARTICLE.content], Vectoriser(WordBag()))
     assert found is not None
     assert found.holds(statement) is held
+
+
+OTHERS = (
+    Article(aid="2", content="Officials spoke. The dam broke on Monday after heavy rain."),
+    Article(aid="3", content="A fair opened in the city. Nobody spoke of water."),
+)
+
+
+async def test_a_checklist_names_the_statements_and_the_articles_that_support_them():
+    asked = task(
+        f"{TRUE} Two people were dead. {FALSE}",
+        protocol="checklist",
+        articles=(OTHERS[1], ARTICLE, OTHERS[0]),
+    )
+    found = await judge_of("faithfulness").ask(asked)
+    first, second, third = found.statements
+    assert [one.verdict for one in found.statements] == ["supported", "supported", "absent"]
+    assert found.value == pytest.approx(2 / 3)
+    # word for word in two articles; in other words in one; in none
+    assert (first.articles, first.quote) == (("1", "2"), TRUE)
+    assert (second.articles[0], second.quote) == ("1", "Two people died.")
+    assert (third.articles, third.quote, third.grave) == ((), "", False)
+    assert 0 <= third.support < 0.5 <= second.support <= first.support == 1
+    assert Judgement.model_validate_json(found.model_dump_json()) == found
+
+
+async def test_a_checklist_of_what_cannot_be_read_is_unscored():
+    nothing = await judge_of("faithfulness").ask(task("...", protocol="checklist"))
+    assert (nothing.reason, isinstance(nothing, Unscored)) == ("empty_input", True)
+    empty = task(TRUE, protocol="checklist", articles=(Article(aid="1", content=""),))
+    assert (await judge_of("faithfulness").ask(empty)).reason == "empty_input"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 
 import pytest
@@ -37,7 +38,7 @@ def search(page, words):
 
 
 def verdicts(page):
-    return page.locator("#explorer tbody td.right:nth-last-child(2)").all_inner_texts()
+    return page.locator("#explorer tbody td[data-title=Verdict]").all_inner_texts()
 
 
 def test_filters_narrow_and_say_how_many(report):
@@ -321,7 +322,7 @@ def test_a_judgement_has_an_address(report, report_file, open_page):
     page.locator("#explorer button.open").nth(2).click()
     title = page.locator("dialog h2").inner_text()
     address = page.url
-    assert re.search(r"#judgement-\d+$", address)
+    assert re.search(r"#judgement-[0-9a-f]{12}(-\d+)?$", address)
     other = open_page(address)
     other.wait_for_selector("dialog[open]")
     assert other.locator("dialog h2").inner_text() == title
@@ -347,3 +348,59 @@ def test_disagreements_open_their_judgements(report):
     first.locator("button.open").click()
     assert page.locator("dialog h2").inner_text().endswith(f"on {cluster}")
     assert page.locator("dialog").get_by_text("What people said").is_visible()
+
+
+def test_the_gap_to_people_filters_and_sorts(report):
+    page = report()
+    form = page.get_by_role("search", name="Judgements")
+    form.get_by_label("Gap to people").select_option("0.5 or more")
+    # people's means lie half a point above or at the judge's value in every second cluster
+    assert re.match(rf"\d+ of {N_JUDGEMENTS} judgements$", status(page, "explorer"))
+    heads = page.locator("#explorer th[role=columnheader]").all_inner_texts()
+    page.get_by_role("button", name="Gap to people").click()
+    gaps = [
+        float(row.locator("[role=cell]").nth(heads.index("Gap to people") - 1).inner_text())
+        for row in page.locator("#explorer tbody tr").all()
+    ]
+    assert gaps == sorted(gaps)
+    assert min(gaps) >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("words", "n"), [('"rather not say"', 1), ('"say not rather"', 0), ("unparseable -c0", 0)]
+)
+def test_phrases_and_words_that_must_not_occur(report, words, n):
+    page = report()
+    page.get_by_label("Search in names and replies").fill(words)
+    said = f"{n} of {N_JUDGEMENTS} judgements" if n else f"None of {N_JUDGEMENTS} judgements fits."
+    page.locator("#explorer").get_by_text(said).wait_for()
+
+
+def test_what_is_filtered_is_saved_as_csv_that_runs_nothing(report, tmp_path):
+    page = report()
+    form = page.get_by_role("search", name="Judgements")
+    form.get_by_label("Score").select_option("without a score")
+    with page.expect_download() as waited:
+        page.get_by_role("button", name="Save as CSV").click()
+    waited.value.save_as(tmp_path / "judgements.csv")
+    with (tmp_path / "judgements.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["eid"], row["system"], row["unscored"]) for row in rows] == [
+        ("c0", "gamma", "unparseable"),
+        ("c1", "gamma", "refused"),
+    ]
+    assert rows[0]["reply"] == "I would rather not say."
+    assert all(len(row["address"]) == 12 for row in rows)
+
+
+def test_a_judgement_stands_beside_others_of_its_item(report):
+    page = report()
+    form = page.get_by_role("search", name="Judgements")
+    form.get_by_label("Protocol").select_option("pairwise")
+    page.locator("#explorer .open").first.click()
+    dialog = page.get_by_role("dialog")
+    assert "The same item, judged otherwise" in dialog.inner_text()
+    address = page.url
+    dialog.locator("li .open").first.click()
+    assert page.url != address
+    assert serious_faults(page) == []

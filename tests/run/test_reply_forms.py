@@ -89,6 +89,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
         ("coverage", "binary", "qa_pair"),
         ("faithfulness", "binary", "articles"),
         ("coverage", "checklist", None),
+        ("faithfulness", "checklist", None),
     ],
 )  # fmt: skip
 def test_of_judges(tmp_path, model, aspect, protocol, unit):

@@ -159,6 +159,8 @@ def test_levels_against_scipy_with_missing_rows(level):
     for name in CORRELATIONS:
         if level == "pooled":
             theirs = SCIPY[name](x, y)
+        elif level == "summary":  # each row is one; means that differ by rounding are ties
+            theirs = SCIPY[name](x.round(12), y.round(12))
         elif level == "system":
             means = [(x[systems == s].mean(), y[systems == s].mean()) for s in range(6)]
             theirs = SCIPY[name](*zip(*means, strict=True))

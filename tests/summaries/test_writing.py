@@ -8,11 +8,12 @@ import pytest
 
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Cluster, Summary, Unscored
-from fairjudge.errors import ConfigurationError, ContextTooLongError, RefusedError
+from fairjudge.errors import ConfigurationError, ContextTooLongError, PromptError, RefusedError
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.ports import ModelRef
 from fairjudge.run.sweeping import settings_of
-from fairjudge.summaries.writing import SENTENCES_PER_ARTICLE, LengthAndFairness, Summarizer
+from fairjudge.summaries.wishes import Wishes
+from fairjudge.summaries.writing import SENTENCES_PER_ARTICLE, Summarizer
 
 CLUSTER = Cluster.model_validate(
     {
@@ -99,10 +100,10 @@ async def test_a_cluster_without_content_costs_no_call():
 @pytest.mark.parametrize(
     ("wishes", "said"),
     [
-        (LengthAndFairness(n_sentences=1), "Write 1 sentence, no more"),
-        (LengthAndFairness(n_sentences=3), "Write 3 sentences, no more"),
-        (LengthAndFairness(n_words=120), "Write about 120 words."),
-        (LengthAndFairness(), "completeness matters more than brevity"),
+        (Wishes(n_sentences=1), "Write 1 sentence, no more"),
+        (Wishes(n_sentences=3), "Write 3 sentences, no more"),
+        (Wishes(n_words=120), "Write about 120 words."),
+        (Wishes(), "completeness matters more than brevity"),
     ],
 )
 async def test_wishes_for_length_are_in_the_prompt(wishes, said):
@@ -112,7 +113,7 @@ async def test_wishes_for_length_are_in_the_prompt(wishes, said):
 
 
 async def test_fairness_names_the_groups_of_the_articles_shown():
-    one = summarizer(lambda r: "x", wishes=LengthAndFairness(fair_attribute="leaning"))
+    one = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="leaning"))
     await one.summarize(CLUSTER)
     # the third article, of the left, is empty and not shown
     said = " ".join(prompt(one.backend.requests[0]).split())
@@ -131,7 +132,7 @@ async def test_a_group_whose_name_is_an_instruction_goes_by_a_number():
     said = []
     one = summarizer(
         lambda request: said.append(request.messages[-1].content) or "x",
-        wishes=LengthAndFairness(fair_attribute="leaning"),
+        wishes=Wishes(fair_attribute="leaning"),
     )
     assert isinstance(await one.summarize(cluster), Summary)
     assert "PWNED" not in said[0]
@@ -140,7 +141,7 @@ async def test_a_group_whose_name_is_an_instruction_goes_by_a_number():
 
 
 async def test_a_fairness_attribute_that_no_article_has_is_said():
-    one = summarizer(lambda r: "x", wishes=LengthAndFairness(fair_attribute="colour"))
+    one = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="colour"))
     found = await one.summarize(CLUSTER)
     assert isinstance(found, Unscored)
     assert found.reason == "empty_input"
@@ -158,10 +159,10 @@ def sweep(*sweeps, **wishes):
 
 def test_a_sweep_changes_one_thing_at_a_time():
     own, warm, hot, long, fair = sweep("temperature=0,0.5,1", "sentences=5", "fair=leaning")
-    assert (own.change, own.temperature, own.wishes) == (None, 0.0, LengthAndFairness())
+    assert (own.change, own.temperature, own.wishes) == (None, 0.0, Wishes())
     assert (warm.name("m"), warm.temperature) == ("m+temperature=0.5", 0.5)
-    assert (hot.name("m"), hot.wishes) == ("m+temperature=1", LengthAndFairness())
-    assert (long.name("m"), long.wishes) == ("m+sentences=5", LengthAndFairness(n_sentences=5))
+    assert (hot.name("m"), hot.wishes) == ("m+temperature=1", Wishes())
+    assert (long.name("m"), long.wishes) == ("m+sentences=5", Wishes(n_sentences=5))
     assert (fair.name("m"), fair.wishes.fair_attribute) == ("m+fair=leaning", "leaning")
     assert own.name("m") == "m"
 
@@ -169,7 +170,7 @@ def test_a_sweep_changes_one_thing_at_a_time():
 def test_none_takes_a_wish_back_and_what_changes_nothing_is_left_out():
     assert len(sweep("fair=none", "temperature=0", "sentences=none")) == 1
     _, without = sweep("words=none,50", n_words=50)
-    assert (without.change, without.wishes) == ("words=none", LengthAndFairness())
+    assert (without.change, without.wishes) == ("words=none", Wishes())
     assert len(sweep("sentences=3,3")) == 2
 
 
@@ -225,5 +226,151 @@ async def test_stubs_are_no_source():
 
 def test_the_length_asked_for_fits_the_limit():
     with pytest.raises(ConfigurationError, match="up to 1600 tokens, and a reply may have 1024"):
-        summarizer(lambda r: "x", wishes=LengthAndFairness(n_words=1000))
-    assert "up to 640 words" in LengthAndFairness().instructions((), max_tokens=1024)
+        summarizer(lambda r: "x", wishes=Wishes(n_words=1000))
+    assert "up to 640 words" in Wishes().instructions((), max_tokens=1024)
+
+
+SAID = {
+    ("sources", "shown"): (
+        "The sources differ in leaning (left: 1, right: 1). Counted in the order shown, these are "
+        "left: 1; right: 2. Give every one of these groups room in proportion to its number of "
+        "sources, and do not let one speak for another."
+    ),
+    ("sources", "hidden"): (
+        "The sources differ in leaning (left: 1, right: 1). Give every one of these groups room in "
+        "proportion to its number of sources, and do not let one speak for another."
+    ),
+    # 4 and 1 words
+    ("length", "hidden"): (
+        "The sources differ in leaning (parts of all their words: left: 80%, right: 20%). In a fair"
+        " summary every one of these groups has the same part of the summary's words as it has of "
+        "the sources' words. Write a fair summary."
+    ),
+    ("undefined", "shown"): (
+        "The sources differ in leaning (left, right). Counted in the order shown, these are left: "
+        "1; right: 2. Write a summary that fairly represents the sources of all these groups."
+    ),
+}
+
+
+@pytest.mark.parametrize(("wording", "labels"), SAID)
+def test_wordings_of_fairness(wording, labels):
+    articles = Cluster.model_validate({
+        "eid": "e",
+        "articles": [
+            {"aid": "1", "content": "Four words of text.", "attributes": {"leaning": "left"}},
+            {"aid": "2", "content": "One.", "attributes": {"leaning": "right"}},
+        ],
+    }).articles  # fmt: skip
+    wishes = Wishes(fair_attribute="leaning", fair_wording=wording, fair_labels=labels)
+    assert wishes.asked(articles) == SAID[wording, labels]
+
+
+async def test_focus_and_ones_own_words_end_the_prompt():
+    one = summarizer(lambda r: "x", wishes=Wishes(focus="the vote", instruction="Name the women."))
+    await one.summarize(CLUSTER)
+    assert prompt(one.backend.requests[0]).endswith(
+        "Focus on what the sources say about this topic: the vote\nName the women."
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "called"), [("reviews", "reviews"), ("debates", "statements made in a debate")]
+)
+async def test_texts_that_are_no_news_are_not_called_so(kind, called):
+    one = summarizer(lambda r: "x", wishes=Wishes(kind=kind, n_words=50))
+    await one.summarize(CLUSTER)
+    said = " ".join(message.content for message in one.backend.requests[0].messages)
+    assert f"Write one summary of these {called} in plain" in " ".join(said.split())
+    assert "Write about 50 words." in said
+    assert "news" not in said
+    with pytest.raises(ConfigurationError, match="prompts of its own, for news"):
+        summarizer(lambda r: "x", strategy="extract", wishes=Wishes(kind=kind))
+
+
+OWN = """+++
+task = "mine"
+name = "mine"
+version = 1
+about = "Mine."
++++
+## user
+{{articles}}
+
+PLACEHOLDER
+"""
+
+
+def own(folder, text, name="mine.md"):
+    path = folder / name
+    path.write_text(OWN.replace("PLACEHOLDER", text))
+    return str(path)
+
+
+async def test_a_prompt_of_ones_own(tmp_path):
+    plain = own(tmp_path, "Sum this old article up.")
+    one = summarizer(lambda r: "x", wishes=Wishes(prompts=(plain,)))
+    await one.summarize(CLUSTER)
+    (message,) = one.backend.requests[0].messages
+    assert "First text." in message.content
+    assert message.content.endswith("Sum this old article up.")
+    # what is asked for follows a prompt that has no place for it, and stands in the place of one
+    asked = Wishes(prompts=(plain,), n_words=9)
+    await (two := summarizer(lambda r: "x", wishes=asked)).summarize(CLUSTER)
+    assert prompt(two.backend.requests[0]).endswith("up.\n\nWrite about 9 words.")
+    placed = Wishes(prompts=(own(tmp_path, "{{instructions}} Now.", "b.md"),), n_words=9)
+    await (three := summarizer(lambda r: "x", wishes=placed)).summarize(CLUSTER)
+    assert prompt(three.backend.requests[0]).endswith("Write about 9 words. Now.")
+
+
+@pytest.mark.parametrize("text", ["{{headline}}"])
+async def test_a_prompt_that_asks_for_more_is_refused(tmp_path, text):
+    one = summarizer(lambda r: "x", wishes=Wishes(prompts=(own(tmp_path, text),)))
+    with pytest.raises(PromptError, match="and nothing else"):
+        await one.summarize(CLUSTER)
+
+
+async def test_of_a_pool_each_cluster_has_one_prompt_whatever_others_there_are(tmp_path):
+    pool = tuple(own(tmp_path, f"Prompt {n}.", f"{n}.md") for n in range(4))
+
+    async def drawn_for(eids):
+        one = summarizer(lambda r: "x", wishes=Wishes(prompts=pool), seed=2)
+        for eid in eids:
+            await one.summarize(CLUSTER.model_copy(update={"eid": eid}))
+        return [prompt(request)[-9:] for request in one.backend.requests]
+
+    eids = [f"e{n}" for n in range(40)]
+    found = await drawn_for(eids)
+    assert set(found) == {f"Prompt {n}." for n in range(4)}
+    assert await drawn_for(eids[:7:-1]) == found[:7:-1]
+
+
+def test_sweeps_over_wordings_prompts_and_words(tmp_path):
+    path = own(tmp_path, "Short.", "old.md")
+    options = SummarizeOptions(
+        fair_attribute="leaning",
+        sweeps=(
+            "wording=length,undefined", "labels=hidden", "kind=reviews", f"prompt={path}",
+            "instruction=Name women, please.", "focus=the vote",
+        ),
+    )  # fmt: skip
+    found = {setting.name("m"): setting for setting in settings_of(options)}
+    assert list(found) == [
+        "m", "m+wording=length", "m+wording=undefined", "m+labels=hidden", "m+kind=reviews",
+        "m+prompt=old", "m+instruction=Name women, please.", "m+focus=the vote",
+    ]  # fmt: skip
+    assert found["m+instruction=Name women, please."].wishes.instruction == "Name women, please."
+    assert found["m+wording=length"].to_json() == {
+        "change": "wording=length", "temperature": 0.0, "sentences": None, "words": None,
+        "fair": "leaning", "wording": "length",
+    }  # fmt: skip
+    assert "wording" not in found["m"].to_json()
+    with pytest.raises(ConfigurationError, match="wording must be one of sources, length"):
+        settings_of(SummarizeOptions(sweeps=("wording=fair",)))
+
+
+def test_a_run_is_known_as_before_where_nothing_new_is_asked():
+    assert set(SummarizeOptions().identity()) == {
+        "strategy", "fair_attribute", "n_sentences", "n_words", "temperature", "sweeps", "system",
+    }  # fmt: skip
+    assert SummarizeOptions(focus="x").identity()["focus"] == "x"

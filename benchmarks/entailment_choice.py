@@ -1,0 +1,117 @@
+"""Compare the packaged support model with cosine, for `fairness coverage`.
+
+    python benchmarks/entailment_choice.py DATA [--pairs N] [--sets N]
+
+DATA holds ``entailment/pairs.jsonl.gz`` and ``yelp/``. First table: AUC of supported against all
+other pairs, by source, on groups that the model was neither trained nor calibrated on; intervals
+resample groups. Second: Equal Coverage of the same summaries by both (Spearman), and seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+import time
+from collections import defaultdict
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import rankdata, spearmanr
+
+import fairjudge as fj
+from fairjudge.analysis.supporting import load_support_scorer
+from fairjudge.scorers.embedding import load_embedder
+from fairjudge.scorers.trained_entailment import load_trained_entailment
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from training.data import split_of
+
+
+def held_out(path: Path, most: int) -> dict[str, list[dict[str, str]]]:
+    """Return at most `most` pairs of each source from groups kept for testing."""
+    found: dict[str, list[dict[str, str]]] = defaultdict(list)
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            mine = found[row["source"]]
+            if len(mine) < most and split_of(row["group"]) == "test":
+                mine.append(row)
+    return dict(sorted(found.items()))
+
+
+def auc(scores: np.ndarray, positive: np.ndarray) -> float:
+    """Return the chance that a positive stands above a negative, ties half."""
+    n = int(positive.sum())
+    others = positive.size - n
+    return (rankdata(scores)[positive].sum() - n * (n + 1) / 2) / (n * others)
+
+
+def difference(scores: list[np.ndarray], positive: np.ndarray, groups: list[str]) -> list[float]:
+    """Return the 95 % interval of the first AUC less the second, by bootstrap over groups."""
+    rng, names = np.random.default_rng(0), sorted(set(groups))
+    rows = {name: np.flatnonzero(np.array(groups) == name) for name in names}
+    drawn = []
+    for _ in range(500):
+        picked = np.concatenate([rows[names[i]] for i in rng.integers(0, len(names), len(names))])
+        if 0 < positive[picked].sum() < picked.size:
+            one, other = (auc(score[picked], positive[picked]) for score in scores)
+            drawn.append(one - other)
+    return list(np.quantile(drawn, [0.025, 0.975]))
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--pairs", type=int, default=300)
+    parser.add_argument("--sets", type=int, default=60)
+    given = parser.parse_args()
+    model, embedder = load_trained_entailment(), load_embedder(None)
+    print("| source | pairs | support model | cosine | difference, 95 % |\n|---|--:|--:|--:|--:|")
+    pooled: list[tuple[float, float]] = []
+    for source, rows in held_out(given.data / "entailment" / "pairs.jsonl.gz", given.pairs).items():
+        positive = np.array([row["label"] == "supported" for row in rows])
+        if not 10 <= positive.sum() <= len(rows) - 10:
+            continue
+        pairs = [(row["premise"], row["hypothesis"]) for row in rows]
+        entailed = model.classify(pairs)[:, 0]
+        sides = [embedder.embed(list(side)) for side in zip(*pairs, strict=True)]
+        cosine = (sides[0] * sides[1]).sum(axis=1)
+        pooled.append((auc(entailed, positive), auc(cosine, positive)))
+        low, high = difference([entailed, cosine], positive, [row["group"] for row in rows])
+        one, other = pooled[-1]
+        print(f"| {source} | {len(rows)} | {one:.3f} | {other:.3f} | {low:+.3f} to {high:+.3f} |")
+    one, other = np.mean(pooled, axis=0)
+    print(f"| mean of sources | | {one:.3f} | {other:.3f} | |")
+    folder = given.data / "yelp"
+    clusters = list(
+        islice(map(json.loads, (folder / "clusters.jsonl").open(encoding="utf-8")), given.sets)
+    )
+    eids = {cluster["eid"] for cluster in clusters}
+    lines = (folder / "summaries_alpaca.jsonl").open(encoding="utf-8")
+    summaries = [row for row in map(json.loads, lines) if row["eid"] in eids]
+    found = {}
+    for scorer in ("entailment", "embedding"):
+        load_support_scorer(scorer, None)
+        start = time.perf_counter()
+        report = fj.fairness.coverage(clusters, summaries, attribute="sentiment", scorer=scorer)
+        taken = time.perf_counter() - start
+        found[scorer] = {row["eid"]: row["equal_coverage"] for row in report.to_dict()["samples"]}
+        (row,) = report.table()
+        print(
+            scorer,
+            f"{taken:.0f} s",
+            {key: row[key] for key in ("n", "equal_coverage", "r_ec", "coverage_parity")},
+        )
+    shared = sorted(found["entailment"].keys() & found["embedding"].keys())
+    print(
+        "Spearman of Equal Coverage:",
+        spearmanr(*([one[eid] for eid in shared] for one in found.values())).statistic,
+        len(shared),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""People's values of whole summaries, where labels are of their parts or of their sides."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from fairjudge.calibration.grouping import WHOLE
+from fairjudge.calibration.labels import ItemKey, mean_of
+
+Ratings: TypeAlias = Mapping[ItemKey, Mapping[str, float]]
+"""Item to annotator to value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanValues:
+    """What people said of each item: the mean, and each annotator's value.
+
+    ``averaged`` says that labels of parts were averaged: then an item's annotators are those who
+    labelled every part of it that anybody did, and its mean is over parts, whoever labelled them.
+    """
+
+    means: Mapping[ItemKey, float]
+    ratings: Ratings
+    averaged: bool = False
+
+    @staticmethod
+    def of(ratings: Ratings) -> HumanValues:
+        """Take labels as they are."""
+        means = {key: mean_of(list(some.values())) for key, some in ratings.items()}
+        return HumanValues(means=means, ratings=ratings)
+
+    @staticmethod
+    def of_parts(ratings: Ratings) -> HumanValues:
+        """Average labels of parts over each summary, or pair."""
+        parts: dict[ItemKey, list[Mapping[str, float]]] = defaultdict(list)
+        for key, some in ratings.items():
+            parts[whole(key)].append(some)
+        return HumanValues(
+            means={
+                key: mean_of([mean_of(list(part.values())) for part in some])
+                for key, some in parts.items()
+            },
+            ratings={
+                key: {
+                    who: mean_of([part[who] for part in some])
+                    for who in some[0]
+                    if all(who in part for part in some)
+                }
+                for key, some in parts.items()
+            },
+            averaged=True,
+        )
+
+    def differences(self, pairs: Iterable[ItemKey]) -> HumanValues:
+        """Return for each pair the value of its first side minus that of its second."""
+        means: dict[ItemKey, float] = {}
+        ratings: dict[ItemKey, Mapping[str, float]] = {}
+        for pair in pairs:
+            eid, first, second, unit = pair
+            one, two = (eid, first, "", unit), (eid, second, "", unit)
+            if one not in self.means or two not in self.means:
+                continue
+            a, b = self.ratings[one], self.ratings[two]
+            both = {who: a[who] - b[who] for who in a if who in b}
+            if self.averaged:
+                means[pair], ratings[pair] = self.means[one] - self.means[two], both
+            elif both:
+                means[pair], ratings[pair] = mean_of(list(both.values())), both
+        return HumanValues(means=means, ratings=ratings, averaged=self.averaged)
+
+
+def averaged_over_parts(values: Mapping[ItemKey, float]) -> dict[ItemKey, float]:
+    """Return the mean of the parts of each summary, or pair."""
+    parts: dict[ItemKey, list[float]] = defaultdict(list)
+    for key, value in values.items():
+        parts[whole(key)].append(value)
+    return {key: mean_of(part) for key, part in parts.items()}
+
+
+def chances_of_wholes(
+    chances: Mapping[ItemKey, frozenset[float | None]],
+) -> dict[ItemKey, frozenset[float | None]]:
+    """Return chances of being drawn of summaries whose parts were drawn.
+
+    Parts with chances of their own give a summary no single one: as if its labels differed.
+    """
+    found: dict[ItemKey, frozenset[float | None]] = {}
+    for key, some in chances.items():
+        found[whole(key)] = found.get(whole(key), frozenset({None})) | some
+    return found
+
+
+def whole(key: ItemKey) -> ItemKey:
+    """Return the summary, or pair, of which an item is a part."""
+    return (*key[:3], WHOLE)

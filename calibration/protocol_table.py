@@ -1,0 +1,233 @@
+"""Protocols side by side: whose judgements follow people's, what they cost, and which to choose.
+
+DiverseSumm, Table 5: of each way of judging, Kendall's tau-b with people over summaries (of parts,
+their means; of pairs, their differences). Which correlation leads is tested by resampling the
+documents that all protocols share, the same ones for all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from fairjudge.calibration.agreement import Agreement, Resampling, as_part
+from fairjudge.calibration.grouping import GroupKey
+from fairjudge.calibration.items import Joined
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap_many
+from fairjudge.stats.correlation import coded_correlation, correlation
+from fairjudge.stats.levels import over_summaries
+from fairjudge.stats.resampling import adjusted_by_name
+from fairjudge.text.counting import pluralize
+
+FEWEST_DOCUMENTS = 5
+"""Shared documents below which no protocol is said to lead."""
+_SHARED = 0.5
+"""A protocol with less than this share of the largest number of documents is not compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the judgements of one way of judging took; the cost is None where it is not known."""
+
+    n_requests: int
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolRow:
+    """One way of judging.
+
+    ``kendall`` is tau-b with people over summaries; ``behind`` the leader's less this one's, on the
+    documents that all share: None for the leader. ``adjusted_p_value`` is Holm's over all pairs of
+    protocols of the aspect, since the leader is the best of all by the same data.
+    """
+
+    group: GroupKey
+    kendall: Estimate | Undefined
+    asked: Asked | None
+    behind: Estimate | Undefined | None
+    adjusted_p_value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolTable:
+    """The protocols of one aspect, in the order given.
+
+    ``best`` is the one with the highest correlation, None where none is surely above 0.
+    ``cheaper`` is, of those that are not significantly behind it and surely above 0, the one with
+    the fewest requests: None where the best itself has.
+    """
+
+    aspect: str
+    rows: tuple[ProtocolRow, ...]
+    n_documents: int
+    best: GroupKey | None
+    cheaper: GroupKey | None
+
+
+def protocol_tables(
+    groups: Sequence[tuple[Joined, Agreement | Undefined]],
+    asked: Mapping[GroupKey, Asked],
+    *,
+    resampling: Resampling,
+    rng: np.random.Generator,
+) -> tuple[ProtocolTable, ...]:
+    """Return a table for each aspect that was judged in two ways or more."""
+    by_aspect: dict[str, list[tuple[Joined, Agreement | Undefined]]] = defaultdict(list)
+    for joined, agreement in groups:
+        by_aspect[joined.aspect].append((joined, agreement))
+    return tuple(
+        _table(aspect, some, asked, resampling, rng)
+        for aspect, some in by_aspect.items()
+        if len(some) > 1
+    )
+
+
+def _table(
+    aspect: str,
+    groups: Sequence[tuple[Joined, Agreement | Undefined]],
+    asked: Mapping[GroupKey, Asked],
+    resampling: Resampling,
+    rng: np.random.Generator,
+) -> ProtocolTable:
+    taus = {joined.group: _kendall(agreement) for joined, agreement in groups}
+    defined = {key: tau for key, tau in taus.items() if isinstance(tau, Estimate)}
+    best = max(defined, key=lambda key: defined[key].value, default=None)
+    found, n_documents = _differences([joined for joined, _ in groups], resampling, rng)
+    adjusted = adjusted_by_name(found)
+    rows = []
+    for key, tau in taus.items():
+        behind, p_value = None, None
+        if best is not None and key != best:
+            pair = (best, key) if (best, key) in found else (key, best)
+            behind, p_value = found[pair], adjusted.get(pair)
+            if isinstance(behind, Estimate) and pair[0] != best:
+                behind = _turned(behind)
+        rows.append(
+            ProtocolRow(
+                group=key,
+                kendall=tau,
+                asked=asked.get(key),
+                behind=behind,
+                adjusted_p_value=p_value,
+            )
+        )
+    return ProtocolTable(
+        aspect=aspect,
+        rows=tuple(rows),
+        n_documents=n_documents,
+        best=best if best is not None and _above_zero(defined[best]) else None,
+        cheaper=_cheaper(rows, best, level=resampling.level),
+    )
+
+
+def _kendall(agreement: Agreement | Undefined) -> Estimate | Undefined:
+    return agreement if isinstance(agreement, Undefined) else agreement["summary"]["kendall"]
+
+
+def _above_zero(tau: Estimate | Undefined) -> bool:
+    return isinstance(tau, Estimate) and tau.low is not None and tau.low > 0.0
+
+
+def _cheaper(
+    rows: Sequence[ProtocolRow], best: GroupKey | None, *, level: float
+) -> GroupKey | None:
+    """Return who has fewer requests than the best, and is not significantly behind it."""
+    leader = next((row for row in rows if row.group == best), None)
+    if leader is None or leader.asked is None or not _above_zero(leader.kendall):
+        return None
+    fewer = [
+        (row.asked.n_requests, row.group)
+        for row in rows
+        if row.asked is not None
+        and row.asked.n_requests < leader.asked.n_requests
+        and _above_zero(row.kendall)
+        and row.adjusted_p_value is not None
+        and row.adjusted_p_value >= 1.0 - level
+    ]
+    return min(fewer)[1] if fewer else None
+
+
+def _turned(found: Estimate) -> Estimate:
+    low, high = found.high, found.low
+    return Estimate(
+        value=-found.value,
+        n=found.n,
+        low=None if low is None else -low,
+        high=None if high is None else -high,
+        level=found.level,
+        method=found.method,
+        n_excluded=found.n_excluded,
+        p_value=found.p_value,
+    )
+
+
+def _differences(
+    groups: Sequence[Joined], resampling: Resampling, rng: np.random.Generator
+) -> tuple[dict[tuple[GroupKey, GroupKey], Estimate | Undefined], int]:
+    """Return the difference of each pair's correlations, and on how many documents."""
+    names = {joined.group: set(joined.documents) for joined in groups}
+    most = max(map(len, names.values()))
+    wide = {key: some for key, some in names.items() if some and len(some) >= _SHARED * most}
+    shared = set.intersection(*wide.values()) if wide else set()
+    place = {name: number for number, name in enumerate(sorted(shared))}
+    why = Undefined(
+        why=f"{pluralize(len(shared), 'document')} that all protocols share: "
+        f"{FEWEST_DOCUMENTS} are needed"
+    )
+    statistics: dict[GroupKey, WeightedStatistic | Undefined] = {}
+    for joined in groups:
+        if joined.group not in wide:
+            n = pluralize(len(names[joined.group]), "document")
+            statistics[joined.group] = Undefined(why=f"{n}, and others have {most}: not compared")
+        elif len(shared) < FEWEST_DOCUMENTS:
+            statistics[joined.group] = why
+        else:
+            statistics[joined.group] = _statistic(joined, place)
+    known = {key: one for key, one in statistics.items() if not isinstance(one, Undefined)}
+    estimates: Sequence[Estimate | Undefined] = (
+        bootstrap_many(
+            _all_differences(list(known.values())),
+            n_documents=len(shared),
+            rng=rng,
+            n_resamples=resampling.n_resamples,
+            level=resampling.level,
+            method=resampling.method,
+            null=0.0,
+        )
+        if len(known) > 1
+        else ()
+    )
+    defined = dict(zip(combinations(known, 2), estimates, strict=True))
+    out: dict[tuple[GroupKey, GroupKey], Estimate | Undefined] = {}
+    for one, two in combinations(statistics, 2):
+        refused = [s for s in (statistics[one], statistics[two]) if isinstance(s, Undefined)]
+        out[one, two] = refused[0] if refused else defined[one, two]
+    return out, len(shared)
+
+
+def _statistic(joined: Joined, place: Mapping[str, int]) -> WeightedStatistic | Undefined:
+    """Return tau-b over the summaries of some documents, as a statistic of their multiplicities."""
+    whole = over_summaries(as_part(joined))
+    rows = np.array([i for i, name in enumerate(whole.data.documents) if str(name) in place])
+    first, second = whole.data.first[rows], whole.data.second[rows]
+    if isinstance(found := correlation("kendall", first, second), Undefined):
+        return found
+    documents = np.array([place[str(whole.data.documents[row])] for row in rows], dtype=np.intp)
+    return coded_correlation("kendall", first, second, documents, n_documents=len(place))
+
+
+def _all_differences(statistics: Sequence[WeightedStatistic]) -> WeightedStatistic:
+    first, second = np.triu_indices(len(statistics), 1)
+
+    def differences(counts: FloatArray) -> FloatArray:
+        table = np.column_stack([statistic(counts) for statistic in statistics])
+        return np.asarray(table[:, first] - table[:, second])
+
+    return differences

@@ -1,0 +1,125 @@
+"""Judgements of several files and run folders, with what asking for them took."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairjudge.calibration.grouping import GroupKey, by_group, keyed
+from fairjudge.calibration.protocol_table import Asked
+from fairjudge.datasets import Loaded, read_judgements
+from fairjudge.datasets.recognising import recognise
+from fairjudge.domain import Judgement
+from fairjudge.errors import InputError
+from fairjudge.records.folder import kept_rows
+from fairjudge.scores.leaderboards import is_derived
+
+_MANIFEST = "manifest.json"
+_UNITS = {"article": "article", "qa_pair": "answer"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedInputs:
+    """All rows, each once, and what each way of judging took, as far as that is known."""
+
+    rows: tuple[Judgement, ...]
+    asked: Mapping[GroupKey, Asked]
+    bad: tuple[str, ...] = ()
+
+
+def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInputs:
+    """Read files of judgements, run folders, and what ``judge --json`` wrote.
+
+    The latter two say what was spent. Raises InputError for anything else, and where there is no
+    judgement.
+    """
+    rows: list[Judgement] = []
+    known: set[str] = set()
+    runs: dict[GroupKey, Asked] = {}
+    reports: list[Mapping[str, Any]] = []
+    bad: list[str] = []
+    for path in paths:
+        if path.is_dir():
+            found = _of_run(path)
+            groups = by_group(found)
+            if len(groups) == 1:
+                runs |= dict.fromkeys(groups, spent_by(kept_rows(path / "spent.jsonl")))
+        elif len(paths) > 1 and (told := _report(path)) is not None:
+            reports.append(told)
+            continue
+        else:
+            loaded: Loaded[Judgement] = read_judgements(path, skip_bad=skip_bad)
+            bad += [f"{loaded.path}:{one.line}: {one.problem}" for one in loaded.bad]
+            found = list(loaded)
+        # A run and its output hold the same rows; of one file each row counts.
+        new = found if len(paths) == 1 else [row for row in found if _identity(row) not in known]
+        known |= {_identity(row) for row in new} if len(paths) > 1 else set()
+        rows += new
+    asked = {**requests_of(rows), **_told(reports, rows), **runs}
+    return JudgedInputs(rows=tuple(rows), asked=asked, bad=tuple(bad))
+
+
+def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, Asked]:
+    """Count the judgements that a model was asked for; the cost of none is 0, of others unknown."""
+    counts: Counter[GroupKey] = Counter()
+    for key, row in keyed(rows):
+        filled = "fallback_for" in (row.model_extra or {})
+        local = row.scored_by in {"entailment", "embedding", "code"} and not filled
+        counts[key] += not (local or is_derived(row))
+    return {key: Asked(n_requests=n, cost_usd=None if n else 0.0) for key, n in counts.items()}
+
+
+def _told(reports: Iterable[Mapping[str, Any]], rows: Sequence[Judgement]) -> dict[GroupKey, Asked]:
+    """Give each report's spending to the one group that it can be of."""
+    groups = list(by_group(rows))
+    found: dict[GroupKey, Asked] = {}
+    for report in reports:
+        unit = "sentence" if report["text_unit"] == "sentence" else "summary"
+        wanted = (report["aspect"], report["protocol"], _UNITS.get(report["reference_unit"], unit))
+        named = str(report.get("signature", ""))
+        own = [key for key in groups if key[1:] == wanted]
+        own = [key for key in own if len(own) == 1 or f"judge:{key.judge}|" in named]
+        if len(own) == 1 and report.get("spent"):
+            found[own[0]] = spent_by([report["spent"]])
+    return found
+
+
+def spent_by(rows: Iterable[Mapping[str, Any]]) -> Asked:
+    """Add up what starts spent; replies from a cache were asked for, at a price not known here."""
+    every = list(rows)
+    n_cached = sum(int(row["n_cached"]) for row in every)
+    costs = [row["cost_usd"] for row in every]
+    known = not n_cached and all(cost is not None for cost in costs)
+    n_calls = sum(int(row["n_calls"]) for row in every)
+    return Asked(n_requests=n_calls + n_cached, cost_usd=sum(costs) if known else None)
+
+
+def _of_run(folder: Path) -> list[Judgement]:
+    path = folder / "judgements.jsonl"
+    if not (folder / _MANIFEST).is_file() or not path.is_file():
+        raise InputError("expected judgements, or the folder of a run of judge", path=folder)
+    last = {str(row.get("task")): row.get("judgement") for row in kept_rows(path)}
+    return [Judgement.model_validate(row) for row in last.values()]
+
+
+def _report(path: Path) -> Mapping[str, Any] | None:
+    """Return what ``judge --json`` wrote; None where the file holds records."""
+    if path.suffix != ".json":
+        return None
+    try:
+        found = recognise(path)
+    except InputError:
+        return None  # the reader of judgements says what is wrong with it
+    if found.report is None:
+        return None
+    if found.kind != "judge":
+        raise InputError(f"expected judgements, found what {found.kind} wrote", path=path)
+    return found.report
+
+
+def _identity(row: Judgement) -> str:
+    return json.dumps(row.to_json(), sort_keys=True, default=str)

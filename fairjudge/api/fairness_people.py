@@ -1,0 +1,169 @@
+"""Fairness measures and scorers beside people: `fairjudge.fairness.people`, ``.temperature``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from fairjudge.api.fairness import (
+    Attribute,
+    Summaries,
+    given_value_scores,
+    read_shares,
+    read_value_scorer,
+)
+from fairjudge.api.fairness_comparing import given_report
+from fairjudge.api.fairness_options import Bins, Clusters
+from fairjudge.api.findings import Findings
+from fairjudge.errors import ConfigurationError
+from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Opt, Seed
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    """Return numbers with commas between them; ValueError where one is none."""
+    try:
+        return tuple(float(one) for one in text.split(","))
+    except ValueError:
+        raise ValueError(f"expected numbers with commas, got {text!r}") from None
+
+
+@checks_arguments
+def people(
+    coverage: Annotated[object, Opt("JSON of 'fairness coverage'.", argument=True)],
+    shares: Annotated[object, Opt("JSON of 'fairness proportional'.", argument=True)],
+    *,
+    leanings: Annotated[
+        object,
+        Opt(
+            "Which value each summary leans to, by people: eid, system, leaning (a value, or "
+            "fair), annotator; the majority counts."
+        ),
+    ],
+    seed: Seed = 0,
+) -> Findings:
+    """Tell which measures are nearer to people's view of fairness.
+
+    Parameters
+    ----------
+    coverage, shares
+        What `coverage` and `proportionality` returned for the same summaries, or JSON files.
+    leanings
+        Which value each summary leans to, by people: ``eid``, ``system``, ``leaning`` (a value, or
+        ``"fair"``) and ``annotator``; a path, or a list of dicts. The majority counts.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    Findings
+        ``["systems"]`` by name: ``summaries``, how many agree with Equal Coverage and with
+        Proportional Representation, and their paired difference; ``groups``, the share of resampled
+        groups in which Coverage Parity and SOF find what people find.
+
+    Raises
+    ------
+    FairJudgeError
+        If a report is none of these, or no summary has a leaning.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.fairness.people("c.json", "s.json", leanings="leanings.jsonl")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.fairness_people import people_json
+    from fairjudge.analysis.support_files import LEANINGS
+    from fairjudge.datasets import read_records
+
+    found = people_json(
+        given_report(coverage, "coverage"),
+        given_report(shares, "shares"),
+        read_records(leanings, LEANINGS, argument="leanings"),
+        seed=seed,
+    )
+    return Findings("fairness people", found)
+
+
+@checks_arguments
+def temperature(
+    clusters: Clusters,
+    summaries: Summaries,
+    *,
+    attribute: Attribute,
+    scorer: Annotated[
+        Any,
+        Opt(
+            "bert_score[:MODEL], bart_score[:MODEL], or matrix:FILE (given scores by value).",
+            reads=read_value_scorer,
+        ),
+    ],
+    human: Annotated[
+        object,
+        Opt("Shares or facts by people, as for 'proportional --human'.", reads=read_shares),
+    ],
+    temperatures: Annotated[Sequence[float], Opt("What to try, with commas.", parse=_numbers)] = (
+        0.01,
+        0.02,
+        0.05,
+        0.1,
+        0.2,
+        0.5,
+        1.0,
+    ),
+    correlation: Annotated[
+        Literal["pearson", "spearman", "kendall"], Opt("What is estimated.")
+    ] = "pearson",
+    bins: Bins = (),
+    seed: Seed = 0,
+    progress: bool | None = None,
+) -> Findings:
+    """Correlate a scorer's shares of values with people's, at each softmax temperature.
+
+    Parameters
+    ----------
+    clusters, summaries, attribute, bins, scorer, human, progress
+        As in `proportionality`; the scorer is no unigrams, which have no temperature.
+    temperatures
+        What to try, each above 0.
+    correlation : {"pearson", "spearman", "kendall"}
+        What is estimated, over all values of all summaries with shares by people.
+    seed : int
+        Of the bootstrap over clusters.
+
+    Returns
+    -------
+    Findings
+        ``["temperatures"]``, each with its correlation, and the ``["best"]``.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.fairness.temperature(
+    ...     "c.jsonl", "s.jsonl", attribute="a", scorer="bert_score", human="h.jsonl"
+    ... )  # doctest: +SKIP
+    """
+    from fairjudge.analysis.fairness_people import temperatures_json
+
+    if not temperatures or min(temperatures) <= 0.0:
+        raise ConfigurationError(
+            f"temperatures: expected numbers above 0, found {list(temperatures)!r}"
+        )
+    corpus, written, scores, shares = given_value_scores(
+        clusters, summaries, attribute=attribute, bins=bins, scorer=scorer, human=human,
+        progress=progress,
+    )  # fmt: skip
+    found = temperatures_json(
+        corpus,
+        written,
+        scores=scores,
+        human=shares,
+        temperatures=list(temperatures),
+        correlation=correlation,
+        seed=seed,
+    )
+    return Findings("fairness temperature", found)

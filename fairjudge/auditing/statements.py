@@ -1,0 +1,157 @@
+"""What checklists of faithfulness report: statements that articles do not support, as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from fairjudge.domain import Cluster, Judgement, StatementEntry, Summary
+from fairjudge.errors import InputError
+from fairjudge.judges.statements import gravest_first, share_supported, worst_of
+from fairjudge.records.results import figure
+from fairjudge.scores.citations import CitationScores, citation_scores
+from fairjudge.stats.clustered import clustered_mean, within
+
+
+def statements_report(
+    rows: Iterable[Judgement],
+    clusters: Sequence[Cluster] = (),
+    summaries: Iterable[Summary] = (),
+) -> dict[str, Any]:
+    """Return how faithful each system is by its statements, by judge.
+
+    ``share`` is that of statements supported, ``worst`` the mean over summaries of their worst
+    statement (1 supported, 0.5 in no article, 0 contradicted), both in [0, 1] with an interval over
+    clusters; ``errors`` names what is not supported, gravest first; ``articles`` has the share of
+    each outlet's cluster's statements that it supports; ``citations`` what `citation_scores` says,
+    None where no summary cites. Raises InputError if no judgement has statements.
+    """
+    items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
+    for row in rows:
+        if row.statements and row.system is not None:
+            items[row.judge, row.system].append(row)
+    if not items:
+        raise InputError(
+            "no judgement lists statements: judge with --aspect faithfulness --protocol checklist"
+        )
+    outlets = {
+        (cluster.eid, article.aid): article.domain or article.title or article.aid
+        for cluster in clusters
+        for article in cluster.articles
+    }
+    written = {(one.eid, one.system): one for one in summaries}
+    return {
+        "groups": [
+            _group(judge, system, some, outlets, written) for (judge, system), some in items.items()
+        ]
+    }
+
+
+def _group(
+    judge: str,
+    system: str,
+    rows: Sequence[Judgement],
+    outlets: Mapping[tuple[str, str], str],
+    written: Mapping[tuple[str, str], Summary],
+) -> dict[str, Any]:
+    entries = [entry for row in rows for entry in row.statements or ()]
+    counts = Counter(entry.verdict for entry in entries)
+    cited = citation_scores(rows, written)
+    return {
+        "judge": judge,
+        "system": system,
+        "n_summaries": len(rows),
+        "n_statements": len(entries),
+        **{name: counts[name] for name in ("supported", "contradicted", "absent")},
+        "grave": sum(entry.grave for entry in entries),
+        "share": _mean(rows, share_supported),
+        "worst": _mean(rows, worst_of),
+        "articles": _supporting(rows, outlets),
+        "errors": [error for row in rows for error in _errors(row, outlets)],
+        "citations": None if cited is None else _cited(cited, outlets),
+    }
+
+
+def _mean(rows: Sequence[Judgement], score: Any) -> dict[str, Any]:
+    by_eid: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        by_eid[row.eid].append(score(row.statements))
+    means = [fmean(some) for some in by_eid.values()]
+    return figure(within(clustered_mean(means, list(by_eid)), 0.0, 1.0))
+
+
+def _supporting(
+    rows: Sequence[Judgement], outlets: Mapping[tuple[str, str], str]
+) -> dict[str, float]:
+    """Return the share of statements that each outlet supports, of the summaries on its events."""
+    supported: Counter[str] = Counter()
+    n: Counter[str] = Counter()
+    for row in rows:
+        entries = row.statements or ()
+        named = {aid for entry in entries for aid in entry.articles}
+        for (eid, aid), outlet in outlets.items():
+            if eid == row.eid:
+                n[outlet] += len(entries)
+                supported[outlet] += sum(_supports(entry, aid) for entry in entries)
+        for aid in named - {aid for eid, aid in outlets if eid == row.eid}:
+            n[aid] += len(entries)
+            supported[aid] += sum(_supports(entry, aid) for entry in entries)
+    return {outlet: supported[outlet] / n[outlet] for outlet in n}
+
+
+def _supports(entry: StatementEntry, aid: str) -> bool:
+    return entry.verdict == "supported" and aid in entry.articles
+
+
+def _errors(row: Judgement, outlets: Mapping[tuple[str, str], str]) -> Iterable[dict[str, Any]]:
+    for entry in gravest_first(row.statements or ()):
+        yield {
+            "eid": row.eid,
+            "sentence": entry.sentence,
+            "statement": entry.statement,
+            "verdict": entry.verdict,
+            "grave": entry.grave,
+            "articles": [outlets.get((row.eid, aid), aid) for aid in entry.articles],
+            "quote": entry.quote,
+        }
+
+
+def _cited(found: CitationScores, outlets: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    return {
+        "n_sentences": found.n_sentences,
+        "n_cited": found.n_cited,
+        "n_borne_out": found.n_borne_out,
+        "n_citations": len(found.citations),
+        "n_unknown": found.n_unknown,
+        "borne_out": found.share_borne_out,
+        "support": dict(Counter(one.support for one in found.citations)),
+        "relevant": found.share_relevant,
+        "citations": [
+            {
+                "eid": one.eid,
+                "sentence": one.sentence,
+                "article": outlets.get((one.eid, one.aid), one.aid),
+                "support": one.support,
+                "relevant": one.relevant,
+            }
+            for one in found.citations
+        ],
+    }
+
+
+def told_of(rows: Iterable[Judgement]) -> dict[str, dict[str, int]]:
+    """Return how many statements of each system there are, contradicted and in no article."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        if row.statements and row.system is not None:
+            counts[row.system].update(entry.verdict for entry in row.statements)
+    return {
+        system: {
+            "n": sum(some.values()),
+            "contradicted": some["contradicted"],
+            "absent": some["absent"],
+        }
+        for system, some in counts.items()
+    }

@@ -1,0 +1,95 @@
+"""Is the quality of summaries the same whoever the input is about (`news_bias` 8.1, 9.2).
+
+Inputs are originals, or made of them with groups mixed (``local``) or one group alone (``global``).
+Everything is compared within originals.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+
+from fairjudge.bias.reporting import Source
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats.clustered import clustered_mean
+from fairjudge.stats.multiplicity import holm
+from fairjudge.stats.resampling import adjusted_by_name
+
+ORIGINAL = "original"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityDifference:
+    """Mean score of `group` less that of `other`, over the originals that have both."""
+
+    group: str
+    other: str
+    difference: Estimate | Undefined
+    p_holm: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityByGroup:
+    """Mean score of one system on each kind of inputs, and all differences."""
+
+    by_group: Mapping[str, Estimate | Undefined]
+    differences: tuple[QualityDifference, ...]
+
+
+def input_group(source: Source) -> str:
+    """Return what inputs are compared as: ``original``, ``local``, or the group of a global one."""
+    made = source.controlled
+    if made is None or made.original is None:
+        return ORIGINAL
+    return made.group or made.design or "local"
+
+
+def quality_by_group(
+    scores: Iterable[tuple[Source, float]], *, level: float = 0.95
+) -> QualityByGroup:
+    """Average scores within each original and group, then over originals.
+
+    Intervals are Student's over originals, p-values of a paired t-test against 0, corrected over
+    all pairs of groups (Holm).
+    """
+    given: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for source, score in scores:
+        given[input_group(source)][source.original].append(score)
+    means = {
+        group: {original: fmean(some) for original, some in by_original.items()}
+        for group, by_original in sorted(given.items(), key=lambda each: _order(each[0]))
+    }
+    pairs = {
+        (group, other): _paired(means[group], means[other], level)
+        for other, group in combinations(means, 2)
+    }
+    adjusted = adjusted_by_name(pairs, holm)
+    return QualityByGroup(
+        by_group={group: _mean(list(some.values()), level) for group, some in means.items()},
+        differences=tuple(
+            QualityDifference(group=a, other=b, difference=found, p_holm=adjusted.get((a, b)))
+            for (a, b), found in pairs.items()
+        ),
+    )
+
+
+def _order(group: str) -> tuple[int, str]:
+    return (0 if group == ORIGINAL else 1 if group == "local" else 2, group)
+
+
+def _paired(
+    first: Mapping[str, float], second: Mapping[str, float], level: float
+) -> Estimate | Undefined:
+    shared = sorted(first.keys() & second.keys())
+    if not shared:
+        return Undefined(why="no original has inputs of both")
+    return clustered_mean(
+        [first[one] - second[one] for one in shared], shared, level=level, null=0.0
+    )
+
+
+def _mean(values: Sequence[float], level: float) -> Estimate | Undefined:
+    return clustered_mean(values, level=level)

@@ -1,0 +1,81 @@
+"""``fairjudge references``: apply people's labels of answers, and compare answers with people's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from fairjudge.cli import display
+from fairjudge.cli import options as opt
+from fairjudge.cli.application import Application
+from fairjudge.options.declaring import Opt
+
+app = Application(help="Validate references by people's labels.", no_args_is_help=True)
+
+
+@app.command()
+def apply(
+    references: Annotated[Path, Opt("The references that were labelled.", argument=True)],
+    labels: Annotated[Path, Opt("What 'annotate --task answers' wrote.", argument=True)],
+    *,
+    output: opt.Output,
+    min_sources: Annotated[
+        float,
+        Opt("Share of sources that must answer a question.", ge=0.0, le=1.0),
+    ] = 0.3,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Drop answers that people call invalid, and check each question again.
+
+    A question stays where enough sources still answer it, in two groups or more.
+
+    fairjudge references apply references.jsonl labels.jsonl -o validated.jsonl
+    """
+    from fairjudge.datasets import read_labels, read_references, write_records
+    from fairjudge.references.steps import Validity
+    from fairjudge.references.validating import apply_validity
+    from fairjudge.reports.kinds import tables_of
+    from fairjudge.reports.measured_findings import with_findings
+    from fairjudge.reports.reference_tables import validated_json
+
+    found = apply_validity(
+        display.read(read_references, references, skip_bad=skip_bad).records,
+        display.read(read_labels, labels, skip_bad=skip_bad).records,
+        validity=Validity(min_source_share=min_sources),
+    )
+    write_records(output, found.references)
+    report = with_findings("references apply", validated_json(found))
+    display.report(report, json_file, tables_of("references apply", report))
+
+
+@app.command()
+def recall(
+    references: Annotated[Path, Opt("References whose answers are measured.", argument=True)],
+    people: Annotated[
+        Path, Opt("References with people's answers to the same questions.", argument=True)
+    ],
+    *,
+    overlap: Annotated[
+        float,
+        Opt("F1 of words from which on two answers of an article agree.", ge=0.0, le=1.0),
+    ] = 0.5,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Measure recall and precision of answers against people's, article by article.
+
+    fairjudge references recall references.jsonl people.jsonl
+    """
+    from fairjudge.datasets import read_references
+    from fairjudge.records.results import to_json
+    from fairjudge.references.validating import compare_answers
+    from fairjudge.reports.kinds import tables_of
+
+    found = compare_answers(
+        display.read(read_references, references, skip_bad=skip_bad).records,
+        display.read(read_references, people, skip_bad=skip_bad).records,
+        least_overlap=overlap,
+    )
+    report = to_json(found)
+    display.report(report, json_file, tables_of("references recall", report))

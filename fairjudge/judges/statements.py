@@ -1,0 +1,233 @@
+"""Checklists of faithfulness: of each statement of a summary whether articles support it.
+
+What a model is shown, how its reply is read and checked, and what follows from the list. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from fairjudge.domain import Article, JudgeTask, StatementEntry, Unscored, Verdict
+from fairjudge.judges.criteria import article_texts, support_rule
+from fairjudge.parsing import read_entries, whole_number
+from fairjudge.prompting import Fenced, json_object
+from fairjudge.text.quoting import find_quote
+from fairjudge.text.statements import statement_texts
+
+SENTENCES_PER_CALL = 20
+"""Sentences of a summary whose statements one call asks for."""
+READER_VERSION = 1
+"""Of what `read_statements` takes; part of the signature."""
+NO_SENTENCE = Unscored(reason="empty_input", detail="the summary has no sentence")
+
+LIKERT_SHARES = (0.5, 0.25, 0.1)
+"""Share of statements unsupported up to which a summary is rated 2, 3 and 4; see `likert_of`."""
+PAIRWISE_MARGIN = 0.05
+"""Difference of the shares unsupported below which a pair is a tie."""
+
+_VERDICTS = ("supported", "contradicted", "absent")
+_ENTRY = json_object(
+    {
+        "sentence": {"type": "integer"},
+        "statement": {"type": "string"},
+        "articles": {"type": "array", "items": {"type": "integer"}},
+        "quote": {"type": "string"},
+        "verdict": {"type": "string", "enum": list(_VERDICTS)},
+        "grave": {"type": "boolean"},
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryPart:
+    """Sentences ``first`` to ``last`` of a summary, counted from 1, both included."""
+
+    first: int
+    last: int
+
+
+class StatementsForm:
+    """Lists the statements of a summary; see `fairjudge.judges.checklist_judge.ChecklistForm`."""
+
+    prompt = "faithfulness-checklist"
+    repair_prompt = "statements-repair"
+    schema: Mapping[str, Any] = json_object({"entries": {"type": "array", "items": _ENTRY}})
+    nothing = NO_SENTENCE
+    version: Mapping[str, int] = {"block": SENTENCES_PER_CALL, "reader": READER_VERSION}
+
+    def parts(self, task: JudgeTask) -> Sequence[SummaryPart]:
+        """Return runs of sentences of about the same length."""
+        n = len(statement_texts(task.texts[0]))
+        n_parts = -(-n // SENTENCES_PER_CALL)
+        bounds = [round(place * n / n_parts) for place in range(n_parts + 1)] if n_parts else []
+        return tuple(SummaryPart(first=start + 1, last=end) for start, end in pairwise(bounds))
+
+    def fields(self, task: JudgeTask, part: SummaryPart) -> dict[str, str | Fenced]:
+        """Return what fills the prompt: articles and sentences, numbered, and what is asked of."""
+        sentences = statement_texts(task.texts[0])
+        lines = [f"[{n}] {' '.join(one.split())}" for n, one in enumerate(sentences, 1)]
+        return {
+            "articles": _fence_numbered(task.articles),
+            "support_rule": support_rule(task),
+            "text": Fenced("summary", ("\n".join(lines),)),
+            "which": _which(part, len(sentences)),
+        }
+
+    def repair_fields(self, part: SummaryPart) -> dict[str, str]:
+        """Return what fills the prompt that asks once more."""
+        return {"which": _which(part, None)}
+
+    def read(
+        self, task: JudgeTask, part: SummaryPart, text: str
+    ) -> tuple[StatementEntry, ...] | Unscored:
+        """See `read_statements`."""
+        return read_statements(text, part, task.articles)
+
+    def verdict(self, entries: tuple[StatementEntry, ...]) -> dict[str, Any]:
+        """Return the share of statements supported, and the list."""
+        return {"value": share_supported(entries), "statements": entries}
+
+
+def _fence_numbered(articles: Sequence[Article]) -> Fenced:
+    names = [article.domain or article.title for article in articles]
+    titles = tuple(f"{n} {name}".strip() for n, name in enumerate(names, 1))
+    return Fenced("article", article_texts(articles), titles)
+
+
+def _which(part: SummaryPart, n_sentences: int | None) -> str:
+    if part.first == part.last:
+        return f"sentence {part.first}"
+    if (part.first, part.last) == (1, n_sentences):
+        return f"all {n_sentences} sentences"
+    return f"sentences {part.first} to {part.last}"
+
+
+def read_statements(
+    reply: str, part: SummaryPart, articles: Sequence[Article]
+) -> tuple[StatementEntry, ...] | Unscored:
+    """Read a reply on `part`: the statements of its sentences, or why the reply cannot be used.
+
+    Every sentence has a statement. One that articles support or contradict names them and has a
+    quote that stands in one of them; the article's own words take its place.
+    """
+    found = read_entries(reply)
+    if isinstance(found, Unscored):
+        return found
+    read = [(n, _entry(row, part, articles)) for n, row in enumerate(found, 1)]
+    problems = [f"entry {n} {why}" for n, why in read if isinstance(why, str)]
+    entries = [entry for _, entry in read if isinstance(entry, StatementEntry)]
+    if not problems:
+        seen = {entry.sentence + 1 for entry in entries}
+        lacking = [n for n in range(part.first, part.last + 1) if n not in seen]
+        problems = [f"sentence {n} has no entry" for n in lacking]
+    if problems:
+        said = "; ".join(problems)
+        return Unscored(reason="unparseable", detail=said, raw=reply)
+    return tuple(sorted(entries, key=lambda entry: entry.sentence))
+
+
+def _entry(row: object, part: SummaryPart, articles: Sequence[Article]) -> StatementEntry | str:
+    """Return the entry, or what is wrong with `row`."""
+    said = _said(row, part) if isinstance(row, dict) else "is no object"
+    if isinstance(said, str) or not isinstance(row, dict):
+        return str(said)
+    evidence = {} if said["verdict"] == "absent" else _evidence(row, articles)
+    if isinstance(evidence, str):
+        return evidence
+    grave = {} if said["verdict"] == "supported" else {"grave": row.get("grave") is True}
+    return StatementEntry.model_validate({**said, **evidence, **grave})
+
+
+def _said(row: Mapping[str, Any], part: SummaryPart) -> dict[str, Any] | str:
+    """Return the sentence, the statement and the verdict, or what is wrong with them."""
+    number = whole_number(row.get("sentence"))
+    if number is None or not part.first <= number <= part.last:
+        return f"has no sentence from {part.first} to {part.last}"
+    statement, verdict = row.get("statement"), row.get("verdict")
+    if not (isinstance(statement, str) and any(map(str.isalnum, statement))):
+        return "has no statement"
+    verdict = verdict.strip().casefold() if isinstance(verdict, str) else None
+    if verdict not in _VERDICTS:
+        return "has no verdict that was asked for"
+    return {"sentence": number - 1, "statement": " ".join(statement.split()), "verdict": verdict}
+
+
+def _evidence(row: Mapping[str, Any], articles: Sequence[Article]) -> dict[str, Any] | str:
+    """Return the articles, that of the quote first, and the quote; or what is wrong with them."""
+    named = _articles(row.get("articles"), articles)
+    if not named:
+        return f"does not name articles from 1 to {len(articles)}"
+    quote = _quoted(row.get("quote"), named)
+    if quote is None:
+        return "has a quote that does not stand in an article that it names"
+    source, words = quote
+    aids = dict.fromkeys([source.aid, *(article.aid for article in named)])
+    return {"articles": tuple(aids), "quote": words}
+
+
+def _articles(given: object, articles: Sequence[Article]) -> list[Article] | None:
+    """Return the articles of the numbers in `given`, None where one is no article's."""
+    numbers = [whole_number(one) for one in given] if isinstance(given, list) else [None]
+    known = [n for n in numbers if n is not None and 1 <= n <= len(articles)]
+    return [articles[n - 1] for n in known] if len(known) == len(numbers) else None
+
+
+def _quoted(quote: object, articles: Sequence[Article]) -> tuple[Article, str] | None:
+    """Return the first article in which `quote` stands, and its words there."""
+    for article, text in zip(articles, article_texts(articles), strict=True):
+        span = find_quote(quote, text) if isinstance(quote, str) else None
+        if span is not None:
+            return article, text[span.start : span.end]
+    return None
+
+
+def share_supported(entries: Sequence[StatementEntry]) -> float:
+    """Return the share of statements that articles support, in [0, 1]."""
+    return sum(entry.verdict == "supported" for entry in entries) / len(entries)
+
+
+def worst_of(entries: Sequence[StatementEntry]) -> float:
+    """Return 0 where a statement is contradicted, 0.5 where one is in no article, else 1."""
+    values = {"supported": 1.0, "absent": 0.5, "contradicted": 0.0}
+    return min(values[entry.verdict] for entry in entries)
+
+
+def likert_of(entries: Sequence[StatementEntry]) -> int:
+    """Return the rating, 1 to 5, as the anchors of the scale of faithfulness have it.
+
+    The share of unsupported statements sets the highest rating, and a grave one leaves 2, several
+    of them 1. A single one that is not grave leaves 4, however few statements there are.
+    """
+    n_unsupported = sum(entry.verdict != "supported" for entry in entries)
+    n_grave = sum(entry.grave for entry in entries)
+    if n_unsupported == 0:
+        return 5
+    share = n_unsupported / len(entries)
+    half, quarter, tenth = LIKERT_SHARES
+    if n_grave > 1 or share > half:
+        return 1
+    if n_grave == 1:
+        return 2
+    if share <= tenth or n_unsupported == 1:
+        return 4
+    return 3 if share <= quarter else 2
+
+
+def pairwise_of(a: Sequence[StatementEntry], b: Sequence[StatementEntry]) -> Verdict:
+    """Return whose summary is the more faithful: fewer grave errors, then the larger share."""
+    lead: float = sum(entry.grave for entry in b) - sum(entry.grave for entry in a)
+    if lead == 0:
+        lead = share_supported(a) - share_supported(b)
+        if abs(lead) < PAIRWISE_MARGIN - 1e-9:
+            return "tie"
+    return "a" if lead > 0 else "b"
+
+
+def gravest_first(entries: Sequence[StatementEntry]) -> Iterator[StatementEntry]:
+    """Yield what articles do not support: grave ones first, contradicted before absent ones."""
+    order = {"contradicted": 0, "absent": 1}
+    wrong = [entry for entry in entries if entry.verdict in order]
+    yield from sorted(wrong, key=lambda entry: (not entry.grave, order[entry.verdict]))

@@ -1,0 +1,91 @@
+"""What people's labels did to references, and answers beside people's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fairjudge.domain import Undefined
+from fairjudge.records.results import to_json
+from fairjudge.references.validating import Validated
+from fairjudge.reports.figures import Json
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TextTable
+from fairjudge.text.counting import pluralize
+
+_MAX_NAMED = 8
+
+
+def validated_json(found: Validated) -> dict[str, Any]:
+    """Return the counts; the references themselves are written apart."""
+    alpha = found.alpha
+    undefined = isinstance(alpha, Undefined)
+    return {
+        "clusters": to_json(found.clusters),
+        "alpha": None if undefined else alpha,
+        "why_no_alpha": alpha.why if isinstance(alpha, Undefined) else None,
+        "n_labels": found.n_labels,
+        "n_unmatched": found.n_unmatched,
+    }
+
+
+def validated_findings(report: Json) -> Iterator[str]:
+    """Say how many questions are left, and which clusters have none."""
+    clusters = report["clusters"]
+    before = sum(cluster["n_questions_before"] for cluster in clusters)
+    after = sum(cluster["n_questions"] for cluster in clusters)
+    groups = sum(cluster["n_groups_before"] for cluster in clusters)
+    gone = sum(cluster["n_invalid"] + cluster["n_split"] for cluster in clusters)
+    yield (
+        f"{after} of {pluralize(before, 'question')} stay; {gone} of "
+        f"{pluralize(groups, 'group')} of answers went as invalid."
+    )
+    if empty := [str(cluster["eid"]) for cluster in clusters if not cluster["n_questions"]]:
+        shown = ", ".join(empty[:_MAX_NAMED])
+        yield f"Without a question: {pluralize(len(empty), 'cluster')} ({shown})."
+    if report["n_unmatched"]:
+        yield f"{pluralize(report['n_unmatched'], 'labelled answer')} are not in the references."
+
+
+def validated_tables(report: Json) -> Iterator[TextTable]:
+    """Yield the counts of each cluster, and why questions went."""
+    alpha = report["alpha"]
+    yield table(
+        "References before and after people's labels",
+        "cluster: {eid} | questions before> {n_questions_before} | after> {n_questions}"
+        " | groups before> {n_groups_before} | after> {n_groups} | invalid> {n_invalid}"
+        " | split> {n_split} | unlabelled> {n_unlabelled}",
+        report["clusters"],
+        notes=[
+            f"Krippendorff's alpha of the labels: {alpha:.2f}."
+            if alpha is not None
+            else f"Krippendorff's alpha of the labels: none; {report['why_no_alpha']}."
+        ],
+    )
+    dropped = [
+        {"eid": cluster["eid"], **one}
+        for cluster in report["clusters"]
+        for one in cluster["dropped"]
+    ]
+    if dropped:
+        yield table(
+            "Questions that went", "cluster: {eid} | question: {question} | why: {why}", dropped
+        )
+
+
+def recall_tables(report: Json) -> Iterator[TextTable]:
+    """Yield recall and precision of answers."""
+    without = report["n_questions_without"]
+    yield table(
+        "Answers against people's, article by article",
+        ": {what} | share> {found:interval} | answers> {n}",
+        [
+            {"what": name, "found": report[name], "n": report[name].get("n", "-")}
+            for name in ("recall", "precision")
+        ],
+        notes=[
+            f"{pluralize(report['n_questions'], 'question')} of people's"
+            + (f", of which {without} were not asked: their answers count as missed." if without
+               else ".")
+        ],
+    )  # fmt: skip

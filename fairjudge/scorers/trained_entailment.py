@@ -1,0 +1,69 @@
+"""The packaged support model as an entailment model: no other weights, and no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairjudge.scorers._pretrained import encodable
+from fairjudge.scorers.trained_models import (
+    FIRST_TOKENS,
+    MAX_TOKENS,
+    TrainedModels,
+    load_trained_models,
+)
+
+_METHOD = "entailment-v1"
+_SPECIAL = 3
+_OVERLAP = 32
+
+
+def load_trained_entailment() -> TrainedEntailment:
+    """Load the packaged model; raises as `load_trained_models`."""
+    return TrainedEntailment(load_trained_models())
+
+
+class TrainedEntailment:
+    """An `fairjudge.ports.EntailmentModel` over the models that ship with the package.
+
+    A premise that does not fit beside its hypothesis is cut into overlapping windows, of which the
+    one that entails most counts. Of a hypothesis the first 96 tokens are read.
+    """
+
+    def __init__(self, models: TrainedModels) -> None:
+        self._models = models
+        self.fingerprint = f"{models.identity}:{_METHOD}"
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return shape (n, 3): P(entail), P(neutral), P(contradict) for (premise, hypothesis)."""
+        if not pairs:
+            return np.zeros((0, 3), dtype=np.float32)
+        distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+        texts = list(dict.fromkeys(text for pair in distinct for text in pair))
+        spans = dict(zip(texts, self._models.token_spans(texts), strict=True))
+        asked = [
+            ((piece, hypothesis), place)
+            for (premise, hypothesis), place in distinct.items()
+            for piece in _pieces(premise, spans[premise], len(spans[hypothesis]))
+        ]
+        rows = self._models.support([pair for pair, _ in asked])
+        owners = np.array([place for _, place in asked])
+        order = np.lexsort((-rows[:, 0], owners))
+        _, starts = np.unique(owners[order], return_index=True)
+        best = rows[order[starts]].astype(np.float32)
+        found: NDArray[np.float32] = best[[distinct[pair] for pair in pairs]]
+        return found
+
+
+def _pieces(premise: str, spans: Sequence[tuple[int, int]], n_hypothesis: int) -> Iterator[str]:
+    """Yield the premise's windows that fit beside a hypothesis of so many tokens."""
+    room = MAX_TOKENS - _SPECIAL - min(n_hypothesis, FIRST_TOKENS)
+    if len(spans) <= room:
+        yield premise
+        return
+    text = encodable(premise)
+    for start in range(0, len(spans) - _OVERLAP, room - _OVERLAP):
+        last = min(start + room, len(spans)) - 1
+        yield text[spans[start][0] : spans[last][1]]

@@ -1,0 +1,95 @@
+"""Coverage with groups of answers weighed in several ways, all from one judging. Pure.
+
+Groups equal; by number of sources, as key point analysis weighs key points by their prevalence; and
+by importance, where a reference says which groups are vital and which okay: the scores of
+AutoNuggetizer (TREC 2024 RAG), whose nuggets are our groups. A group covered in part counts as a
+half, in strict scores as nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """How far one group is covered, in [0, 1], and what it weighs."""
+
+    eid: str
+    value: float
+    weight: float
+    importance: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How much a group counts, and how much of that is got."""
+
+    weight: Callable[[Weighed], float]
+    strict: bool = False
+
+    def mean(self, groups: Sequence[Weighed]) -> float | None:
+        """Return the weighed mean, None where no group counts."""
+        total = sum(self.weight(one) for one in groups)
+        if total <= 0:
+            return None
+        return sum(self.weight(one) * self._got(one) for one in groups) / total
+
+    def _got(self, group: Weighed) -> float:
+        return float(group.value >= 1) if self.strict else group.value
+
+
+def _vital(group: Weighed) -> float:
+    return float(group.importance == "vital")
+
+
+def _equal(_: Weighed) -> float:
+    return 1.0
+
+
+EQUAL, BY_SOURCES = "groups equal", "by number of sources"
+_ALWAYS: Mapping[str, _Way] = MappingProxyType(
+    {EQUAL: _Way(_equal), BY_SOURCES: _Way(lambda group: group.weight)}
+)
+_WITH_IMPORTANCE: Mapping[str, _Way] = MappingProxyType(
+    {
+        "vital groups": _Way(_vital),
+        "vital groups, strict": _Way(_vital, strict=True),
+        "all groups, strict": _Way(_equal, strict=True),
+    }
+)
+
+
+def weightings(groups: Sequence[Weighed]) -> dict[str, dict[str, float]]:
+    """Return the weighed mean of each cluster in [0, 1], by how groups are weighed.
+
+    By number of sources a group counts with its ``weight``, which is that number where the
+    reference says nothing else. Scores by importance are there where some group has one, of the
+    clusters that have such groups.
+    """
+    clusters: dict[str, list[Weighed]] = defaultdict(list)
+    for group in groups:
+        clusters[group.eid].append(group)
+    found = _of(_ALWAYS, clusters)
+    known = {
+        eid: some
+        for eid, some in clusters.items()
+        if any(one.importance is not None for one in some)
+    }
+    return found | _of(_WITH_IMPORTANCE, known)
+
+
+def _of(
+    ways: Mapping[str, _Way], clusters: Mapping[str, Sequence[Weighed]]
+) -> dict[str, dict[str, float]]:
+    means = {
+        name: {eid: way.mean(some) for eid, some in clusters.items()} for name, way in ways.items()
+    }
+    return {
+        name: kept
+        for name, by_eid in means.items()
+        if (kept := {eid: mean for eid, mean in by_eid.items() if mean is not None})
+    }

@@ -1,0 +1,159 @@
+"""What is asked of a summary beyond covering its sources: length, fairness, focus and more.
+
+Source of the wordings of fairness: FairSumm, section 7.2 and appendix H; coverage fairness, A.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fairjudge.domain import Article
+from fairjudge.text.scripts import count_words
+from fairjudge.text.spellings import spellings_of
+from fairjudge.text.tokens import named_words
+
+TextKind: TypeAlias = Literal["news", "reviews", "tweets", "debates", "documents"]
+FairWording: TypeAlias = Literal["sources", "length", "undefined"]
+FairLabels: TypeAlias = Literal["shown", "hidden"]
+
+DOCUMENTS: dict[TextKind, str] = {
+    "reviews": "reviews",
+    "tweets": "tweets",
+    "debates": "statements made in a debate",
+    "documents": "documents",
+}
+"""What a prompt calls the texts of a kind; news have prompts of their own."""
+TOKENS_PER_WORD, WORDS_PER_SENTENCE = 1.6, 28
+"""Of news in English, with room to spare: a summary of the length asked for is not cut off."""
+_MAX_NAME_WORDS, _MAX_NAME_LENGTH = 4, 40
+"""What the name of a group may have at most to stand in a prompt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What is asked of a summary.
+
+    ``fair_attribute`` names an article attribute whose values are all to be heard: in proportion to
+    their sources, to the length of their texts (FairSumm), or fairly without a word on what that is
+    (coverage fairness). ``fair_labels`` says whether the prompt tells which source is of which.
+    ``instruction`` is added as it is. Of several ``prompts`` one is drawn for each cluster.
+    """
+
+    fair_attribute: str | None = None
+    n_sentences: int | None = None
+    n_words: int | None = None
+    fair_wording: FairWording = "sources"
+    fair_labels: FairLabels = "shown"
+    focus: str | None = None
+    instruction: str | None = None
+    kind: TextKind = "news"
+    prompts: tuple[str, ...] = ()
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens a summary of the wanted length may take; 0 where none is wanted."""
+        words = max(self.n_words or 0, (self.n_sentences or 0) * WORDS_PER_SENTENCE)
+        return round(words * TOKENS_PER_WORD)
+
+    def instructions(self, articles: Sequence[Article], *, max_tokens: int) -> str:
+        """Return the sentences that the prompt on `articles` ends with.
+
+        Where no length is wanted, the reply is to fit `max_tokens`, its limit.
+        """
+        lines = self._lengths()
+        if not lines:
+            most = max(20, int(max_tokens / TOKENS_PER_WORD) // 10 * 10)
+            lines.append(
+                f"Take the room you need, up to {most} words: completeness matters more than "
+                "brevity."
+            )
+        return "\n".join([*lines, *self._more(articles)])
+
+    def asked(self, articles: Sequence[Article]) -> str:
+        """Return the sentences that were asked for, for a prompt that has no place for them."""
+        return "\n".join([*self._lengths(), *self._more(articles)])
+
+    def _lengths(self) -> list[str]:
+        lines = []
+        if self.n_sentences:
+            lines.append(f"Write {_count(self.n_sentences, 'sentence')}, no more and no fewer.")
+        if self.n_words:
+            lines.append(f"Write about {_count(self.n_words, 'word')}.")
+        return lines
+
+    def _more(self, articles: Sequence[Article]) -> list[str]:
+        lines = []
+        if self.fair_attribute:
+            lines.append(_fairness(articles, self))
+        if self.focus:
+            lines.append(f"Focus on what the sources say about this topic: {self.focus}")
+        if self.instruction:
+            lines.append(self.instruction)
+        return lines
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' * (n != 1)}"
+
+
+def has_attribute(articles: Sequence[Article], attribute: str) -> bool:
+    """Say whether any of `articles` has a value of `attribute`."""
+    return bool(spellings_of(a.attributes.get(attribute) for a in articles).values)
+
+
+def _fairness(articles: Sequence[Article], wishes: Wishes) -> str:
+    """Say which groups there are, perhaps which sources are of each, and what is wanted."""
+    attribute = str(wishes.fair_attribute)
+    numbers: dict[str, list[int]] = {}
+    given = [article.attributes.get(attribute) for article in articles]
+    spellings = spellings_of(given)
+    for number, value in enumerate(map(spellings.label, given), start=1):
+        if value is not None:
+            numbers.setdefault(named_words(value), []).append(number)
+    groups = [
+        (_group(value, place), found)
+        for place, (value, found) in enumerate(sorted(numbers.items()), start=1)
+    ]
+    what, wanted = _WORDINGS[wishes.fair_wording]
+    if wishes.fair_wording == "length":
+        sizes = [sum(count_words(articles[n - 1].content) for n in found) for _, found in groups]
+        shares = [
+            f"{name}: {size / max(1, sum(sizes)):.0%}"
+            for (name, _), size in zip(groups, sizes, strict=True)
+        ]
+    elif wishes.fair_wording == "sources":
+        shares = [f"{name}: {len(found)}" for name, found in groups]
+    else:
+        shares = [name for name, _ in groups]
+    places = "; ".join(f"{name}: {', '.join(map(str, found))}" for name, found in groups)
+    said = f"The sources differ in {named_words(attribute)} ({what}{', '.join(shares)}). "
+    if wishes.fair_labels == "shown":
+        said += f"Counted in the order shown, these are {places}. "
+    return said + wanted
+
+
+_WORDINGS: dict[FairWording, tuple[str, str]] = {
+    "sources": (
+        "",
+        "Give every one of these groups room in proportion to its number of sources, and do not "
+        "let one speak for another.",
+    ),
+    "length": (
+        "parts of all their words: ",
+        "In a fair summary every one of these groups has the same part of the summary's words as "
+        "it has of the sources' words. Write a fair summary.",
+    ),
+    "undefined": ("", "Write a summary that fairly represents the sources of all these groups."),
+}
+"""What stands before the groups' shares, and what is asked."""
+
+
+def _group(value: str, number: int) -> str:
+    """Return how a prompt names a group: in words of ours where its own may be an instruction.
+
+    Names stand outside the fences, and are words of others.
+    """
+    short = len(value) <= _MAX_NAME_LENGTH and count_words(value) <= _MAX_NAME_WORDS
+    return value if value and short else f"group {number}"

@@ -1,0 +1,106 @@
+"""From plain news to the experiments of News bias: mark people, make inputs, induce a bias.
+
+The summarizer is a server on loopback: it names everybody whom its input names, and women alone
+where its prompt asks for a focus on women. All else is real, spaCy included.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from cli_tools import openai, text_of, write_jsonl
+from stub_server import Call, Reply, StubServer
+
+pytestmark = pytest.mark.local_model
+WOMEN, MEN = ("Mary", "Patricia", "Linda", "Susan"), ("James", "John", "Robert", "Michael")
+PLAIN = "stub-model-direct"
+FOCUS = "Please put a particular focus on the women mentioned in the text"
+TEMPLATE = """+++
+task = "mine"
+name = "{name}"
+version = 1
+about = "One of a pool."
++++
+## user
+{{{{articles}}}}
+
+{ask}
+"""
+LASTS = ("Johnson", "Smith", "Williams", "Brown", "Jones", "Miller")
+
+
+def names_everybody(call: Call) -> Reply:
+    said = text_of(call)
+    found = re.findall(rf"\b((?:{'|'.join(WOMEN + MEN)}) (?:{'|'.join(LASTS)}))\b", said)
+    named = list(dict.fromkeys(found))
+    women = [name for name in named if name.split()[0] in WOMEN]
+    named = women if FOCUS in said else named[:1]  # else whoever comes first
+    return Reply(text=" ".join(f"{name} spoke." for name in named) or "Nobody spoke.")
+
+
+@pytest.fixture
+def census() -> str:
+    Path("census").mkdir()
+    for gender, names in (("female", WOMEN), ("male", MEN)):
+        rows = [f"{name.upper():<15}{3 - n / 10:6.3f}{3.0:7.3f}{n + 1:7}"
+                for n, name in enumerate(names)]  # fmt: skip
+        Path(f"census/dist.{gender}.first").write_text("\n".join(rows) + "\n")
+    return "census"
+
+
+def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
+    pytest.importorskip("spacy")
+    texts = [
+        f"{WOMEN[n % 4]} {LASTS[n]} met {MEN[n % 4]} {LASTS[(n + 1) % 6]} in Paris on Monday. "
+        f"{LASTS[n]} said she was sorry. He left the room."
+        for n in range(6)
+    ]
+    rows = [{"eid": f"e{n}", "articles": [{"aid": "1", "content": text}]}
+            for n, text in enumerate(texts)]  # fmt: skip
+    write_jsonl(Path("c.jsonl"), rows)
+    done = cli("bias", "annotate", "c.jsonl", "-o", "d.jsonl", "--census", census)
+    assert done.code == 0, done.err
+    made = ("bias", "inputs", "d.jsonl", "-o", "i.jsonl", "--census", census, "--variants", "4")
+    assert cli(*made).code == 0
+    inputs = [json.loads(line) for line in Path("i.jsonl").read_text().splitlines()]
+    assert len({one["controlled"]["original"] for one in inputs}) >= 5
+
+    for n, ask in enumerate(("Sum this up.", "Write a short summary of this article.")):
+        Path(f"p{n}.md").write_text(TEMPLATE.format(name=f"p{n}", ask=ask))
+    server.answer = names_everybody
+    done = cli(
+        "summarize", "i.jsonl", "-o", "s.jsonl", *openai(server), "--prompt", "p0.md",
+        "--prompt", "p1.md", "--sweep", f"instruction={FOCUS}",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    asked = {("Sum this up." in text_of(call)) for call in server.calls}
+    assert asked == {True, False}  # both prompts were drawn
+
+    rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    focused = f"{PLAIN}+instruction={FOCUS}"
+    assert {row["system"] for row in rows} == {PLAIN, focused}
+    done = cli("bias", "entities", "i.jsonl", "--summaries", "s.jsonl", "--census", census,
+               "--json", "b.json")  # fmt: skip
+    assert done.code == 0, done.err
+    found = json.loads(Path("b.json").read_text("utf-8"))
+    (pair,) = found["systems"][focused]["odds_ratios"]
+    assert pair["exact"]["p_value"] < 1e-3
+    assert found["systems"][focused]["inclusion"]["at_least"] > 1
+    (plain,) = found["systems"][PLAIN]["odds_ratios"]
+    # mirrored inputs: whoever comes first is a woman as often as a man
+    assert plain["exact"]["p_value"] == pytest.approx(1.0)
+    assert "none of" in " ".join(found["findings"])
+
+    judged = [
+        {"eid": row["eid"], "system": row["system"], "aspect": "relevance", "judge": "j",
+         "protocol": "likert", "value": 4}
+        for row in rows
+    ]  # fmt: skip
+    write_jsonl(Path("j.jsonl"), judged)
+    done = cli("bias", "quality", "i.jsonl", "--judgements", "j.jsonl", "--json", "q.json")
+    assert done.code == 0, done.err
+    assert cli("report", "b.json", "q.json", "-o", "page.html").code == 0
+    assert "Quality by group of inputs" in Path("page.html").read_text("utf-8")

@@ -1,0 +1,78 @@
+"""Citations by the statements that cited articles support."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.domain import Judgement, StatementEntry, Summary
+from fairjudge.scores.citations import citation_scores, cited_articles
+
+TEXT = "Twelve people died. The mayor resigned on Monday. It rained."
+
+
+def summary(*citations, text=TEXT):
+    rows = [{"text": said, "articles": list(aids)} for said, aids in citations]
+    return Summary.model_validate({"eid": "e", "system": "s", "text": text, "citations": rows})
+
+
+def entry(sentence, verdict="supported", articles=()):
+    return StatementEntry(
+        sentence=sentence, statement="x", verdict=verdict, articles=articles, quote="x"
+    )
+
+
+def scores(given, *entries):
+    row = Judgement(
+        eid="e", system="s", aspect="faithfulness", protocol="checklist", judge="j", value=1.0,
+        statements=entries,
+    )  # fmt: skip
+    return citation_scores([row], {("e", "s"): given})
+
+
+def test_a_sentence_is_borne_out_where_each_statement_has_a_cited_article():
+    given = summary(("Twelve people died.", "ab"), ("The mayor resigned on Monday.", "c"))
+    found = scores(
+        given,
+        entry(0, articles=("a",)),
+        entry(0, articles=("b", "d")),
+        entry(1, articles=("c",)),
+        entry(1, "contradicted", ("c",)),
+        entry(2, articles=("a",)),  # supported, but by nothing that it cites
+    )
+    assert (found.n_sentences, found.n_cited, found.n_borne_out) == (3, 2, 1)
+    assert found.share_borne_out == pytest.approx(1 / 3)
+    assert [(one.aid, one.support, one.relevant) for one in found.citations] == [
+        ("a", "part", True), ("b", "part", True), ("c", "part", True),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("entries", "support", "relevant"),
+    [
+        ([entry(0, articles=("a",))], "full", True),
+        ([entry(0, articles=("b",))], "none", False),
+        ([entry(0, "contradicted", ("a",))], "contradicts", True),
+        ([entry(0, "absent")], "none", False),
+    ],
+)
+def test_support_and_relevance_of_one_citation(entries, support, relevant):
+    (one,) = scores(summary(("Twelve people died.", "a")), *entries).citations
+    assert (one.support, one.relevant) == (support, relevant)
+
+
+def test_citations_find_their_sentences_by_their_words():
+    cited, unknown = cited_articles(
+        summary(
+            ("twelve people  died. The mayor resigned", "a"),  # of two sentences
+            ("It snowed in the mountains.", "b"),
+            ("It rained.", ""),
+        )
+    )
+    assert cited == {0: ("a",), 1: ("a",), 2: ()}
+    assert unknown == 1
+
+
+def test_summaries_without_citations_have_no_scores():
+    assert scores(Summary(eid="e", system="s", text=TEXT), entry(0, articles=("a",))) is None
+    assert scores(summary(), entry(0, articles=("a",))).share_borne_out == 0.0
+    assert scores(summary(), entry(0, articles=("a",))).share_relevant is None

@@ -1,0 +1,69 @@
+"""Two settings of one judge are two judges on a page and in a calibration."""
+
+import json
+
+from cli_tools import write_jsonl
+from typer.testing import CliRunner
+
+from fairjudge.analysis.reporting import make_report
+from fairjudge.cli._main import app
+from fairjudge.domain import Judgement
+from fairjudge.scores.leaderboards import leaderboards
+from fairjudge.scores.settings import told_apart
+
+
+def rows(scale: str, values: tuple[int, ...], **more) -> list[dict]:
+    return [
+        {"eid": f"e{n}", "system": "s", "aspect": "quality", "protocol": "likert", "judge": "gpt"}
+        | {"value": value, "signature": f"judge:gpt|scale:{scale}|version:0.1.0"}
+        | more
+        for n, value in enumerate(values)
+    ]
+
+
+def judged(*some: dict) -> list[Judgement]:
+    return [Judgement.model_validate(row) for row in some]
+
+
+TWO = [*rows("1-5", (1, 2, 3, 4, 5, 5)), *rows("1-7", (2, 3, 4, 6, 7, 7))]
+
+
+def test_an_item_judged_on_two_scales_makes_two_judges():
+    found = told_apart(judged(*TWO))
+    assert list(dict.fromkeys(row.judge for row in found)) == ["gpt, scale 1-5", "gpt, scale 1-7"]
+    assert [board.n_judgements for board in leaderboards(found, n_resamples=20)] == [6, 6]
+
+
+def test_one_run_in_two_parts_stays_one_judge():
+    """Another signature on other items alone, such as a fallback's, is the same board."""
+    first, second = rows("1-5", (1, 2)), rows("1-5", (3, 4))
+    for row in second:
+        row |= {"eid": f"more{row['eid']}", "signature": "judge:gpt|fallback:local"}
+    assert told_apart(judged(*first, *second)) == judged(*first, *second)
+
+
+def test_repeats_and_variants_are_no_other_settings():
+    again = [*rows("1-5", (1, 2), repeat=0), *rows("1-5", (2, 2), repeat=1)]
+    assert {row.judge for row in told_apart(judged(*again))} == {"gpt"}
+    variants = [*rows("1-5", (1, 2), variant="a"), *rows("other", (2, 2), variant="b")]
+    assert {row.judge for row in told_apart(judged(*variants))} == {"gpt"}
+
+
+def test_the_page_and_the_calibration_have_both(tmp_path):
+    write_jsonl(tmp_path / "five.jsonl", TWO[:6])
+    write_jsonl(tmp_path / "seven.jsonl", TWO[6:])
+    page = make_report(tmp_path / "five.jsonl", tmp_path / "seven.jsonl").html
+    assert "Quality, by gpt, scale 1-5" in page
+    assert "Quality, by gpt, scale 1-7" in page
+    labels = [
+        {"eid": f"e{n}", "system": "s", "aspect": "quality", "annotator": "p", "value": value}
+        for n, value in enumerate((1, 2, 3, 4, 4, 5))
+    ]
+    both = write_jsonl(tmp_path / "both.jsonl", TWO)
+    given = ["--labels", write_jsonl(tmp_path / "labels.jsonl", labels)]
+    command = ["calibrate", both, *given, "--json", tmp_path / "c.json", "--resamples", 100]
+    done = CliRunner().invoke(app, [*map(str, command)])
+    assert done.exit_code == 0, done.output
+    groups = json.loads((tmp_path / "c.json").read_text("utf-8"))["groups"]
+    assert [group["judge"] for group in groups] == ["gpt, scale 1-5", "gpt, scale 1-7"]
+    assert [group["n_items"] for group in groups] == [6, 6]
