@@ -95,11 +95,16 @@ def scripted(call: object, questions: tuple[str, ...] = QUESTIONS) -> str:
         n = len(re.findall(r"^\d+\. ", text, re.MULTILINE)) or len(questions)
         quotes = [{"question": k, "quote": sentence_of(text, k), **rest} for k in range(1, n + 1)]
         return json.dumps({"answers": quotes}, ensure_ascii=False)
-    if '"groups": [{' in text:
+    if '{"sorted": [{' in text:
         numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", text, re.MULTILINE)]
         halves = [half for half in (numbers[::2], numbers[1::2]) if half]
-        listed = [{"label": "灯" * 200, "answers": half} for half in halves]
-        return json.dumps({"invalid": [], "groups": listed}, ensure_ascii=False)
+        listed = [
+            {"label": lamp * 200, "answers": half, "disputed_by": []}
+            for lamp, half in zip("灯燈", halves, strict=False)
+        ]
+        number = int(re.search(r"^<answers \w+ to question (\d+)>", text, re.MULTILINE)[1])
+        row = {"question": number, "groups": listed, "rivals": [], "invalid": []}
+        return json.dumps({"sorted": [row]}, ensure_ascii=False)
     return "Reasons.\nVerdict: 3"
 
 
