@@ -31,6 +31,9 @@ from fairjudge.references.local import LocalReferences
 from fairjudge.references.ports import ArticleBuilder, Builder, Consolidator, Grouper
 from fairjudge.references.writing import LlmClusterWriter
 
+LOCAL_BUILDER = "local-points"
+"""Names what builds without an LLM in signatures and identities of runs: another one, new runs."""
+
 
 def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBuilder:
     """Return the parts for these models; the local ones have one pipeline.
@@ -122,7 +125,7 @@ def _local_builder(models: Models, consolidation: Consolidation) -> Builder:
         post_filter=None,
         signature=signature(
             {
-                "builder": "local-points",
+                "builder": LOCAL_BUILDER,
                 "encoder": embedder.fingerprint,
                 "model": trained.identity,
                 "consolidation": consolidation,
