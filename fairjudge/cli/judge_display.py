@@ -17,7 +17,6 @@ from fairjudge.cli.terminal import say
 from fairjudge.reports.figures import named
 from fairjudge.reports.ranking_tables import RANKS_ALLOWED
 from fairjudge.reports.stability_tables import stability_tables
-from fairjudge.reports.statement_tables import statement_tables
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 from fairjudge.text.counting import pluralize
 
@@ -47,6 +46,7 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
 def _show(aspect: AspectReport) -> None:
     """Print findings and tables."""
     from fairjudge.reports.covered_tables import MATRICES, covered_tables
+    from fairjudge.reports.statement_tables import statement_tables
 
     outcome = aspect.outcome
     say(f"In short: {' '.join(aspect.findings)}")

@@ -20,6 +20,7 @@ from fairjudge.stats.correlation import (
     rowwise,
 )
 from fairjudge.stats.strengths import n_parts, strengths
+from fairjudge.text.counting import pluralize
 
 Level: TypeAlias = Literal["pooled", "per_document", "system", "summary"]
 LEVELS: tuple[Level, ...] = ("pooled", "per_document", "system", "summary")
@@ -301,7 +302,7 @@ def _strengths(
     n = data.first.size
     coded, names = codes([*data.systems, *opponents])
     if len(names) < FEWEST_SYSTEMS:
-        return Undefined(why=f"{len(names)} systems in pairs: a correlation of strengths needs 3")
+        return Undefined(why=f"{pluralize(len(names), 'system')} in pairs: a correlation needs 3")
     places, pairs = np.unique(np.column_stack([coded[:n], coded[n:]]), axis=0, return_inverse=True)
     parts = n_parts(places, len(names))
     if parts > 1:
