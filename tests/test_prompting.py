@@ -177,13 +177,8 @@ def shared_first(one):
     return 0 < end < length and "Much text" in first[-1].content[: first[-1].shared]
 
 
-RULES_FIRST = {
-    "reference/questions",
-    "reference/answers",
-    "reference/groups",
-    "reference/completion",
-}
-"""Ask one thing of each article, or of answers: what is asked is the same in all requests, the material is not."""
+RULES_FIRST = {f"reference/{name}" for name in ("questions", "answers", "groups", "completion")}
+"""Ask the same of each article, or of answers, in all requests; the material differs."""
 
 
 @pytest.mark.parametrize("name", sorted(RULES_FIRST))
