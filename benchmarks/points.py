@@ -1,11 +1,12 @@
 """Whether groups of the default builder say one thing, by a reader's marks; and its speed.
 
-    python benchmarks/points.py draw FILE [--data FOLDER]   # 60 groups by seed, to be read
+    python benchmarks/points.py draw FILE [--seed N]        # 60 groups by seed, to be read
     python benchmarks/points.py count [FILE]                # what the marks say
     python benchmarks/points.py speed [--data FOLDER]       # seconds: 46 articles; 100 KB; 1 MB
 
 Groups are drawn from clusters of real outlets (allsides), of writers on one event (newsstance),
-and the crawled cluster of 46 articles (recession). A reader writes ``pure`` (all its statements say
+and the crawled cluster of 46 articles (recession). Of allsides and newsstance every second cluster
+is drawn from: the others chose the thresholds. A reader writes ``pure`` (all its statements say
 one thing) and ``doubled`` (another group of its cluster says the same) into each line of FILE; the
 marks that were made are in `tests/references/point_marks.jsonl`.
 """
@@ -31,8 +32,8 @@ from fairjudge.text.usable import usable
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKS = ROOT / "tests" / "references" / "point_marks.jsonl"
-SEED, N_GROUPS = 20, 60
-CLUSTERS = {"recession": 1, "newsstance": 14, "allsides": 70}
+SEED, N_GROUPS = 20261125, 60
+CLUSTERS = {"recession": 1, "newsstance": 12, "allsides": 100}
 """Clusters of each source that are drawn, and built."""
 
 
@@ -40,21 +41,21 @@ def clusters(folder: Path, source: str) -> list[Cluster]:
     """Return the clusters of a source."""
     if source == "allsides":
         with gzip.open(folder / source / "clusters.jsonl.gz", "rt", encoding="utf-8") as lines:
-            return [Cluster.model_validate_json(line) for line in lines]
+            return [Cluster.model_validate_json(line) for line in lines][1::2]
     if source == "newsstance":
         text = (folder / source / "clusters.jsonl").read_text(encoding="utf-8")
-        return [Cluster.model_validate_json(line) for line in text.splitlines()]
+        return [Cluster.model_validate_json(line) for line in text.splitlines()][1::2]
     rows = json.loads((folder / source / "cluster.json").read_text(encoding="utf-8"))
     return [Cluster.model_validate(row) for row in rows]
 
 
-def groups(folder: Path) -> Iterator[dict[str, Any]]:
+def groups(folder: Path, seed: int) -> Iterator[dict[str, Any]]:
     """Yield every group of several sources, with the other ones of its cluster."""
     finder = PointFinder(embedder=load_embedder(), models=load_trained_models())
     for source, n in CLUSTERS.items():
         found = clusters(folder, source)
         n_points = []
-        for cluster in random.Random(SEED).sample(found, min(n, len(found))):  # noqa: S311
+        for cluster in random.Random(seed).sample(found, min(n, len(found))):  # noqa: S311
             points = [p for p in finder.find(usable(cluster.articles)[0]) if len(p.sources) > 1]
             n_points.append(len(points))
             texts = [[one.text for one in point.statements] for point in points]
@@ -69,10 +70,10 @@ def groups(folder: Path) -> Iterator[dict[str, Any]]:
         )
 
 
-def draw(folder: Path, path: Path) -> None:
+def draw(folder: Path, path: Path, seed: int) -> None:
     """Write groups to be read."""
-    found = list(groups(folder))
-    drawn = random.Random(SEED).sample(found, min(N_GROUPS, len(found)))  # noqa: S311
+    found = list(groups(folder, seed))
+    drawn = random.Random(seed).sample(found, min(N_GROUPS, len(found)))  # noqa: S311
     lines = [json.dumps(one, ensure_ascii=False) + "\n" for one in drawn]
     path.write_text("".join(lines), encoding="utf-8")
 
@@ -108,9 +109,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("what", choices=("draw", "count", "speed"))
     parser.add_argument("file", type=Path, nargs="?", default=MARKS)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--seed", type=int, default=SEED)
     chosen = parser.parse_args(arguments)
     if chosen.what == "draw":
-        draw(chosen.data, chosen.file)
+        draw(chosen.data, chosen.file, chosen.seed)
     else:
         print(json.dumps(count(chosen.file) if chosen.what == "count" else speed(chosen.data)))
     return 0

@@ -1,10 +1,12 @@
 """Points: what statements of different articles say alike, and what one article says alone.
 
 Two statements say the same where they are near as embeddings and the coverage head finds each in
-the other, neither contradicts the other and no number differs. A point is a
-statement with those of other articles that say the same as it and as each other, so that a group
-says one thing. Precision comes before number: a statement that is near a point, and says not surely
-the same, is no point of its own.
+the other, neither contradicts the other, and their words agree: most words of the shorter one, a
+name or a number in common, no other number, and both deny something or neither does. (Between
+statements that the models find alike the words tell best what is said: of claims and what refutes
+them the models see the same topic.) A point is a statement with those of other articles that say
+the same as it and as each other, so that a group says one thing. Precision comes before number: a
+statement that is near a point, and says not surely the same, is no point of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Article
 from fairjudge.ports import Embedder, TrainedModels
-from fairjudge.references.statements import Statement, statements_of
+from fairjudge.references.statements import Statement, denies, statements_of
 from fairjudge.text.particulars import numbers_in
 from fairjudge.text.tokens import words
 
@@ -39,9 +41,11 @@ CONTRADICTED = 0.6
 """P(contradicted), either way, from which two do not say the same."""
 COPY = 0.8
 """Share of words in common from which one statement is a copy of another."""
+SHARED = 0.55
+"""Share of the shorter statement's words below which another one does not say the same."""
 ALONE = 0.6
 """Cosine to any statement of another article below which one article alone says it."""
-DOUBLED = 0.7
+DOUBLED = 0.65
 """Cosine from which two points may be one: the one of fewer sources goes."""
 
 
@@ -89,6 +93,7 @@ class PointFinder:
         """Return which of the pairs say the same."""
         links: Links = defaultdict(dict)
         asked = [p for p in pairs if _may_say_the_same(statements[p[0]], statements[p[1]])]
+        asked = asked[:MAX_PAIRS]
         if not asked:
             return links
         covered = self._both_ways(statements, asked, self.models.covered)
@@ -113,7 +118,7 @@ class PointFinder:
 
 
 def _pairs(near: NDArray[np.float32]) -> list[Pair]:
-    """Return the pairs to read, the nearest first."""
+    """Return the pairs that are near, the nearest first."""
     nearest = np.argsort(-near, axis=1, kind="stable")[:, :NEAREST]
     found = {
         (min(i, j), max(i, j))
@@ -121,13 +126,30 @@ def _pairs(near: NDArray[np.float32]) -> list[Pair]:
         for j in row
         if near[i, j] >= NEAR
     }
-    return sorted(found, key=lambda pair: (-near[pair], pair))[:MAX_PAIRS]
+    return sorted(found, key=lambda pair: (-near[pair], pair))
 
 
 def _may_say_the_same(one: Statement, other: Statement) -> bool:
-    """Whether no number differs, and neither is a copy of the other."""
+    """Whether the words agree, and neither is a copy of the other."""
+    shorter = min(len(one.stems), len(other.stems))
+    return (
+        len(one.stems & other.stems) >= SHARED * shorter
+        and denies(one.text) == denies(other.text)
+        and _particulars_agree(one, other)
+        and not _is_copy(one, other)
+    )
+
+
+def _particulars_agree(one: Statement, other: Statement) -> bool:
+    """Whether they share a name or a number, and no number of one stands against the other's."""
     numbers, others = numbers_in(one.text), numbers_in(other.text)
-    return not (numbers and others and not numbers & others) and not _is_copy(one, other)
+    if numbers and others and not (numbers <= others or others <= numbers):
+        return False
+    return (
+        bool(numbers & others)
+        or not one.names.isdisjoint(other.stems)
+        or (not other.names.isdisjoint(one.stems))
+    )
 
 
 def _is_copy(one: Statement, other: Statement) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairjudge.domain import Article
-from fairjudge.text.particulars import stem
+from fairjudge.text.particulars import names_in, stem
 from fairjudge.text.sentences import is_question, news_sentences
 from fairjudge.text.tokens import ENGLISH_STOP_WORDS, words
 
@@ -34,7 +34,8 @@ _LEANING = frozenset(
     before later earlier since until once finally overall perhaps maybe even""".split()  # noqa: SIM905
 )
 _OF_ITSELF = re.compile(
-    r"\b(?:documents?|sources|articles?|accounts|reports|evidence|information)\b.{0,60}"
+    r"\b(?:first|second|third|fourth|fifth|several|some|other) (?:document|article|source)s?\b"
+    r"|\b(?:documents?|sources|articles?|accounts|reports|evidence|information)\b.{0,60}"
     r"\b(?:conflict\w*|mixed|inconclusive|contradict\w*|differ\w*|unclear|varying)\b"
     r"|\b(?:conflicting|mixed|contradictory|varying)\b.{0,40}"
     r"\b(?:documents|sources|accounts|reports|evidence|information|picture|views)\b",
@@ -52,6 +53,25 @@ class Statement:
     aid: str
     text: str
     stems: frozenset[str]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The stems of its names."""
+        return content_stems(" ".join(names_in(self.text)))
+
+
+_DENIALS = re.compile(
+    r"\b(?:no|not|never|without|\w+n['\u2019]t|den(?:y|ies|ied)|doubt\w*|disput\w*|debunk\w*"
+    r"|hoax\w*|fake\w*|false\w*|doctored|myth\w*|mis(?:tak|le[ad]|info|conc)\w*|un(?:likely|clear|founded|substantiated)"
+    r"|question\w*|inconclusive|inaccura\w*|dismiss\w*|refut\w*|skeptic\w*|controvers\w*"
+    r"|divided|conflict\w*|fail(?:s|ed)?|rather than)\b",
+    re.IGNORECASE,
+)
+
+
+def denies(text: str) -> bool:
+    """Whether a statement denies something, or says that it is doubted."""
+    return _DENIALS.search(text) is not None
 
 
 def stands_alone(text: str) -> bool:

@@ -173,7 +173,7 @@ def test_a_crawled_cluster_gives_valid_questions_with_verbatim_answers(local):
     assert 13 <= len(skipped) <= 15
     content = {article.aid: article.content for article in kept}
     built = stay(local, cluster.articles)
-    assert any(question.startswith("What do the sources say of ") for question in built)
+    assert any(question.startswith("What ") for question in built), "points, not numbers alone"
     for answers in built.values():
         assert len({answer.aid for answer in answers}) > 1
         assert all(answer.answer in content[answer.aid] for answer in answers)

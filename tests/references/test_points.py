@@ -38,6 +38,7 @@ def test_a_sentence_that_names_what_it_speaks_of_stands_alone(text):
     "The harbour bridge closed.",
     "Readers of the paper can send us pictures of the bridge.",
     "The documents present conflicting views on whether the bridge is safe.",
+    "The third document says that Mayor Ilse Brandt closed the bridge.",
     'The mayor said "the harbour bridge is safe and will be open.',
 ])  # fmt: skip
 def test_what_leans_on_other_sentences_does_not(text):
@@ -79,8 +80,16 @@ def test_statements_of_different_articles_that_say_the_same_are_one_point():
      "Mayor Ilse Brandt closed the harbour bridge on Monday."),
     ("Mayor Ilse Brandt closed the harbour bridge on Monday.",
      "Painters finished seven murals along Cedar Avenue before winter came."),
+    # one denies what the other says; no name or number in common
+    ("Mayor Ilse Brandt closed the old harbour bridge on Monday.",
+     "Mayor Brandt never closed the harbour bridge on Tuesday after inspections."),
+    ("Dockers closed the old harbour bridge on every market day.",
+     "Dockers closed the harbour bridge on another day after inspections."),
+    # a number beside another
+    ("Mayor Ilse Brandt closed the old harbour bridge for 12 of 30 days.",
+     "Mayor Brandt closed the harbour bridge for 19 of 30 days after inspections."),
 ])  # fmt: skip
-def test_what_differs_in_a_number_or_is_copied_or_says_another_thing_is_no_point(one, other):
+def test_what_differs_in_a_number_or_is_copied_or_denies_or_says_another_thing_is_no_point(one, other):
     assert not [point for point in found_in(one, other) if len(point.sources) > 1]
 
 
