@@ -18,7 +18,8 @@ MAX_ANSWERS = 60
 """More answers are sorted in parts: the first makes groups, the others add to them."""
 MAX_LABEL_WORDS = 16
 _LIMIT = 6000
-_GROUP = json_object({"label": {"type": "string"}, "answers": INTEGERS, "disputed_by": INTEGERS})
+_GROUP = json_object({"answers": INTEGERS, "label": {"type": "string"}, "disputed_by": INTEGERS})
+"""A label is written after the answers that it must be true of."""
 _SCHEMA = json_object(
     {
         "sorted": {

@@ -336,7 +336,7 @@ def test_that_nothing_is_known_is_an_answer():
     made, requests = sorting(partition([1, 2], [3], rivals=[(1, 2)]), of=unknown)
     assert (made.groups, made.invalid) == (((0, 1), (2,)), frozenset())
     text = " ".join(requests[0].messages[-1].content.split())
-    assert '"Unclear", "unconfirmed" and "disputed" (without a side) make a group of' in text
+    assert 'it is open ("unknown", "unclear", "unconfirmed", "reports conflict", "disputed"' in text
     assert '"Unclear" is no reason.' in text
 
 
