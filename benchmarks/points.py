@@ -32,8 +32,8 @@ from fairjudge.text.usable import usable
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKS = ROOT / "tests" / "references" / "point_marks.jsonl"
-SEED, N_GROUPS = 20261125, 60
-CLUSTERS = {"recession": 1, "newsstance": 12, "allsides": 100}
+SEED, N_GROUPS = 33, 60
+CLUSTERS = {"recession": 1, "newsstance": 14, "allsides": 150}
 """Clusters of each source that are drawn, and built."""
 
 
