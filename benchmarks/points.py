@@ -8,7 +8,8 @@ Groups are drawn from clusters of real outlets (allsides), of writers on one eve
 and the crawled cluster of 46 articles (recession). Of allsides and newsstance every second cluster
 is drawn from: the others chose the thresholds. A reader writes ``pure`` (all its statements say
 one thing) and ``doubled`` (another group of its cluster says the same) into each line of FILE; the
-marks that were made are in `tests/references/point_marks.jsonl`.
+marks that were made, with the first words of each statement, are in
+`tests/references/point_marks.jsonl`.
 """
 
 from __future__ import annotations
