@@ -15,7 +15,6 @@ from fairjudge.cli.display import (
 )
 from fairjudge.cli.terminal import say
 from fairjudge.reports.figures import named
-from fairjudge.reports.ranking_tables import RANKS_ALLOWED
 from fairjudge.reports.stability_tables import stability_tables
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 from fairjudge.text.counting import pluralize
@@ -37,6 +36,12 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
             say(
                 f"Nothing to judge in clusters {named(list(outcome.without_tasks), MAX_NAMED)}: "
                 f"{pluralize(outcome.n_missing, 'item')} without a score (not applicable)"
+            )
+        if outcome.n_left:
+            n_all = len(outcome.ratings) + outcome.n_left
+            say(
+                f"A try: {outcome.n_left} of {pluralize(n_all, 'judgement')} are left; the same "
+                "command without --limit goes on from here."
             )
         say_articles_left_out(outcome.articles_left_out)
         say_written(output, outcome)
@@ -124,6 +129,8 @@ def _ranking(scores: Sequence[SystemScore], ranks: Mapping[str, tuple[int, int]]
         return []
     by_strength = any(score.strength is not None for score in scores)
     if ranks and by_strength:
+        from fairjudge.reports.ranking_tables import RANKS_ALLOWED
+
         return [f"Rank: {RANKS_ALLOWED} (95 %)."]
     if ranks:
         return ["Rank: what the 95 % intervals of the differences over clusters leave open."]
