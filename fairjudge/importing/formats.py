@@ -26,6 +26,11 @@ FORMATS = {
     "summeval": "summeval",
     "realsumm": "realsumm",
     "nuggetbank": "nuggetbank",
+    "nuggetizer": "nuggetizer",
+    "trec-run": "trec_run",
+    "dragun": "dragun",
+    "argkp": "argkp",
+    "trec-eval": "trec_eval",
 }
 """Name to the module that recognises and reads it; asked in this order."""
 
