@@ -121,7 +121,7 @@ def import_(
         if scale or stars or mapping:
             raise typer.BadParameter("--scale, --stars and --map need --protocol")
         words = scale_from_options(_of_words(answers), answers=answers) if answers else None
-        how = {"tool": tool, "judge": judge, "repeats": repeats, "answers": words}
+        how: dict[str, Any] = {"tool": tool, "judge": judge, "repeats": repeats, "answers": words}
         if articles is not None:
             how["articles"] = display.read(read_clusters, articles, skip_bad=skip_bad)
         report = _from_tool(recorded, {**how, "skip_bad": skip_bad}, written)
