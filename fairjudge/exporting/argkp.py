@@ -1,7 +1,8 @@
 """ArgKP in one file: a row an argument and a key point, ``label`` 1 where the one makes the other.
 
 Every answer of a reference is an argument, every group a key point; within a question each
-argument is paired with each key point.
+argument is paired with each key point. Where answers are whole articles, as what was read from
+ArgKP, the other articles are arguments too, that make no key point.
 
 Source: IBM/KPA_2021_shared_task 2f5e2d5, ``kpm_data``.
 """
@@ -26,10 +27,13 @@ def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], Exported]:
 
 
 def _rows(reference: Reference) -> Iterator[tuple[Any, ...]]:
+    whole = {(one.aid, one.content): None for one in reference.articles if one.content}
     stances = {one.aid: one.attributes.get("stance", "") for one in reference.articles}
     for q, question in enumerate(reference.question_answers):
         groups = question.groups()
         made = {(answer.aid, answer.answer): None for group in groups for answer in group.answers}
+        if whole.keys() >= made.keys():
+            made = whole | made
         for aid, words in made:
             for g, group in enumerate(groups):
                 label = any((one.aid, one.answer) == (aid, words) for one in group.answers)

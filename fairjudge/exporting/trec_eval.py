@@ -52,7 +52,7 @@ def _lines(system: str, measure: str, topics: dict[str, float]) -> Iterator[str]
 
 def _measures(rows: Sequence[Judgement]) -> list[str]:
     """Return each row's measure: its aspect, and whatever else tells rows of it apart."""
-    parts = [(one.aspect, one.protocol, one.unit.partition(":")[0], one.judge) for one in rows]
+    parts = [(one.aspect, one.protocol, _kind(one.unit), one.judge) for one in rows]
     seen: dict[str, list[set[str]]] = defaultdict(lambda: [set(), set(), set(), set()])
     for one in parts:
         for values, part in zip(seen[one[0]], one, strict=True):
@@ -65,3 +65,9 @@ def _measures(rows: Sequence[Judgement]) -> list[str]:
         )
         for one in parts
     ]
+
+
+def _kind(unit: str) -> str:
+    """Return what a unit is, without which one: other tools' units are parts."""
+    kind, colon, _ = unit.partition(":")
+    return kind if colon or unit == "summary" else "part"

@@ -78,7 +78,8 @@ def test_a_label_of_an_unknown_argument_is_named(folder):
 
 
 def test_references_come_back_by_csv(written, tmp_path):
-    found = import_file(written("x.jsonl", ROWS[:4]))
+    rows = [*ROWS[:4], row(4, 1, 0), row(4, 2, 0)]
+    found = import_file(written("x.jsonl", rows))
     path = tmp_path / "argkp.csv"
     export_records(found.references, path, to="argkp")
     back = import_file(path)
@@ -96,6 +97,7 @@ def test_real_labels(shared_data, name, n_labels, n_matches):
         pytest.skip(f"no key points at {path}")
     found = import_file(path)
     assert len(found.labels) == n_labels
+    assert len({(one.eid, one.system) for one in found.labels}) == len(found.summaries)
     memberships = sum(
         len(group)
         for one in found.references

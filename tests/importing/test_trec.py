@@ -261,6 +261,12 @@ def test_a_leaderboard_has_a_measure_for_whatever_tells_judgements_apart(tmp_pat
     )
 
 
+def test_parts_of_a_report_are_averaged(tmp_path):
+    rows = [judgement("a", "1", value, unit=unit) for unit, value in (("na-1", 1), ("na-2", 0))]
+    export_judgements(rows, tmp_path / "board", to="trec-eval")
+    assert (tmp_path / "board").read_text() == "a\tcoverage\t1\t0.5\na\tcoverage\tall\t0.5\n"
+
+
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
