@@ -158,34 +158,32 @@ _FORM = re.compile(
     r"(?:\s[^<>\n\d]{0,30}(?P<top>\d{1,4})?[\x22\x27 ]?)?>\s{0,8}",
     re.IGNORECASE,
 )
-_CLOSING = re.compile(r"[^<\n\]}]{0,40}?\s{0,3}(?:</\w{1,20}>|\]{2}|\}{1,2}\$?)|")
+_OPENING = re.compile(r"[(\[\"'\s]{0,3}")
+_CLOSED = re.compile(
+    r"\s{0,3}(?:\n|$|</\w{1,20}>)|[\])}\"'$.,:;!]{1,9}(?:\s{0,3}</\w{1,20}>)?(?=\W|$)"
+)
 _COMPARED = re.compile(r"(?P<left>[AB12])\s?(?P<sign>>{1,3}|<{1,3}|={1,2})\s?(?P<right>[AB12])")
 
 
 def _forms(text: str, scale: Scale) -> Iterator[Answer]:
     """Read what was asked for in so many forms: "[[B]]", "<score>4</score>"."""
     for match in _FORM.finditer(text):
-        top, place = match["top"], match.end()
-        if top and float(top) != scale.levels[-1].value:
+        if match["top"] and float(match["top"]) != scale.levels[-1].value:
             continue
-        closing = _CLOSING.match(text, place)
-        end = closing.end() if closing else place
-        signs = _COMPARED.match(text, place) if scale.kind == "pair" else None
-        if signs and not _is_about(text, match.start(), end):
-            left, wins = signs["left"] in "A1", signs["sign"][0] == ">"
-            value: Position = (
-                "tie" if signs["sign"][0] == "=" else "first" if left == wins else "second"
-            )
-            yield Answer(start=place, end=signs.end(), value=value, rank=Rank.FINAL)
-            continue
-        skipped = re.compile(r"[(\[\"'\s]{0,3}").match(text, place)
-        answer = answer_at(text, skipped.end() if skipped else place, scale)
-        if answer and re.match(r"[\s\])}\"'$.,:;!|]|</|$|\s", text[answer.end : answer.end + 2]):
-            rest = text[answer.end : end]
-            if not re.search(r"\w", re.sub(r"</?\w+>", "", rest)) and not _is_about(
-                text, match.start(), end
-            ):
-                yield replace(answer, rank=Rank.FINAL)
+        signs = _COMPARED.match(text, match.end()) if scale.kind == "pair" else None
+        opening = _OPENING.match(text, match.end())
+        place = opening.end() if opening else match.end()
+        answer = _by_signs(signs) if signs else answer_at(text, place, scale)
+        closed = _CLOSED.match(text, answer.end) if answer else None
+        if answer and closed and not _is_about(text, match.start(), closed.end()):
+            yield replace(answer, rank=Rank.FINAL)
+
+
+def _by_signs(signs: re.Match[str]) -> Answer:
+    """Return what "A>B" in a form says."""
+    first = (signs["left"] in "A1") == (signs["sign"][0] == ">")
+    value: Position = "tie" if signs["sign"][0] == "=" else "first" if first else "second"
+    return Answer(start=signs.start(), end=signs.end(), value=value)
 
 
 _FOREIGN = re.compile(
