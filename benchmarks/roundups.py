@@ -133,8 +133,8 @@ def opening(reports: Mapping[tuple[str, str], Any]) -> list[str]:
     """Return the head of the page."""
     n = figures(reports["embedding", "editors"])["n"]
     text = f"""AllSides publishes, for {n} events here, an article of an outlet rated left, one
-        rated center and one rated right, and a neutral roundup by its editors (Lee et al. 2022, NeuS;
-        excerpts of a few sentences). Are the three covered alike by the roundups? Beside them
+        rated center and one rated right, and a neutral roundup by its editors (Lee et al. 2022,
+        NeuS; excerpts of a few sentences). Are the three covered alike by the roundups? Beside them
         stands a contrast whose lean is known: the first sentences of one of the three outlets,
         left, center and right by turns, as long as the roundup."""
     head = "# Case: do neutral roundups cover left, center and right alike?"
@@ -233,8 +233,8 @@ def conclusion(reports: Mapping[tuple[str, str], Any]) -> list[str]:
     ratios = [unequal[scorer, "one outlet"] / unequal[scorer, "editors"] for scorer in SCORERS]
     lines += prose(
         f"""- The contrast is {ratios[0]:.1f} and {ratios[1]:.1f} times as unequal within an event,
-        by the two scorers. Its mean differences say nothing of that, since its lean changes by turns:
-        Coverage Parity asks whether one leaning is favoured throughout, Equal Coverage how unequal
+        by the two scorers. Its mean differences say nothing of that, since its lean changes by
+        turns: Coverage Parity asks whether one leaning is favoured throughout, Equal Coverage how unequal
         single events are."""
     )
     lines += prose(
