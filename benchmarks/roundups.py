@@ -234,8 +234,8 @@ def conclusion(reports: Mapping[tuple[str, str], Any]) -> list[str]:
     lines += prose(
         f"""- The contrast is {ratios[0]:.1f} and {ratios[1]:.1f} times as unequal within an event,
         by the two scorers. Its mean differences say nothing of that, since its lean changes by
-        turns: Coverage Parity asks whether one leaning is favoured throughout, Equal Coverage how unequal
-        single events are."""
+        turns: Coverage Parity asks whether one leaning is favoured throughout, Equal Coverage how
+        unequal single events are."""
     )
     lines += prose(
         """- The articles are excerpts: what these leave out is not counted against a roundup, and
