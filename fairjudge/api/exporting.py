@@ -7,18 +7,24 @@ import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from fairjudge.api.tables import Table, to_pandas
 from fairjudge.datasets import Loaded, write_jsonl
-from fairjudge.domain import Judgement, Record
+from fairjudge.domain import Judgement, Record, Reference
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.exporting import TARGETS, export_judgements
+from fairjudge.exporting import (
+    REFERENCE_TARGETS,
+    TARGETS,
+    export_judgements,
+    export_references,
+)
 from fairjudge.options.checking import checks_arguments
 from fairjudge.records.folder import replacing, write_atomically
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 Writer: TypeAlias = Callable[[Rows, Path], None]
+R = TypeVar("R", bound=Record)
 
 
 @checks_arguments
@@ -34,8 +40,8 @@ def export(value: object, path: str | Path, *, format: str | None = None) -> Non
         Where to; the extension says the format.
     format : {"csv", "json", "jsonl", "parquet", ...}, optional
         Where the extension does not say; judgements also as another tool's:
-        ``"inspect-scores"``, ``"otel"`` or ``"label-studio"``. In CSV and Parquet, which are flat,
-        what nests is JSON.
+        ``"inspect-scores"``, ``"otel"`` or ``"label-studio"``, references as
+        ``"nuggetbank"``. In CSV and Parquet, which are flat, what nests is JSON.
 
     Raises
     ------
@@ -54,14 +60,19 @@ def export(value: object, path: str | Path, *, format: str | None = None) -> Non
     """
     target = Path(path)
     name = format or target.suffix.removeprefix(".").lower()
-    if name not in {*_WRITERS, *TARGETS}:
-        known = ", ".join(map(repr, {**_WRITERS, **TARGETS}))
+    every = {**_WRITERS, **TARGETS, **REFERENCE_TARGETS}
+    if name not in every:
+        known = ", ".join(map(repr, every))
         raise ConfigurationError(f"format: expected one of {known}, found {name!r}")
-    if name in TARGETS and (judged := _judgements(value)):
+    if name in TARGETS and (judged := _all_of(Judgement, value)):
         export_judgements(judged, target, to=name)
         return
+    if name in REFERENCE_TARGETS and (built := _all_of(Reference, value)):
+        export_references(built, target, to=name)
+        return
     if name not in _WRITERS:
-        raise ConfigurationError(f"value: only judgements can be written as {name!r}")
+        kind = "judgements" if name in TARGETS else "references"
+        raise ConfigurationError(f"value: only {kind} can be written as {name!r}")
     rows = _rows(value)
     try:
         _WRITERS[name](rows, target)
@@ -69,9 +80,9 @@ def export(value: object, path: str | Path, *, format: str | None = None) -> Non
         raise InputError(f"cannot write: {error.strerror or error}", path=path) from None
 
 
-def _judgements(value: object) -> tuple[Judgement, ...]:
+def _all_of(kind: type[R], value: object) -> tuple[R, ...]:
     rows = tuple(value) if isinstance(value, Sequence | Loaded) else ()
-    return tuple(row for row in rows if isinstance(row, Judgement))
+    return tuple(row for row in rows if isinstance(row, kind))
 
 
 def _rows(value: object) -> list[Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""``fairjudge export``: judgements in the formats of other tools."""
+"""``fairjudge export``: judgements and references in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from fairjudge.text.counting import pluralize
 
 
 def export(
-    judgements: Annotated[Path, Opt("Judgements (.jsonl or .json).", argument=True)],
+    records: Annotated[
+        Path, Opt("Judgements; or references, for formats that are of these.", argument=True)
+    ],
     *,
     output: opt.Output,
     to: Annotated[
-        Literal["csv", "parquet", "inspect-scores", "otel", "label-studio"],
+        Literal["csv", "parquet", "inspect-scores", "otel", "label-studio", "nuggetbank"],
         Opt("The format."),
     ],
     aspect: Annotated[str | None, Opt("Only judgements of this aspect.")] = None,
@@ -32,26 +34,35 @@ def export(
     ] = None,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    r"""Write judgements for another tool.
+    r"""Write judgements or references for another tool.
 
     csv and parquet have one row a judgement (parquet needs the extra [parquet]). inspect-scores is
     the JSONL of Inspect's precomputed_scores, otel holds OpenTelemetry's gen_ai.evaluation.result
     events as OTLP JSON lines, label-studio tasks with predictions, which 'fairjudge import' reads
-    back once people have annotated them. See docs/formats.md.
+    back once people have annotated them. References are written as nuggetbank. See docs/formats.md.
 
         fairjudge export judgements.jsonl -o judgements.csv --to csv
+
+        fairjudge export references.jsonl -o bank.jsonl --to nuggetbank
     """
-    from fairjudge.datasets import read_judgements, read_summaries
+    from fairjudge.datasets import read_judgements, read_references, read_summaries
     from fairjudge.errors import InputError
-    from fairjudge.exporting import export_judgements
+    from fairjudge.exporting import REFERENCE_TARGETS, export_judgements, export_references
     from fairjudge.exporting.targets import select
 
     if summaries is not None and to != "label-studio":
         raise typer.BadParameter("only --to label-studio shows texts", param_hint="--summaries")
-    loaded = display.read(read_judgements, judgements, skip_bad=skip_bad)
+    if to in REFERENCE_TARGETS:
+        if aspect or system or judge:
+            raise typer.BadParameter("--aspect, --system and --judge choose among judgements")
+        references = display.read(read_references, records, skip_bad=skip_bad).records
+        exported = export_references(references, output, to=to)
+        say(f"{pluralize(exported.n_rows, 'row')} written to {output}", err=True)
+        return
+    loaded = display.read(read_judgements, records, skip_bad=skip_bad)
     chosen = tuple(select(loaded, aspect=aspect, system=system, judge=judge))
     if not chosen:
-        raise InputError("holds no judgement of that aspect, system and judge", path=judgements)
+        raise InputError("holds no judgement of that aspect, system and judge", path=records)
     exported = export_judgements(
         chosen,
         output,

@@ -1,8 +1,9 @@
-"""``fairjudge import``: other tools' files and recorded replies to judgements and labels."""
+"""``fairjudge import``: other tools' files and recorded replies to records of ours."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -34,6 +35,13 @@ def import_(
     ] = None,
     labels_file: Annotated[
         Path | None, Opt("File for people's labels, where there are any.", flag="--labels")
+    ] = None,
+    references: Annotated[
+        Path | None, Opt("File for references: nugget banks, key points.")
+    ] = None,
+    summaries: Annotated[Path | None, Opt("File for summaries: reports of runs.")] = None,
+    clusters: Annotated[
+        Path | None, Opt("File for clusters: the documents that runs bring along.")
     ] = None,
     tool: Annotated[
         str | None,
@@ -68,12 +76,14 @@ def import_(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    r"""Turn what another tool, or any judge, recorded to judgements and labels.
+    r"""Turn what another tool, or any judge, recorded to judgements, labels or references.
 
     Which tool wrote a file is told by its content (docs/formats.md lists the tools). A grader's
     own error is unscored; a reply is read by the parser of live runs.
 
         fairjudge import logs/run.eval -o judgements.jsonl --labels labels.jsonl
+
+        fairjudge import bank.jsonl --references references.jsonl
 
     Recorded replies of any judge are read with --protocol. The reply stands in column 'response'
     or 'raw'. For pairs, a true 'swapped' column (or order "ba") says that system_b was shown first.
@@ -83,12 +93,21 @@ def import_(
     """
     from fairjudge.importing import scale_from_options
 
-    opt.check_targets(output or labels_file, json_file)
-    if output is None and labels_file is None:
-        raise typer.BadParameter("give -o for judgements, --labels for labels, or both")
+    files = {
+        "judgements": output,
+        "labels": labels_file,
+        "references": references,
+        "summaries": summaries,
+        "clusters": clusters,
+    }
+    written = {kind: path for kind, path in files.items() if path is not None}
+    opt.check_targets(next(iter(written.values()), None), json_file)
+    if not written:
+        flags = ", ".join(f"{flag} for {kind}" for kind, flag in _FLAGS.items())
+        raise typer.BadParameter(f"give a file: {flags}")
     if protocol is not None:
-        if tool is not None or output is None:
-            raise typer.BadParameter("--protocol is for recorded replies: give -o, no --from")
+        if tool is not None or output is None or len(written) > 1:
+            raise typer.BadParameter("--protocol is for recorded replies: give -o alone, no --from")
         made = scale_from_options(protocol, scale=scale, answers=answers, with_stars=stars)
         given = {"scale": made, "protocol": protocol, "mapping": _pairs(mapping or [])}
         report = _from_replies(
@@ -99,13 +118,21 @@ def import_(
             raise typer.BadParameter("--scale, --stars and --map need --protocol")
         words = scale_from_options(_of_words(answers), answers=answers) if answers else None
         how = {"tool": tool, "judge": judge, "repeats": repeats, "answers": words}
-        report = _from_tool(
-            recorded, {**how, "skip_bad": skip_bad}, output=output, labels_file=labels_file
-        )
-    _say(report, output=output, labels_file=labels_file)
+        report = _from_tool(recorded, {**how, "skip_bad": skip_bad}, written)
+    _say(report, written)
     display.write_json(json_file, report)
     if len(report["unscored"]) > max_unscored * report["n_judgements"]:
         raise typer.Exit(3)
+
+
+_FLAGS = {
+    "judgements": "-o",
+    "labels": "--labels",
+    "references": "--references",
+    "summaries": "--summaries",
+    "clusters": "--clusters",
+}
+"""Kind of record to the option that names its file."""
 
 
 def _of_words(answers: str) -> Literal["binary", "likert"]:
@@ -139,27 +166,24 @@ def _from_replies(
     }
 
 
-def _from_tool(
-    path: Path, given: dict[str, Any], *, output: Path | None, labels_file: Path | None
-) -> dict[str, Any]:
+def _from_tool(path: Path, given: dict[str, Any], written: Mapping[str, Path]) -> dict[str, Any]:
     from fairjudge.datasets import write_records
     from fairjudge.importing import import_file
 
     imported_file = import_file(path, **given)
-    if imported_file.judgements and output is None:
+    held = {kind: rows for kind, rows in imported_file.records().items() if rows}
+    if "judgements" in held and "judgements" not in written:
         raise InputError("holds judgements too; write them with -o", path=path)
-    if not imported_file.judgements and labels_file is None:
-        raise InputError("holds labels alone; write them with --labels, not -o", path=path)
-    if output is not None and imported_file.judgements:
-        write_records(output, imported_file.judgements)
-    if labels_file is not None:
-        write_records(labels_file, imported_file.labels)
+    if not held.keys() & written.keys():
+        kinds, flags = " and ".join(held), " and ".join(_FLAGS[kind] for kind in held)
+        asked = ", ".join(_FLAGS[kind] for kind in written)
+        raise InputError(f"holds {kinds} alone; write them with {flags}, not {asked}", path=path)
+    for kind in held.keys() & written.keys():
+        write_records(written[kind], held[kind])
     return {
         "tool": imported_file.tool,
         "n_rows": imported_file.n_rows,
-        "n_judgements": len(imported_file.judgements),
-        "n_labels": len(imported_file.labels),
-        "labels_written": labels_file is not None,
+        **{f"n_{kind}": len(rows) for kind, rows in imported_file.records().items()},
         "n_reread": imported_file.n_reread,
         "unscored": _unscored(imported_file.unscored),
         "skipped": [{"line": one.line, "problem": one.why} for one in imported_file.skipped],
@@ -186,10 +210,16 @@ def _unscored(found: Any) -> list[dict[str, Any]]:
     ]
 
 
+_NAMES = {
+    "labels": ("label of people", "labels of people"),
+    "references": ("reference", "references"),
+    "summaries": ("summary", "summaries"),
+    "clusters": ("cluster", "clusters"),
+}
 _ITEM = ("eid", "system", "system_a", "system_b", "order", "aspect", "unit")
 
 
-def _say(report: dict[str, Any], *, output: Path | None, labels_file: Path | None) -> None:
+def _say(report: dict[str, Any], written: Mapping[str, Path]) -> None:
     """Say on standard error what was read, left unscored, repeated or left out."""
     unscored = report["unscored"]
     reasons = Counter(each["reason"] for each in unscored)
@@ -198,18 +228,19 @@ def _say(report: dict[str, Any], *, output: Path | None, labels_file: Path | Non
         read = pluralize(report["n_replies"], "reply", "replies")
     else:
         read = f"{report['tool']}: {pluralize(report['n_rows'], 'row')}"
+    output = written.get("judgements")
     if n := report["n_judgements"]:
-        written = f"{pluralize(n, 'judgement')} written to {output}; {len(unscored)} unscored"
+        said = f"{pluralize(n, 'judgement')} written to {output}; {len(unscored)} unscored"
     else:
-        written = "no judgement" + (f"; {output} is not written" if output else "")
-    lines = [f"{read}, {written}" + (f" ({counts})" if counts else "")]
+        said = "no judgement" + (f"; {output} is not written" if output else "")
+    lines = [f"{read}, {said}" + (f" ({counts})" if counts else "")]
     lines += _some(
         [f"  line {each['line']}: {each['reason']}: {each['detail']}" for each in unscored]
     )
     if report["tool"] == "replies":
         lines += _said_of_replies(report)
     else:
-        lines += _said_of_tool(report, labels_file)
+        lines += _said_of_tool(report, written)
     say("\n".join(lines), err=True)
 
 
@@ -227,13 +258,14 @@ def _said_of_replies(report: dict[str, Any]) -> list[str]:
     return lines + _some([f"  line {each['line']} left out: {each['problem']}" for each in bad])
 
 
-def _said_of_tool(report: dict[str, Any], labels_file: Path | None) -> list[str]:
+def _said_of_tool(report: dict[str, Any], written: Mapping[str, Path]) -> list[str]:
     lines = []
-    if report["n_labels"]:
-        became = "left out; --labels FILE writes them"
-        if report["labels_written"]:
-            became = f"written to {labels_file}"
-        lines.append(f"{pluralize(report['n_labels'], 'label')} of people {became}")
+    for kind, (one, many) in _NAMES.items():
+        if n := report[f"n_{kind}"]:
+            became = f"left out; {_FLAGS[kind]} FILE writes them"
+            if kind in written:
+                became = f"written to {written[kind]}"
+            lines.append(f"{pluralize(n, one, many)} {became}")
     if report["n_reread"]:
         n = pluralize(report["n_reread"], "reply", "replies")
         lines.append(f"{n} read otherwise than by the tool: see 'tool_value'")

@@ -6,12 +6,14 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
+from fairjudge.datasets._json import JsonError, parse
 from fairjudge.datasets._problems import describe, explain
-from fairjudge.datasets._rows import Row, read_rows
+from fairjudge.datasets._row import Row
+from fairjudge.datasets._rows import read_rows
 from fairjudge.domain import Record
 from fairjudge.errors import InputError
 from fairjudge.text.counting import pluralize
@@ -179,13 +181,32 @@ def _record(row: Row, kind: Kind[R]) -> R:
         return row.value
     if not isinstance(row.value, dict):
         raise InputError(f"expected an object, {kind.fields}, found {describe(row.value)}")
+    value = _unpacked(row.value, kind.model) if row.flat else row.value
     try:
-        return kind.model.model_validate(row.value)
+        return kind.model.model_validate(value)
     except ValidationError as error:
-        field, problem = explain(error, row.value)
+        field, problem = explain(error, value)
     if problem.startswith("missing"):
         problem += f"; expected {kind.fields}"
     raise InputError(problem, field=field)
+
+
+def _unpacked(row: Mapping[str, Any], model: type[Record]) -> dict[str, Any]:
+    """Return `row` with what nests in the place of the JSON that a table's cell holds it as."""
+    nests = {"meta"} | {
+        name
+        for name, field in model.model_fields.items()
+        if {get_origin(part) for part in (field.annotation, *get_args(field.annotation))}
+        & {tuple, Mapping}
+    }
+    return {name: _parsed(cell) if name in nests else cell for name, cell in row.items()}
+
+
+def _parsed(cell: object) -> object:
+    try:
+        return parse(cell) if isinstance(cell, str) else cell
+    except JsonError:
+        return cell
 
 
 def _check_unique(

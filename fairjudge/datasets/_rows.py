@@ -1,13 +1,9 @@
-"""Rows of a JSON, JSONL or CSV file: a value, or what is wrong with the line."""
+"""Rows of a file of JSON or of a table: a value, or what is wrong with the line."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fairjudge.datasets._json import (
     JsonError,
@@ -16,40 +12,57 @@ from fairjudge.datasets._json import (
     parse_at,
     without_lone_surrogates,
 )
-from fairjudge.datasets._source import kind_of, read_bytes
+from fairjudge.datasets._row import Row
+from fairjudge.datasets._source import decoded, kind_of, not_utf8, read_bytes
+from fairjudge.datasets._tables import (
+    PARQUET_MAGIC,
+    TEXT_TABLES,
+    csv_rows,
+    folder_rows,
+    parquet_rows,
+)
 from fairjudge.errors import InputError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One record's raw value, or its ``problem``; ``line`` counts from 1."""
-
-    line: int
-    value: Any = None
-    problem: str | None = None
-    field: str | None = None
-    repaired: bool = False
+from fairjudge.files import mode_of
 
 
 def read_rows(path: Path, *, csv_allowed: bool, nan_as_null: bool = False) -> Iterator[Row]:
     """Yield the rows of ``path`` in file order; blank lines are passed over.
 
-    The extension tells the format; without a known one, a leading ``[`` means one JSON list and
-    anything else means one object a line. `nan_as_null` is for tools that write
-    NaN where they have no number.
+    Parquet is told by its content, and a folder is a data set of Hugging Face. Else the extension
+    tells the format; without a known one, a leading ``[`` means one JSON list and anything else
+    means one object a line. `nan_as_null` is for tools that write NaN where they have no number.
     """
+    if mode_of(path) is not None and path.is_dir():
+        return folder_rows(path)
     data = read_bytes(path)
     kind = kind_of(path)
-    if kind == ".csv":
+    if data.startswith(PARQUET_MAGIC):
+        return parquet_rows(data, path)
+    if kind in TEXT_TABLES:
         if not csv_allowed:
             raise InputError(
-                "these records are nested and cannot be CSV; use .json or .jsonl",
+                f"these records are nested and cannot be {kind.removeprefix('.').upper()}; use "
+                ".json or .jsonl",
                 path=path,
             )
         return csv_rows(data, path)
-    if kind == ".json" or (kind != ".jsonl" and data.lstrip().startswith(b"[")):
+    if (kind == ".json" and not _is_lines(data)) or (
+        kind != ".jsonl" and data.lstrip().startswith(b"[")
+    ):
         return json_rows(data, path, nan_as_null=nan_as_null)
     return jsonl_rows(data, nan_as_null=nan_as_null)
+
+
+def _is_lines(data: bytes) -> bool:
+    """Say whether there is an object a line, as data frames and data sets are written to .json."""
+    first, _, rest = data.strip().partition(b"\n")
+    if not (first.startswith(b"{") and rest.lstrip().startswith(b"{")):
+        return False
+    try:
+        parse(first.decode("utf-8"), nan_as_null=True)
+    except (JsonError, UnicodeDecodeError):
+        return False
+    return True
 
 
 def jsonl_rows(data: bytes, *, nan_as_null: bool = False) -> Iterator[Row]:
@@ -61,7 +74,7 @@ def jsonl_rows(data: bytes, *, nan_as_null: bool = False) -> Iterator[Row]:
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            yield Row(line=number, problem=_not_utf8(error, raw))
+            yield Row(line=number, problem=not_utf8(error, raw))
             continue
         is_last = number == len(lines)
         yield _jsonl_row(text.removesuffix("\r"), number, is_last=is_last, nan_as_null=nan_as_null)
@@ -87,7 +100,7 @@ def _jsonl_row(text: str, line: int, *, is_last: bool, nan_as_null: bool) -> Row
 
 def json_rows(data: bytes, path: Path, *, nan_as_null: bool = False) -> Iterator[Row]:
     """Yield the items of the one list that the file holds, or its one object."""
-    text = _decoded(data, path)
+    text = decoded(data, path)
     position = _skip_space(text, 0)
     if text[position] != "[":
         yield _json_item(text, position, path, nan_as_null=nan_as_null)[0]
@@ -162,75 +175,3 @@ def _skip_space(text: str, position: int) -> int:
     while text[position : position + 1] in {" ", "\t", "\r", "\n"}:
         position += 1
     return position
-
-
-def csv_rows(data: bytes, path: Path) -> Iterator[Row]:
-    """Yield one row for each line under the header; empty cells are left out of the record."""
-    text = _decoded(data, path)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
-    line = 1
-    try:
-        header = [name.strip() for name in next(reader)]
-        _check_header(header, path)
-        line = reader.line_num + 1
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                yield _csv_row(header, cells, line)
-            line = reader.line_num + 1
-    except csv.Error as error:
-        yield Row(line=line, problem=_csv_problem(error))
-
-
-def _check_header(header: list[str], path: Path) -> None:
-    for name in header:
-        if not name:
-            raise InputError("a column of the header has no name", path=path, line=1)
-        if header.count(name) > 1:
-            raise InputError("duplicate column in the header", path=path, line=1, field=name)
-    if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
-        raise InputError("expected columns separated by commas", path=path, line=1)
-
-
-def _csv_row(header: list[str], cells: list[str], line: int) -> Row:
-    if len(cells) > len(header):
-        problem = f"expected {len(header)} cells as in the header, found {len(cells)}"
-        return Row(line=line, problem=problem)
-    value: dict[str, Any] = {
-        name: cell for name, cell in zip(header, cells, strict=False) if cell.strip()
-    }
-    if "value" in value:
-        value["value"] = _number(value["value"].strip())
-    return Row(line=line, value=value)
-
-
-def _number(cell: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(cell)
-        except ValueError:
-            continue
-    return cell
-
-
-def _csv_problem(error: csv.Error) -> str:
-    if "field larger" in str(error):
-        limit = csv.field_size_limit()
-        return f"a cell is longer than {limit:,} characters; is a closing quote missing?"
-    if "unexpected end" in str(error):
-        return "the file ends inside a quoted cell that begins in this row"
-    return f"not valid CSV: {error}"
-
-
-def _decoded(data: bytes, path: Path) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column_from = data.rfind(b"\n", 0, error.start) + 1
-        problem = _not_utf8(error, data, column_from)
-        raise InputError(problem, path=path, line=line) from None
-
-
-def _not_utf8(error: UnicodeDecodeError, data: bytes, column_from: int = 0) -> str:
-    byte = data[error.start]
-    return f"not UTF-8 text: byte 0x{byte:02X} at byte {error.start - column_from + 1} of the line"

@@ -46,3 +46,20 @@ def kind_of(path: Path) -> str:
     """Return the extension that tells the format, lower case, with ``.gz`` taken off."""
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return name.suffix.lower()
+
+
+def decoded(data: bytes, path: Path) -> str:
+    """Return the text that `data` are in UTF-8; else `InputError` says where they are not."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column_from = data.rfind(b"\n", 0, error.start) + 1
+        problem = not_utf8(error, data, column_from)
+        raise InputError(problem, path=path, line=line) from None
+
+
+def not_utf8(error: UnicodeDecodeError, data: bytes, column_from: int = 0) -> str:
+    """Say which byte of a line that starts at `column_from` is not UTF-8."""
+    byte = data[error.start]
+    return f"not UTF-8 text: byte 0x{byte:02X} at byte {error.start - column_from + 1} of the line"

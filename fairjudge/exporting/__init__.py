@@ -1,5 +1,17 @@
-"""Judgements in the formats of other tools."""
+"""Judgements and references in the formats of other tools."""
 
-from fairjudge.exporting.targets import TARGETS, Exported, export_judgements
+from fairjudge.exporting.targets import (
+    REFERENCE_TARGETS,
+    TARGETS,
+    Exported,
+    export_judgements,
+    export_references,
+)
 
-__all__ = ["TARGETS", "Exported", "export_judgements"]
+__all__ = [
+    "REFERENCE_TARGETS",
+    "TARGETS",
+    "Exported",
+    "export_judgements",
+    "export_references",
+]

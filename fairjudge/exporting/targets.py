@@ -1,4 +1,4 @@
-"""The formats that judgements can be written in."""
+"""The formats that judgements, references and summaries can be written in."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from fairjudge.datasets.writers import write_bytes
-from fairjudge.domain import Judgement, Summary
+from fairjudge.domain import Judgement, Reference, Summary
 from fairjudge.errors import InputError
 
 TARGETS = {
@@ -19,7 +19,9 @@ TARGETS = {
     "otel": "otel:write",
     "label-studio": "label_studio:write",
 }
-"""Name to the function, ``"module:function"``, that writes it."""
+"""Name to the function, ``"module:function"``, that writes judgements."""
+REFERENCE_TARGETS = {"nuggetbank": "nuggetbank:write"}
+"""The same of references."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +86,25 @@ def export_judgements(
     if not rows:
         raise InputError("there are no judgements to export")
     texts = {(summary.eid, summary.system): summary.text for summary in summaries}
-    module, _, function = TARGETS[to].partition(":")
-    writer: Writer = getattr(import_module(f"fairjudge.exporting.{module}"), function)
+    writer: Writer = _function(TARGETS[to])
     request = Request(judgements=rows, texts=texts, observed_unix_nano=observed_unix_nano)
     parts, exported = writer(request)
     write_bytes(path, parts)
     return exported
+
+
+def export_references(references: Iterable[Reference], path: str | Path, *, to: str) -> Exported:
+    """Write references for another tool; `to` is one of `REFERENCE_TARGETS`."""
+    writer: Callable[[Sequence[Reference]], tuple[Iterable[bytes], Exported]]
+    writer = _function(REFERENCE_TARGETS[to])
+    parts, exported = writer(tuple(references))
+    write_bytes(path, parts)
+    return exported
+
+
+def _function(named: str) -> Any:
+    module, _, function = named.partition(":")
+    return getattr(import_module(f"fairjudge.exporting.{module}"), function)
 
 
 def select(

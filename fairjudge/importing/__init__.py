@@ -1,4 +1,4 @@
-"""Judgements and labels that other tools recorded, turned to ours."""
+"""Judgements, labels, references and summaries that other tools recorded, turned to ours."""
 
 from fairjudge.importing.formats import FORMATS, import_file
 from fairjudge.importing.records import ImportedFile, Recorded, Skipped

@@ -25,6 +25,7 @@ FORMATS = {
     "lm-eval": "lm_eval",
     "summeval": "summeval",
     "realsumm": "realsumm",
+    "nuggetbank": "nuggetbank",
 }
 """Name to the module that recognises and reads it; asked in this order."""
 
@@ -38,7 +39,7 @@ def import_file(
     answers: Scale | None = None,
     skip_bad: bool = False,
 ) -> ImportedFile:
-    """Read the judgements and people's labels that another tool recorded.
+    """Read the judgements, people's labels, references and summaries that another tool recorded.
 
     Parameters
     ----------
@@ -60,9 +61,9 @@ def import_file(
     Returns
     -------
     ImportedFile
-        Every place in the file once: as judgement (scored or not), as label, or skipped with the
-        reason. The grader's own errors are unscored. Where the judge's reply and the scale that it
-        was asked for are known, our parser reads it.
+        Every place in the file once: as judgement (scored or not), as label, reference, summary or
+        cluster, or skipped with the reason. The grader's own errors are unscored. Where the judge's
+        reply and the scale that it was asked for are known, our parser reads it.
 
     Raises
     ------
@@ -94,12 +95,14 @@ def import_file(
             raise
         problem, line, field = error.problem, error.line, error.field
         raise InputError(problem, path=path, line=line, field=field) from error
-    if not imported_file.judgements and not imported_file.labels:
+    if not any(imported_file.records().values()):
         why = ""
         if imported_file.skipped:
             n_rows = pluralize(len(imported_file.skipped), "row")
             why = f"; the first of {n_rows}: {imported_file.skipped[0].why}"
-        raise InputError(f"holds no judgements and no labels{why}", path=path)
+        raise InputError(
+            f"holds no judgements and no labels, references or summaries{why}", path=path
+        )
     return imported_file
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
 from fairjudge.domain import (
+    Cluster,
     Judgement,
     Label,
     Order,
     ProtocolName,
+    Record,
+    Reference,
     ScoredBy,
+    Summary,
     Unscored,
     UnscoredReason,
     Verdict,
@@ -25,6 +29,7 @@ from fairjudge.records.signature import signature
 from fairjudge.scales import Scale, to_verdict
 
 Repeats: TypeAlias = Literal["keep", "last"]
+R = TypeVar("R", bound=Record)
 _ITEM = (
     "eid", "system", "system_a", "system_b", "order", "aspect", "protocol", "unit", "judge",
 )  # fmt: skip
@@ -78,13 +83,13 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A place in a file that holds no judgement and no label, and why."""
+    """A place in a file that holds nothing that we have a place for, and why."""
 
     line: int
     why: str
 
 
-Entry: TypeAlias = Recorded | Label | Skipped
+Entry: TypeAlias = Recorded | Label | Reference | Summary | Cluster | Skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +108,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedFile(Placed):
-    """What another tool's file held.
+    """What another tool's file held; ``clusters`` are documents without questions.
 
     ``n_reread`` counts the replies that our parser read to another value than the tool did: theirs
     stands beside ours as ``tool_value``.
@@ -113,19 +118,37 @@ class ImportedFile(Placed):
     labels: tuple[Label, ...]
     skipped: tuple[Skipped, ...]
     n_reread: int
+    references: tuple[Reference, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+
+    def records(self) -> dict[str, tuple[Record, ...]]:
+        """Return what was found, by kind."""
+        return {
+            "judgements": self.judgements,
+            "labels": self.labels,
+            "references": self.references,
+            "summaries": self.summaries,
+            "clusters": self.clusters,
+        }
 
     @property
     def n_rows(self) -> int:
-        """Places in the file: each is a judgement, a label, or skipped."""
-        return len(self.judgements) + len(self.labels) + len(self.skipped)
+        """Places in the file: each is a record of a kind, or skipped."""
+        return sum(map(len, self.records().values())) + len(self.skipped)
+
+
+def make(model: type[R], fields: Mapping[str, Any]) -> R:
+    """Return the record with `fields`; one that does not fit is an `InputError` that names it."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise _invalid(error) from error
 
 
 def make_label(**fields: Any) -> Label:
     """Return the label with those `fields` that are not None."""
-    try:
-        return Label.model_validate({k: v for k, v in fields.items() if v is not None})
-    except ValidationError as error:
-        raise _invalid(error) from error
+    return make(Label, {k: v for k, v in fields.items() if v is not None})
 
 
 def make_judgement(fields: Mapping[str, Any], *, source: str, scale: Scale | None) -> Judgement:
@@ -138,10 +161,7 @@ def make_judgement(fields: Mapping[str, Any], *, source: str, scale: Scale | Non
             "parser": PARSER_VERSION if scale else None,
         }
     )
-    try:
-        return Judgement.model_validate({**fields, "signature": signed})
-    except ValidationError as error:
-        raise _invalid(error) from error
+    return make(Judgement, {**fields, "signature": signed})
 
 
 def scored(outcome: float | Verdict | Unscored) -> dict[str, Any]:
@@ -166,7 +186,7 @@ def _invalid(error: ValidationError) -> InputError:
 def assemble(
     entries: Iterable[Entry], *, tool: str, judge: str | None = None, repeats: Repeats = "keep"
 ) -> ImportedFile:
-    """Return the judgements and labels of `entries`, in their order; `judge` renames the judges.
+    """Return what `entries` hold by kind, in their order; `judge` renames the judges.
 
     With `repeats` ``"last"``, judgements of an item that has a later one are skipped.
     """
@@ -186,6 +206,9 @@ def assemble(
         labels=tuple(row for row in rows if isinstance(row, Label)),
         skipped=(*(row for row in rows if isinstance(row, Skipped)), *former),
         n_reread=sum(map(_read_otherwise, judged)),
+        references=tuple(row for row in rows if isinstance(row, Reference)),
+        summaries=tuple(row for row in rows if isinstance(row, Summary)),
+        clusters=tuple(row for row in rows if type(row) is Cluster),
     )
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fairjudge.datasets._rows import Row, read_rows
+from fairjudge.datasets._row import Row
+from fairjudge.datasets._rows import read_rows
 from fairjudge.errors import InputError
 from fairjudge.files import mode_of
 from fairjudge.importing.inspect_archive import is_archive, read_archive

@@ -114,12 +114,12 @@ CASES = {
         "nothing should follow the value",
     ),
     "list in JSONL": (read_clusters, "c.jsonl", f"[{CLUSTER}]", ":1: ", "found a list"),
-    "lines in JSON": (
+    "something after the JSON": (
         read_summaries,
         "s.json",
-        SUMMARY + "\n" + SUMMARY,
+        SUMMARY + "\nand more",
         ":2: ",
-        "one object a line belongs in a .jsonl file",
+        "nothing should follow the first JSON value",
     ),
     "a number": (read_clusters, "c.json", "3", ":1: ", "expected an object, a cluster with 'eid'"),
     "a list of text": (read_clusters, "c.json", '["e1"]', ":1: ", "found text 'e1'"),
@@ -354,9 +354,9 @@ CASES = {
     "CSV with semicolons": (
         read_labels,
         "l.csv",
-        "eid;system;aspect;annotator;value\n",
-        ":1: ",
-        "expected columns separated by commas",
+        "eid;system;aspect;annotator\ne1;s;coverage;p\n",
+        ":2: field 'value': ",
+        "missing",
     ),
     "CSV with a column twice": (
         read_labels,

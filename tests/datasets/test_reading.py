@@ -43,6 +43,10 @@ def summaries(tmp_path, content, name="s.jsonl"):
         ("s.txt", f"{SUMMARY}\n{OTHER}"),
         ("s.csv", "eid,system,text\ne1,s,t\ne2,s,t\n"),
         ("s.csv", 'eid, system, text\ne1, s, "t"\ne2, s, t\n'),
+        ("s.json", f"{SUMMARY}\n\n{OTHER}\n"),
+        ("s.tsv", "eid\tsystem\ttext\ne1\ts\tt\ne2\ts\tt\n"),
+        ("s.csv", "eid;system;text\ne1;s;t\ne2;s;t\n"),
+        ("s.csv", ",eid,system,text\n0,e1,s,t\n1,e2,s,t\n"),
         ("s.csv", '\ufeffeid,system,text\r\n"e1",s,"t"\r\n,,\r\ne2,s,t\r\n'),
     ],
 )
@@ -51,6 +55,60 @@ def test_the_same_two_summaries_in_every_form(tmp_path, name, content):
     assert [(r.eid, r.system, r.text) for r in loaded] == [("e1", "s", "t"), ("e2", "s", "t")]
     assert loaded.bad == ()
     assert loaded.repaired == ()
+
+
+def test_a_table_of_arrow_holds_what_a_file_of_lines_does(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="the extra [parquet]")
+    from pyarrow import parquet
+
+    cited = {
+        "eid": "e2",
+        "system": "s",
+        "text": "[1]",
+        "citations": '[{"text": "[1]", "articles": ["a"]}]',
+    }
+    table = pa.Table.from_pylist([json.loads(SUMMARY) | {"citations": None}, cited])
+    parquet.write_table(table, tmp_path / "any name")
+    for folder in (tmp_path / "on disk", tmp_path / "splits" / "test"):
+        folder.mkdir(parents=True)
+        with pa.ipc.new_stream(folder / "data-00000-of-00001.arrow", table.schema) as stream:
+            stream.write_table(table)
+        state = {"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}
+        (folder / "state.json").write_text(json.dumps(state))
+    splits = tmp_path / "splits" / "dataset_dict.json"
+    splits.write_text('{"splits": ["test"]}')
+    for name in ("any name", "on disk", "splits"):
+        first, second = read_summaries(tmp_path / name)
+        assert first.text == "t"
+        assert first.citations is None
+        assert second.text == "[1]"
+        assert second.citations[0].articles == ("a",)
+    splits.write_text('{"splits": ["train", "test"]}')
+    with pytest.raises(InputError, match=r"several splits: name one of .*train, .*test"):
+        read_summaries(tmp_path / "splits")
+    (tmp_path / "any name").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match="cannot read the Parquet file"):
+        read_summaries(tmp_path / "any name")
+
+
+def test_what_is_exported_to_parquet_is_read_again(tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra [parquet]")
+    pytest.importorskip("pandas")
+    import fairjudge as fj
+
+    clusters = read_clusters([{"eid": "1", "articles": [{"aid": "a", "content": "x"}]}])
+    pair = {"eid": "1", "system_a": "x", "system_b": "y", "order": "ab", "aspect": "coverage"}
+    judged = [
+        pair | {"protocol": "pairwise", "judge": "j", "value": "tie", "raw": '{"verdict": "tie"}'},
+        pair | {"protocol": "pairwise", "judge": "j", "unscored": "refused", "value": None},
+    ]
+    fj.export(clusters, tmp_path / "c.parquet")
+    assert read_clusters(tmp_path / "c.parquet").records == clusters.records
+    for kind in ("parquet", None):
+        fj.export(judged, tmp_path / "j.parquet", format=kind)
+        first, second = fj.read_judgements(tmp_path / "j.parquet")
+        assert (first.value, first.raw) == ("tie", '{"verdict": "tie"}')
+        assert (second.value, second.unscored) == (None, "refused")
 
 
 def test_one_object_is_a_file_of_one(tmp_path):

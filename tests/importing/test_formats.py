@@ -55,12 +55,19 @@ ROWS = {
     "deepeval": {
         "testCases": [{"name": "t", "metricsData": [{"name": "m", "score": 1}]}], "testPassed": 1,
     },
+    "nuggetbank": {
+        "query_id": "e", "format_version": "v3",
+        "nugget_bank": {"Why?": {
+            "question": "Why?", "importance": "vital",
+            "answers": {"Rain.": {"answer": "Rain.", "references": [{"doc_id": "d"}]}},
+        }},
+    },
 }  # fmt: skip
 NAMES = sorted(ROWS)
 
 
 def n_found(found):
-    return len(found.judgements) + len(found.labels)
+    return found.n_rows - len(found.skipped)
 
 
 def test_every_format_but_the_folder_has_a_row_here():

@@ -1,0 +1,187 @@
+"""Rows of tables: text with a header (commas, semicolons, tabs or bars), Parquet and Arrow."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fairjudge.datasets._row import Row
+from fairjudge.datasets._source import decoded
+from fairjudge.errors import InputError, MissingExtraError
+from fairjudge.files import read_file
+
+TEXT_TABLES = frozenset({".csv", ".tsv", ".tab"})
+"""Extensions of tables that are text."""
+_SEPARATORS = ",;\t|"
+PARQUET_MAGIC = b"PAR1"
+
+
+def csv_rows(data: bytes, path: Path) -> Iterator[Row]:
+    """Yield one row for each line under the header; empty cells are left out of the record.
+
+    The header says what separates cells. A first column without a name, as pandas' ``to_csv``
+    writes its index, is left out.
+    """
+    text = decoded(data, path)
+    separator = _separator(text)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True
+    )
+    line = 1
+    try:
+        header = [name.strip() for name in next(reader)]
+        start = 1 if len(header) > 1 and not header[0] else 0
+        _check_header(header[start:], path)
+        line = reader.line_num + 1
+        for cells in reader:
+            if any(cell.strip() for cell in cells[start:]):
+                yield _csv_row(header, cells, line, start=start, comma=separator == ";")
+            line = reader.line_num + 1
+    except csv.Error as error:
+        yield Row(line=line, problem=_csv_problem(error))
+
+
+def _separator(text: str) -> str:
+    """Return what separates the names in the header; of equally many, the comma goes first."""
+    header = text.lstrip().partition("\n")[0]
+    return max(_SEPARATORS, key=header.count)
+
+
+def _check_header(header: list[str], path: Path) -> None:
+    for name in header:
+        if not name:
+            raise InputError("a column of the header has no name", path=path, line=1)
+        if header.count(name) > 1:
+            raise InputError("duplicate column in the header", path=path, line=1, field=name)
+
+
+def _csv_row(header: list[str], cells: list[str], line: int, *, start: int, comma: bool) -> Row:
+    if len(cells) > len(header):
+        problem = f"expected {len(header)} cells as in the header, found {len(cells)}"
+        return Row(line=line, problem=problem)
+    named = list(zip(header, cells, strict=False))[start:]
+    value: dict[str, Any] = {name: cell for name, cell in named if cell.strip()}
+    return Row(line=line, value=_with_number(value, comma=comma), flat=True)
+
+
+def _with_number(row: dict[str, Any], *, comma: bool = False) -> dict[str, Any]:
+    """Return `row` with a number under ``value`` where its cell holds one.
+
+    Where ``value`` is empty, it is what stands under ``verdict``, as in exported judgements.
+    """
+    found = row.get("value", row.get("verdict"))
+    if isinstance(found, str):
+        row["value"] = _number(found.strip(), comma=comma)
+    return row
+
+
+def _number(cell: str, *, comma: bool) -> int | float | str:
+    """Return the number that a cell holds, else the cell; `comma`: 3,5 is a number too."""
+    for kind in (int, float):
+        try:
+            return kind(cell.replace(",", ".") if comma else cell)
+        except ValueError:
+            continue
+    return cell
+
+
+def _csv_problem(error: csv.Error) -> str:
+    if "field larger" in str(error):
+        limit = csv.field_size_limit()
+        return f"a cell is longer than {limit:,} characters; is a closing quote missing?"
+    if "unexpected end" in str(error):
+        return "the file ends inside a quoted cell that begins in this row"
+    return f"not valid CSV: {error}"
+
+
+def parquet_rows(data: bytes, path: Path) -> Iterator[Row]:
+    """Yield the rows of a Parquet file; it takes the extra [parquet]."""
+    pa = _pyarrow("a Parquet file")
+    from pyarrow import parquet
+
+    try:
+        table = parquet.read_table(io.BytesIO(data))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"cannot read the Parquet file: {error}", path=path) from None
+    return _arrow_rows(table.to_batches())
+
+
+def folder_rows(folder: Path) -> Iterator[Row]:
+    """Yield the rows of a data set as Hugging Face's ``save_to_disk`` writes it.
+
+    Raises
+    ------
+    InputError
+        `folder` is no such data set, or has several splits: then one is to be named.
+    """
+    split = _split(folder)
+    state = _json_of(split / "state.json")
+    files = [split / one["filename"] for one in state.get("_data_files", ())]
+    if not files:
+        raise InputError("expected a file, found a folder", path=folder)
+    return _arrow_files(files)
+
+
+def is_data_set(folder: Path) -> bool:
+    """Say whether `folder` is what ``save_to_disk`` writes."""
+    return any((folder / name).is_file() for name in ("dataset_dict.json", "state.json"))
+
+
+def _split(folder: Path) -> Path:
+    splits = _json_of(folder / "dataset_dict.json").get("splits", [])
+    if len(splits) > 1:
+        named = ", ".join(str(folder / name) for name in splits)
+        raise InputError(f"holds several splits: name one of {named}", path=folder)
+    return folder / splits[0] if splits else folder
+
+
+def _json_of(path: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(read_file(path)) if path.is_file() else {}
+    except ValueError as error:
+        raise InputError(f"not JSON: {error}", path=path) from None
+    return found if isinstance(found, dict) else {}
+
+
+def _arrow_files(files: Iterable[Path]) -> Iterator[Row]:
+    pa = _pyarrow("a data set of Hugging Face")
+    batches = []
+    for path in files:
+        try:
+            batches += pa.ipc.open_stream(io.BytesIO(read_file(path))).read_all().to_batches()
+        except pa.ArrowException as error:
+            raise InputError(f"cannot read the Arrow file: {error}", path=path) from None
+    return _arrow_rows(batches)
+
+
+def _arrow_rows(batches: Iterable[Any]) -> Iterator[Row]:
+    rows = (row for batch in batches for row in batch.to_pylist())
+    for line, row in enumerate(rows, start=1):
+        yield Row(line=line, value=_with_number(_plain(row)), flat=True)
+
+
+def _plain(value: Any) -> Any:
+    """Return `value` as JSON has it: without cells that are empty, dates as text."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items() if one is not None and not _nan(one)}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _pyarrow(feature: str) -> Any:
+    try:
+        import pyarrow as pa
+        from pyarrow import ipc  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(feature, extra="parquet") from None
+    return pa

@@ -1,0 +1,161 @@
+"""NuggetBank v3: a bank for each reference, which `fairjudge.importing.nuggetbank` reads back.
+
+A group is an answer, named by its label or else by its first wording; the articles that give it are
+references, with their wordings. ``aggregator_type`` is AND: coverage wants every group, also of
+rivals. What a bank has no field for (stances, weights, kinds, rivals, the articles' titles and
+outlets) stands under ``metadata.fairjudge``; the articles' texts do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fairjudge.datasets.writers import json_line
+from fairjudge.domain import QuestionAnswers, Reference
+from fairjudge.exporting.targets import Exported
+from fairjudge.importing.nuggetbank import (
+    NO_DOCUMENT,
+    OURS,
+    PEER,
+    VERSION,
+    Json,
+    articles_of,
+    question_id,
+)
+from fairjudge.importing.sources import Ids
+
+_LISTS = {
+    "group_labels": "label",
+    "group_sources": "sources",
+    "group_weights": "weight",
+    "group_importance": "importance",
+}
+"""List of a question to what it is called beside an answer."""
+_NO_WORDS = "-"
+
+
+def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], Exported]:
+    """Return one bank a line."""
+    return map(json_line, map(bank_of, references)), Exported(n_rows=len(references))
+
+
+def bank_of(reference: Reference) -> dict[str, Any]:
+    """Return the bank of a reference."""
+    row = reference.to_json()
+    eid, questions, peer = row.pop("eid"), row.pop("question_answers"), row.pop(PEER, None)
+    bank = {"query_id": eid, "title_query": eid, "format_version": VERSION, **(peer or {})}
+    row["articles"] = [{**article, "content": ""} for article in row["articles"]]
+    if peer is not None and row["articles"] == articles_of(questions):
+        del row["articles"]
+    ids, asked = Ids(), {}
+    for number, (question, said) in enumerate(
+        zip(reference.question_answers, questions, strict=True)
+    ):
+        if "claims" in said.get(PEER, {}):
+            bank["claim_bank"] = _claims(question, said, eid)
+        else:
+            key = ids.of(question.question, number)
+            asked[key] = _nugget(question, said, eid, from_bank=peer is not None)
+    if asked or "claim_bank" not in bank:
+        bank["nugget_bank"] = asked
+    return _with_ours(bank, row or None)
+
+
+def _nugget(question: QuestionAnswers, row: Json, eid: str, *, from_bank: bool) -> dict[str, Any]:
+    peer = dict(row.get(PEER, {}))
+    kept = peer.pop("answers", None)
+    ours = {
+        name: value
+        for name, value in row.items()
+        if name not in ("question", "answer_groups", PEER, *_LISTS)
+    }
+    if from_bank:
+        aggregator = ours.pop("aggregator_type", None)
+    else:
+        aggregator = ours.get("aggregator_type", "AND")
+    answers = _answers(question, row, kept, inherited=peer.get("importance"))
+    nugget = {
+        "question": question.question,
+        "question_id": question_id(question.question),
+        "query_id": eid,
+        **({} if aggregator is None else {"aggregator_type": aggregator}),
+        **peer,
+        "answers": answers,
+    }
+    return _with_ours(nugget, (ours or None) if from_bank else ours)
+
+
+def _claims(question: QuestionAnswers, row: Json, eid: str) -> dict[str, Any]:
+    """Return the claims that the groups of a question are."""
+    claims = _answers(question, row, row[PEER]["claims"], inherited=None)
+    return {
+        key: {
+            "claim": one.pop("answer"),
+            "claim_id": question_id(key),
+            "query_id": eid,
+            **one,
+        }
+        for key, one in claims.items()
+    }
+
+
+def _answers(
+    question: QuestionAnswers,
+    row: Json,
+    kept: Sequence[Json] | None,
+    *,
+    inherited: object,
+) -> dict[str, Any]:
+    """Return the answers that the groups are; `inherited` is the question's own importance."""
+    ids = Ids()
+    answers = {}
+    for place, group in enumerate(question.groups()):
+        given = {
+            short: row[name][place] for name, short in _LISTS.items() if row.get(name) is not None
+        }
+        wordings = row["answer_groups"][place]
+        words = group.label or next((one["answer"] for one in wordings), "") or _NO_WORDS
+        answer = {**_named(wordings, words), **dict(*(kept or ())[place : place + 1])}
+        ours = _unsaid(given, words, wordings, answer, inherited)
+        if given.get("importance") not in (None, inherited):
+            answer["importance"] = given["importance"]
+        answers[ids.of(words, place)] = _with_ours(answer, ours or None)
+    return answers
+
+
+def _named(wordings: Sequence[Json], words: str) -> dict[str, Any]:
+    """Return an answer with the documents that give it."""
+    references = [_reference(one, words) for one in wordings if one["aid"] != NO_DOCUMENT["aid"]]
+    return {"answer": words, **({"references": references} if references else {})}
+
+
+def _reference(wording: Json, words: str) -> dict[str, Any]:
+    ours = {name: said for name, said in wording.items() if name not in ("aid", "answer", PEER)}
+    text = {} if wording["answer"] == words else {"text": wording["answer"]}
+    return _with_ours({"doc_id": wording["aid"], **text, **wording.get(PEER, {})}, ours or None)
+
+
+def _unsaid(
+    given: Json, words: str, wordings: Sequence[Json], answer: Json, inherited: object
+) -> dict[str, Any]:
+    """Return what of a group an importer would not conclude from the answer."""
+    label = words if any(one["answer"] != words for one in wordings) else None
+    concluded = {"label": label, "weight": answer.get("importance", inherited)}
+    ours = {
+        name: said
+        for name, said in given.items()
+        if name != "importance" and (name not in concluded or said != concluded[name])
+    }
+    if "label" not in given and label is not None:
+        ours["unlabelled"] = True
+    if "importance" in given and given["importance"] is None and inherited is None:
+        ours["importance"] = None
+    return ours if wordings else {**ours, "empty": True}
+
+
+def _with_ours(row: Mapping[str, Any], ours: Json | None) -> dict[str, Any]:
+    """Return `row` with what is ours among its metadata, where there is something."""
+    if ours is None:
+        return dict(row)
+    return {**row, "metadata": {**row.get("metadata", {}), OURS: ours}}

@@ -1,0 +1,299 @@
+"""References to NuggetBank and back, and banks to references and back; autojudge-base validates."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from missing import missing
+from typer.testing import CliRunner
+
+import fairjudge as fj
+from fairjudge.cli._main import app
+from fairjudge.datasets import read_references, write_records
+from fairjudge.domain import GROUP_LISTS, Reference
+from fairjudge.errors import InputError
+from fairjudge.exporting import export_references
+from fairjudge.importing import import_file
+
+FULL = {
+    "eid": "e1",
+    "articles": [
+        {"aid": "a", "title": "A title", "url": "http://a.example", "domain": "a.example",
+         "content": "It rained.", "used": True},
+        {"aid": "b", "domain": "b.example", "content": "It did not rain.", "attributes": {"x": 1}},
+        {"aid": "unused", "content": ""},
+    ],
+    "question_answers": [
+        {
+            "question": "Why did it flood?",
+            "answer_groups": [
+                [{"aid": "a", "answer": "rain", "speaker": "The mayor", "stance": "reports"},
+                 {"aid": "a", "answer": "much rain", "gloss": "on Monday"},
+                 {"aid": "b", "answer": "no rain", "stance": "disputes", "speaker": None}],
+                [{"aid": "b", "answer": "the dam"}],
+            ],
+            "group_labels": ["It rained.", "The dam broke."],
+            "group_sources": [{"support": ["a"], "dispute": ["b"]}, {"support": ["b"]}],
+            "group_weights": [3, 0.5],
+            "group_importance": ["vital", None],
+            "kind": "rivals",
+            "rivals": [[0, 1]],
+            "mine": {"kept": [1]},
+        },
+        {"question": "Same words?", "answer_groups": [[{"aid": "a", "answer": "x"}]]},
+        {"question": "Same words?", "answer_groups": [[{"aid": "a", "answer": "x"}],
+                                                      [{"aid": "b", "answer": "x"}], []]},
+    ],
+    "meta": {"signature": "s"},
+}  # fmt: skip
+
+
+@pytest.fixture
+def models(monkeypatch):
+    """The data models of autojudge-base, which fetches data of NLTK's where it is imported."""
+    try:
+        import nltk
+
+        monkeypatch.setattr(nltk, "download", lambda *_, **__: True)
+        from autojudge_base import nugget_data
+    except ImportError:
+        missing("autojudge-base: pip install --group dev")
+    return nugget_data
+
+
+def banks(references, path: Path):
+    export_references(references, path, to="nuggetbank")
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def without_texts(reference):
+    articles = [article | {"content": ""} for article in reference["articles"]]
+    return reference | {"articles": articles}
+
+
+def there_and_back(row, path):
+    banks([Reference.model_validate(row)], path)
+    (back,) = import_file(path).references
+    return back.to_json()
+
+
+def test_all_of_a_reference_comes_back_but_the_texts_of_articles(tmp_path):
+    assert there_and_back(FULL, tmp_path / "bank.jsonl") == without_texts(FULL)
+
+
+def test_what_another_tool_reads_in_a_bank(tmp_path, models):
+    path = tmp_path / "bank.jsonl"
+    banks([Reference.model_validate(FULL)], path)
+    bank = models.load_nugget_banks_from_file(path).banks["e1"]
+    assert [nugget.question for nugget in bank.nuggets_as_list()] == [
+        "Why did it flood?", "Same words?", "Same words?",
+    ]  # fmt: skip
+    first = bank.nugget_bank["Why did it flood?"]
+    assert first.aggregator_type == models.nugget_data.AggregatorType.AND
+    assert {words: answer.importance for words, answer in first.answers.items()} == {
+        "It rained.": "vital", "The dam broke.": None,
+    }  # fmt: skip
+    given = first.answers["It rained."].references
+    assert [(one.doc_id, one.text) for one in given] == [
+        ("a", "rain"), ("a", "much rain"), ("b", "no rain"),
+    ]  # fmt: skip
+
+
+def test_a_bank_that_another_tool_wrote_again_loses_nothing(tmp_path, models):
+    path, again = tmp_path / "bank.jsonl", tmp_path / "again.jsonl"
+    banks([Reference.model_validate(FULL)], path)
+    models.write_nugget_banks(models.load_nugget_banks_from_file(path), again)
+    (back,) = import_file(again).references
+    assert back.to_json() == without_texts(FULL)
+
+
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+answers = st.fixed_dictionaries(
+    {"aid": st.sampled_from("abc"), "answer": words},
+    optional={
+        "speaker": st.none() | words,
+        "stance": st.sampled_from(["endorses", "reports", "disputes"]),
+        "gloss": words,
+        "own": st.integers(),
+    },
+)
+LISTS = {
+    "group_labels": words,
+    "group_sources": st.fixed_dictionaries({"support": st.lists(st.sampled_from("abc"))}),
+    "group_weights": st.integers(0, 5) | st.floats(0, 5),
+    "group_importance": st.sampled_from(["vital", "okay", None]),
+}
+
+
+@st.composite
+def questions(draw):
+    groups = draw(st.lists(st.lists(answers, max_size=3), max_size=3))
+    found = {"question": draw(words.filter(bool)), "answer_groups": groups}
+    for name in GROUP_LISTS:
+        if groups and draw(st.booleans()):
+            n = len(groups)
+            found[name] = draw(st.lists(LISTS[name], min_size=n, max_size=n))
+    if draw(st.booleans()):
+        found["aggregator_type"] = draw(st.sampled_from(["AND", "OR"]))
+    return found
+
+
+@given(asked=st.lists(questions(), max_size=3))
+@settings(max_examples=150, deadline=None)
+def test_any_reference_comes_back(asked, tmp_path_factory):
+    row = {
+        "eid": "e",
+        "articles": [{"aid": aid, "content": ""} for aid in "abc"],
+        "question_answers": asked,
+    }
+    row = Reference.model_validate(row).to_json()
+    path = tmp_path_factory.mktemp("banks") / "bank.jsonl"
+    assert there_and_back(row, path) == row
+
+
+def test_recorded_references_come_back(shared_data, tmp_path):
+    path = shared_data / "recorded_llm" / "references_v1.jsonl"
+    if not path.is_file():
+        pytest.skip(f"no recorded references at {path}")
+    (reference,) = read_references(path).records
+    back = there_and_back(reference.to_json(), tmp_path / "bank.jsonl")
+    asked = reference.to_json()["question_answers"]
+    assert (len(asked), sum(len(one["answer_groups"]) for one in asked)) == (11, 53)
+    assert back == without_texts(reference.to_json())
+
+
+def test_real_banks_come_back(shared_data, tmp_path, models):
+    path = shared_data / "nuggets" / "default.nuggets.jsonl"
+    if not path.is_file():
+        pytest.skip(f"no nugget banks at {path}")
+    found = import_file(path)
+    assert (found.tool, len(found.references)) == ("nuggetbank", 122)
+    assert sum(len(one.question_answers) for one in found.references) == 366
+    assert banks(found.references, tmp_path / "bank.jsonl") == [
+        json.loads(line) for line in path.read_text("utf-8").splitlines()
+    ]
+
+
+def bank(**more):
+    answers = {"Rain.": {"answer": "Rain.", "references": ["d1", {"doc_id": "d2", "text": "wet"}]}}
+    question = {"question": "Why?", "answers": answers, **more}
+    return {"query_id": "t", "title_query": "A flood", "nugget_bank": {"Why?": question}}
+
+
+def read_one(written, row):
+    (found,) = import_file(written("bank.json", row)).references
+    return found
+
+
+def test_documents_are_articles_and_their_words_wordings(written):
+    found = read_one(written, bank(importance="vital", aggregator_type="OR"))
+    (question,) = found.question_answers
+    (group,) = question.groups()
+    assert [article.aid for article in found.articles] == ["d1", "d2"]
+    assert [(one.aid, one.answer) for one in group.answers] == [("d1", "Rain."), ("d2", "wet")]
+    assert (group.label, group.importance, group.weight) == ("Rain.", "vital", 2)
+    assert question.model_extra["aggregator_type"] == "OR"
+
+
+def test_importance_in_numbers_is_what_a_group_weighs(written):
+    row = bank()
+    answers = row["nugget_bank"]["Why?"]["answers"]
+    answers["Rain."]["importance"] = 4
+    answers["The dam."] = {"answer": "The dam.", "importance": 1}
+    (question,) = read_one(written, row).question_answers
+    assert [group.weight for group in question.groups()] == [4, 1]
+    assert question.group_importance is None
+
+
+def test_claims_are_groups_of_one_question(written, tmp_path, models):
+    row = {
+        "query_id": "t", "title_query": "A flood", "format_version": "v3",
+        "claim_bank": {"It rained.": {"claim": "It rained.", "query_id": "t", "quality": 2,
+                                      "importance": "okay", "references": [{"doc_id": "d"}]}},
+    }  # fmt: skip
+    found = read_one(written, row)
+    (question,) = found.question_answers
+    assert question.question == "A flood"
+    assert question.group_importance == ("okay",)
+    (back,) = banks([found], tmp_path / "b.jsonl")
+    plain = models.NuggetBank.model_validate
+    assert plain(back).model_dump() == plain(row).model_dump()
+
+
+def test_what_only_a_bank_has_is_kept(written, tmp_path, models):
+    row = bank(creator=[{"is_human": True, "creation_date": "2026-01-01"}], quality=3)
+    question = row["nugget_bank"]["Why?"]
+    question["query_id"] = "t"
+    question["sub_nuggets"] = [{"claim": "Wet.", "query_id": "t"}]
+    question["answers"]["Rain."] |= {"quality": "good", "metadata": {"a": 1}}
+    question["answers"]["Rain."]["references"] = [
+        {"doc_id": "d1", "offsets": {"start_offset": 1, "end_offset": 2, "encoding": "utf-8"}}
+    ]
+    row |= {"full_query": {"background": "b"}, "metadata": {"b": 2}, "test_collection": "c"}
+    (back,) = banks([read_one(written, row)], tmp_path / "b.jsonl")
+    plain = models.NuggetBank.model_validate
+    assert plain(back).model_dump() == plain(row).model_dump()
+
+
+def test_lists_as_of_ragtime_2026_are_read(written):
+    row = {
+        "metadata": {"team_id": "x", "topic_id": "t1", "run_id": "r"},
+        "nugget_bank": [{"question": "Why?", "aggregator_type": "AND",
+                         "answers": [{"answer": "Rain.", "references": ["d"]}, "Wind."]}],
+    }  # fmt: skip
+    found = read_one(written, row)
+    assert found.eid == "t1"
+    assert [article.aid for article in found.articles] == ["d", "no-document"]
+    assert [one.answers[0].answer for one in found.question_answers[0].groups()] == [
+        "Rain.", "Wind.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"nugget_bank": {"Why?": 3}}, "expected an object, found 3|expected an object"),
+        ({"nugget_bank": {"": {}}}, "'question'"),
+        ({"nugget_bank": {"Why?": {"answers": [{"answer": ""}]}}}, "must not be empty"),
+        ({"nugget_bank": {"Why?": {"answers": {"x": {"references": [{}]}}}}}, "'doc_id'"),
+        ({"nugget_bank": None}, "expected a bank of questions or of claims"),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_and_line(written, change, problem):
+    path = written("banks.jsonl", [bank(), bank() | {"query_id": "u"} | change])
+    with pytest.raises(InputError, match=problem) as error:
+        import_file(path)
+    assert str(error.value).startswith(f"{path}:2: ")
+    assert len(import_file(path, skip_bad=True).references) == 1
+
+
+def test_two_banks_of_a_topic_are_refused(written):
+    with pytest.raises(InputError, match="a second bank of topic 't'"):
+        import_file(written("banks.jsonl", [bank(), bank()]))
+
+
+def test_the_commands_write_and_read_banks(written, tmp_path):
+    reference, nuggets, back = (tmp_path / f"{name}.jsonl" for name in ("r", "n", "back"))
+    write_records(reference, [FULL])
+    run = CliRunner().invoke
+    done = run(app, ["export", str(reference), "-o", str(nuggets), "--to", "nuggetbank"])
+    assert (done.exit_code, "1 row written" in done.output) == (0, True), done.output
+    done = run(app, ["import", str(nuggets), "--references", str(back)])
+    assert done.exit_code == 0, done.output
+    assert f"1 reference written to {back}" in done.output
+    assert read_references(back).records[0].to_json() == without_texts(FULL)
+
+    done = run(app, ["import", str(nuggets), "-o", str(tmp_path / "j.jsonl")])
+    assert "holds references alone; write them with --references, not -o" in str(done.exception)
+    done = run(app, ["export", str(reference), "-o", "-", "--to", "nuggetbank", "--judge", "j"])
+    assert done.exit_code == 2
+
+
+def test_references_are_exported_from_python(tmp_path):
+    built = read_references([FULL])
+    fj.export(built, tmp_path / "bank.jsonl", format="nuggetbank")
+    assert json.loads((tmp_path / "bank.jsonl").read_text())["query_id"] == "e1"
+    with pytest.raises(fj.errors.ConfigurationError, match="only references can be written"):
+        fj.export([{"a": 1}], tmp_path / "x.jsonl", format="nuggetbank")
