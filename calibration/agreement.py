@@ -146,7 +146,7 @@ def baseline_agreement(
     resampling = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
     out: dict[str, Agreement | Undefined] = {}
     for name, table in baselines.items():
-        values = [_baseline_value(key, table) for key in joined.keys]
+        values = baseline_values(joined, table)
         known = sum(value is not None for value in values)
         if known < FEWEST_ITEMS:
             out[name] = Undefined(
@@ -157,6 +157,11 @@ def baseline_agreement(
     noise = rng.random(len(joined.keys))
     out["random"] = score_agreement(joined, noise, resampling=resampling, rng=rng)
     return out
+
+
+def baseline_values(joined: Joined, table: Mapping[tuple[str, str], float]) -> list[float | None]:
+    """Return a baseline's score of each item, of a pair the difference; None where it has none."""
+    return [_baseline_value(key, table) for key in joined.keys]
 
 
 def _baseline_value(key: ItemKey, table: Mapping[tuple[str, str], float]) -> float | None:

@@ -23,9 +23,15 @@ from fairjudge.calibration.assessment import (
     assess,
     reliability_diagram,
 )
-from fairjudge.calibration.baselines import baseline_scores, document_groups, word_counts
-from fairjudge.calibration.calibrators import Calibrator, CrossFitted, cross_fit, fit_calibrator
-from fairjudge.calibration.choices import CalibratorName
+from fairjudge.calibration.baseline_gains import BaselineGain, baseline_gain
+from fairjudge.calibration.baselines import (
+    baseline_scores,
+    covariates,
+    document_groups,
+    word_counts,
+)
+from fairjudge.calibration.calibrators import Calibrator, CrossFitted, cross_fit
+from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.comparison import AgreementDifference, compare_judges
 from fairjudge.calibration.disagreements import (
     CauseCount,
@@ -38,6 +44,7 @@ from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_label
 from fairjudge.calibration.grouping import GroupKey
 from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
 from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.jury_report import JuryChoices, JuryReport, calibrator_of, juries
 from fairjudge.calibration.protocol_table import Asked, ProtocolTable, protocol_tables
 from fairjudge.calibration.rates import RatesReport, group_rates
 from fairjudge.calibration.replaceability import (
@@ -61,7 +68,8 @@ class Settings:
     ``epsilon`` is the cost margin of the alternative annotator test; ``planned_documents`` is how
     many documents label plans take the judge to have scored; ``families`` are names of families of
     systems, each with a shell pattern of system names, the first that fits counting;
-    ``label_scale`` is told by the labels where it is None.
+    ``label_scale`` is told by the labels where it is None; ``covariates`` are what a jury knows of
+    a summary beside its members' scores.
     """
 
     annotators: tuple[str, ...] = ("*",)
@@ -73,6 +81,7 @@ class Settings:
     families: tuple[tuple[str, str], ...] = ()
     label_scale: Scale | None = None
     n_disagreements: int = 20
+    covariates: tuple[CovariateName, ...] = ()
     seed: int = 0
 
 
@@ -98,16 +107,18 @@ class CalibrationReport:
 class GroupReport:
     """All figures of one judge, aspect, protocol and unit; ``joined`` holds the items and counts.
 
-    ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``, ``outlet``, an
-    attribute) to its groups, whose errors are those of cross-fitted calibrated scores where there
-    are such. ``rates`` is None but for yes-or-no judges; ``disagreements`` has the widest gap
-    first, ``causes`` what they have in common.
+    ``over_baselines`` is what the judge adds over the best of ``baselines``, and over the constant
+    answer. ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``,
+    ``outlet``, an attribute) to its groups, whose errors are those of cross-fitted calibrated
+    scores where there are such. ``rates`` is None but for yes-or-no judges; ``disagreements`` has
+    the widest gap first, ``causes`` what they have in common.
     """
 
     joined: Joined
     agreement: Agreement | Undefined
     human: Agreement | Undefined
     baselines: Mapping[str, Agreement | Undefined]
+    over_baselines: BaselineGain | Undefined
     calibration: CalibrationReport
     ppi: tuple[SystemEstimate, ...]
     planning: Planning
@@ -136,6 +147,7 @@ class Analysis:
     groups: tuple[GroupReport, ...]
     comparisons: tuple[Comparison, ...]
     protocols: tuple[ProtocolTable, ...] = ()
+    juries: tuple[JuryReport, ...] = ()
 
 
 def analyse(
@@ -167,7 +179,8 @@ def analyse(
         words=dict(word_counts(summaries)),
         documents=document_groups(clusters),
     )
-    seeds = np.random.SeedSequence(settings.seed).spawn(len(groups) + 2)
+    source = np.random.SeedSequence(settings.seed)
+    seeds = source.spawn(len(groups) + 2)
     reports = tuple(
         _report(joined, given, settings, np.random.default_rng(seed))
         for joined, seed in zip(groups, seeds[1:-1], strict=True)
@@ -181,6 +194,20 @@ def analyse(
             asked or {},
             resampling=settings.resampling,
             rng=np.random.default_rng(seeds[-1]),
+        ),
+        juries=juries(
+            groups,
+            rows,
+            people,
+            choices=JuryChoices(
+                covariates=covariates(settings.covariates, summaries, clusters),
+                annotators=settings.annotators,
+                label_scale=settings.label_scale,
+                method=settings.calibrator,
+                n_folds=settings.n_folds,
+                resampling=settings.resampling,
+            ),
+            rng=np.random.default_rng(*source.spawn(1)),
         ),
     )
 
@@ -215,13 +242,22 @@ def _report(
     widest = largest_disagreements(
         joined, given.judgements, given.labels, causes=causes, limit=settings.n_disagreements
     )
+    agreement = judge_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few
+    human = human_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few
+    baselines = (
+        baseline_agreement(joined, given.baselines, resampling=resampling, rng=rng)
+        if n >= 2
+        else {}
+    )
+    (apart,) = rng.spawn(1)  # the other figures stay as they were
     return GroupReport(
         joined=joined,
-        agreement=judge_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few,
-        human=human_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few,
-        baselines=baseline_agreement(joined, given.baselines, resampling=resampling, rng=rng)
-        if n >= 2
-        else {},
+        agreement=agreement,
+        human=human,
+        baselines=baselines,
+        over_baselines=few
+        if n < FEWEST_ITEMS
+        else baseline_gain(joined, baselines, given.baselines, resampling=resampling, rng=apart),
         calibration=_calibration(joined, mapped, fitted, settings, rng),
         ppi=system_estimates(joined, level=level),
         planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),
@@ -274,26 +310,12 @@ def _calibration(
     return CalibrationReport(
         method=settings.calibrator,
         n_folds=fitted.n_folds if isinstance(fitted, CrossFitted) else 0,
-        calibrator=_final_calibrator(joined, settings.calibrator),
+        calibrator=calibrator_of(joined, settings.calibrator),
         before=errors(mapped),
         after=after,
         reliability_before=diagram(mapped),
         reliability_after=diagram(fitted.calibrated) if isinstance(fitted, CrossFitted) else (),
         distribution=distribution_report(joined, rng=rng, level=resampling.level),
-    )
-
-
-def _final_calibrator(joined: Joined, method: CalibratorName) -> Calibrator | Undefined:
-    everything = np.r_[joined.judged, joined.judged_rest]
-    return fit_calibrator(
-        method,
-        joined.judged,
-        joined.human,
-        score_range=(float(everything.min()), float(everything.max())) if everything.size else None,
-        judge=joined.judge,
-        aspect=joined.aspect,
-        protocol=joined.protocol,
-        unit=joined.unit,
     )
 
 

@@ -1,20 +1,30 @@
-"""Putting a calibrator to work on judgements."""
+"""Putting a calibrator, or a fitted jury, to work on judgements."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from fairjudge.calibration.calibrators import Calibrator
-from fairjudge.calibration.grouping import GroupKey, keyed
+from fairjudge.calibration.grouping import WHOLE, GroupKey, keyed
+from fairjudge.calibration.juries import FittedJury, Member
+from fairjudge.calibration.jury_report import Covariates, covariate_columns
+from fairjudge.calibration.labels import ItemKey, item_key, mean_of
+from fairjudge.calibration.parts import averaged_over_parts
 from fairjudge.domain import Judgement
+
+FEWEST_MEMBERS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
     """Judgements with calibrated values, and what became of the others.
 
-    ``judgements`` are in the order given, none left out. ``n_outside`` scores lay outside the range
+    ``judgements`` are in the order given, none left out, after those of juries, of which there are
+    ``n_by_juries``. ``n_outside`` scores lay outside the range
     that the calibrator was fitted on and got the value at its end; ``n_other`` are of another
     judge, aspect, protocol or unit, or verdicts, and stay as they were; so do ``n_unscored``.
     """
@@ -24,21 +34,28 @@ class Applied:
     n_outside: int
     n_other: int
     n_unscored: int
+    n_by_juries: int = 0
 
 
 def apply_calibrators(
-    calibrators: Sequence[Calibrator], judgements: Iterable[Judgement]
+    calibrators: Sequence[Calibrator | FittedJury],
+    judgements: Iterable[Judgement],
+    *,
+    covariates: Covariates | None = None,
 ) -> Applied:
     """Replace each score by the human score it stands for; the old one is kept as ``uncalibrated``.
 
     A judgement takes the first calibrator of its judge, aspect, protocol and unit; one
-    that names none of them is for all.
+    that names none of them is for all. A fitted jury of which two members or more judged adds a
+    judgement of each item; `covariates` that it was fitted with are missing where not given.
     """
+    rows = tuple(judgements)
+    curves = [one for one in calibrators if isinstance(one, Calibrator)]
     out: list[Judgement] = []
     n_calibrated = n_outside = n_unscored = 0
-    for key, row in keyed(judgements):
+    for key, row in keyed(rows):
         calibrated = row
-        calibrator = next((one for one in calibrators if _is_meant(one, key)), None)
+        calibrator = next((one for one in curves if _is_meant(one, key)), None)
         if row.value is None:
             n_unscored += 1
         elif calibrator is not None and not isinstance(row.value, str):
@@ -47,13 +64,95 @@ def apply_calibrators(
             value = float(calibrator([row.value])[0])
             calibrated = row.model_copy(update={"value": value, "uncalibrated": row.value})
         out.append(calibrated)
+    said = [
+        row
+        for jury in calibrators
+        if isinstance(jury, FittedJury)
+        for row in jury_judgements(jury, rows, covariates=covariates)
+    ]
     return Applied(
-        judgements=tuple(out),
+        judgements=(*said, *out),
         n_calibrated=n_calibrated,
         n_outside=n_outside,
         n_other=len(out) - n_calibrated - n_unscored,
         n_unscored=n_unscored,
+        n_by_juries=len(said),
     )
+
+
+def jury_judgements(
+    jury: FittedJury, judgements: Iterable[Judgement], *, covariates: Covariates | None = None
+) -> Iterator[Judgement]:
+    """Yield what a jury says of each item that a member judged, in order of appearance.
+
+    Nothing where fewer than two members judged anything: that is no jury. Each row has the members'
+    own scores as ``members``, and ``n_scored`` counts them; an item that no member scored is
+    unscored, for the most frequent reason.
+    """
+    items: dict[ItemKey, dict[str, float | None]] = {}
+    why: dict[ItemKey, Counter[str]] = defaultdict(Counter)
+    rows = list(keyed(judgements))
+    owned = [[row for key, row in rows if _is_of(one, key, row)] for one in jury.members]
+    if sum(map(bool, owned)) < FEWEST_MEMBERS:
+        return
+    for member, own in zip(jury.members, owned, strict=True):
+        for key, score in _scores(member, jury, own).items():
+            items.setdefault(key, {})[member.name] = score
+        for row in own:
+            why[_item(member, jury, row)].update([row.unscored] if row.unscored else [])
+    keys, names = list(items), [member.name for member in jury.members]
+    scores = np.array(
+        [[_number(items[key].get(name)) for name in names] for key in keys], dtype=np.float64
+    ).reshape(len(keys), len(names))
+    given = covariates or {}
+    known: Covariates = {name: given.get(name, {}) for name in jury.covariates}
+    first = jury.members[0].calibrator
+    for key, value in zip(keys, jury(scores, covariate_columns(keys, known)).tolist(), strict=True):
+        said = items[key]
+        yield Judgement.model_validate(
+            {
+                "eid": key[0],
+                "system": key[1],
+                "aspect": jury.aspect,
+                "unit": key[3],
+                "protocol": first.protocol,
+                "judge": jury.name,
+                "value": value if np.isfinite(value) else None,
+                "unscored": None if np.isfinite(value) else why[key].most_common(1)[0][0],
+                "signature": f"rule:fitted;labels:{jury.n_labels}",
+                "members": said,
+                "n_scored": sum(score is not None for score in said.values()),
+            }
+        )
+
+
+def _scores(
+    member: Member, jury: FittedJury, rows: Sequence[Judgement]
+) -> dict[ItemKey, float | None]:
+    """Return a member's score of each item that it judged: repeats and parts are averaged."""
+    found: dict[ItemKey, list[float]] = defaultdict(list)
+    for row in rows:
+        if row.value is not None and not isinstance(row.value, str):
+            found[item_key(row)[0]].append(float(row.value))
+    means = {key: mean_of(some) for key, some in found.items()}
+    if jury.unit == WHOLE and member.calibrator.unit != WHOLE:
+        means = averaged_over_parts(means)
+    return {(key := _item(member, jury, row)): means.get(key) for row in rows}
+
+
+def _item(member: Member, jury: FittedJury, row: Judgement) -> ItemKey:
+    key, _ = item_key(row)
+    is_part = jury.unit == WHOLE and member.calibrator.unit != WHOLE
+    return (*key[:3], WHOLE) if is_part else key
+
+
+def _is_of(member: Member, key: GroupKey, row: Judgement) -> bool:
+    wanted = not member.variant or row.variant == member.variant
+    return wanted and row.system is not None and _is_meant(member.calibrator, key)
+
+
+def _number(score: float | None) -> float:
+    return np.nan if score is None else score
 
 
 def _is_meant(calibrator: Calibrator, key: GroupKey) -> bool:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from math import log1p
+from typing import TypeAlias
 
-from fairjudge.domain import Cluster, Summary
+from fairjudge.calibration.choices import CovariateName
+from fairjudge.domain import Cluster, Reference, Summary
 from fairjudge.text.spellings import with_labels
 from fairjudge.text.tokens import words
 
+Scores: TypeAlias = Mapping[tuple[str, str], float]
+"""A score of each (eid, system)."""
 LEAD_WORDS = 100
 """The lead of an article: its first words, as many as this."""
 
@@ -16,29 +21,95 @@ LEAD_WORDS = 100
 def baseline_scores(
     summaries: Iterable[Summary], clusters: Iterable[Cluster] = ()
 ) -> dict[str, dict[tuple[str, str], float]]:
-    """Score each (eid, system) by length and, given `clusters`, by overlap with their leads.
+    """Score each (eid, system) by length and, given `clusters`, by overlap with what they hold.
 
     ``"longest"``: number of words; ``"shortest"``: its negative; ``"lead_overlap"``: share of the
     summary's words, in [0, 1], that occur in the first `LEAD_WORDS` words of one of its cluster's
-    articles (0 for an empty summary).
+    articles (0 for an empty summary); ``"source_overlap"``: the same of whole articles;
+    ``"reference_overlap"``: share of the words of a reference's answers, in [0, 1], that occur in
+    the summary, where `clusters` are references.
     """
+    sources = tuple(clusters)
     found = {(summary.eid, summary.system): words(summary.text) for summary in summaries}
     out = {
         "longest": {key: float(len(some)) for key, some in found.items()},
         "shortest": {key: -float(len(some)) for key, some in found.items()},
     }
-    leads = {
+    overlaps = {
+        "lead_overlap": _shared(found, _words_of(sources, limit=LEAD_WORDS)),
+        "source_overlap": _shared(found, _words_of(sources)),
+        "reference_overlap": _recalled(found, _answer_words(sources)),
+    }
+    return out | {name: overlap for name, overlap in overlaps.items() if overlap}
+
+
+def source_overlap(
+    summaries: Iterable[Summary], clusters: Iterable[Cluster]
+) -> dict[tuple[str, str], float]:
+    """Return the share of each summary's words that occur in its cluster's articles."""
+    found = {(summary.eid, summary.system): words(summary.text) for summary in summaries}
+    return _shared(found, _words_of(clusters))
+
+
+def _words_of(clusters: Iterable[Cluster], limit: int | None = None) -> dict[str, frozenset[str]]:
+    return {
         cluster.eid: frozenset(
-            word for article in cluster.articles for word in words(article.content)[:LEAD_WORDS]
+            word for article in cluster.articles for word in words(article.content)[:limit]
         )
         for cluster in clusters
     }
-    overlap = {
-        key: sum(word in leads[key[0]] for word in some) / len(some) if some else 0.0
+
+
+def _answer_words(clusters: Iterable[Cluster]) -> dict[str, frozenset[str]]:
+    """Return the words of the answers of each reference that has some."""
+    found = {}
+    for cluster in clusters:
+        if "question_answers" in cluster.to_json():
+            reference = Reference.model_validate(cluster.to_json())
+            answers = (
+                answer.answer
+                for question in reference.question_answers
+                for group in question.answer_groups
+                for answer in group
+            )
+            found[cluster.eid] = frozenset(word for answer in answers for word in words(answer))
+    return {eid: some for eid, some in found.items() if some}
+
+
+def _recalled(
+    found: Mapping[tuple[str, str], Sequence[str]], known: Mapping[str, frozenset[str]]
+) -> dict[tuple[str, str], float]:
+    return {
+        key: len(known[key[0]] & frozenset(some)) / len(known[key[0]])
         for key, some in found.items()
-        if key[0] in leads
+        if key[0] in known
     }
-    return out | {"lead_overlap": overlap} if overlap else out
+
+
+def _shared(
+    found: Mapping[tuple[str, str], Sequence[str]], known: Mapping[str, frozenset[str]]
+) -> dict[tuple[str, str], float]:
+    return {
+        key: sum(word in known[key[0]] for word in some) / len(some) if some else 0.0
+        for key, some in found.items()
+        if key[0] in known
+    }
+
+
+def covariates(
+    names: Iterable[CovariateName], summaries: Iterable[Summary], clusters: Iterable[Cluster]
+) -> dict[CovariateName, dict[tuple[str, str], float]]:
+    """Return numbers of the text of each (eid, system), for a jury.
+
+    ``"length"``: the logarithm of 1 + words; ``"overlap"``: share of the words, in [0, 1], that
+    occur in the cluster's articles.
+    """
+    written = list(summaries)
+    known: dict[CovariateName, dict[tuple[str, str], float]] = {
+        "length": {key: log1p(n) for key, n in word_counts(written).items()},
+        "overlap": source_overlap(written, clusters),
+    }
+    return {name: known[name] for name in names}
 
 
 def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:

@@ -6,3 +6,6 @@ from typing import Literal, TypeAlias
 
 CalibratorName: TypeAlias = Literal["isotonic", "logistic", "linear", "ordinal"]
 """The curves from a judge's scores to people's."""
+
+CovariateName: TypeAlias = Literal["length", "overlap"]
+"""What a jury may know of a summary beside its members' scores: words, and words shared."""

@@ -116,7 +116,7 @@ def rank_systems(
         Unequal lengths, a system against itself, or values other than those documented.
     """
     check_level(level)
-    _check(comparisons)
+    check_comparisons(comparisons)
     if not len(comparisons.wins):
         return Undefined(why="no comparisons")
     data = _Data.of(comparisons)
@@ -136,7 +136,8 @@ def rank_systems(
     )
 
 
-def _check(comparisons: Comparisons) -> None:
+def check_comparisons(comparisons: Comparisons) -> None:
+    """Raise a `StatisticsError` for unequal lengths, and values other than those documented."""
     same_length(
         wins=vector(comparisons.wins, name="wins"),
         system_a=comparisons.system_a,
@@ -182,7 +183,7 @@ class _Data:
             names=tuple(str(name) for name in names),
             places=places,
             design=design if has_position else design[:, :-1],
-            outcomes=np.column_stack([given.wins == w for w in (1.0, 0.0, 0.5)]).astype(float),
+            outcomes=outcomes_of(given.wins),
             has_position=has_position,
             confounded=bool(np.any(given.positions)) and not has_position,
             has_ties=bool(np.any(given.wins == 0.5)),
@@ -192,18 +193,34 @@ class _Data:
 
     def n_parts(self, connection: Literal["weak", "strong"]) -> int:
         """Count the components of the graph of who beat or tied whom."""
-        beats, ties = self.outcomes[:, 0] == 1.0, self.outcomes[:, 2] == 1.0
-        forward, backward = beats | ties, ~beats
-        rows = np.r_[self.places[forward, 0], self.places[backward, 1]]
-        columns = np.r_[self.places[forward, 1], self.places[backward, 0]]
-        graph = csr_array((np.ones(rows.size), (rows, columns)), shape=(len(self.names),) * 2)
-        n_parts, _ = connected_components(graph, directed=True, connection=connection)
-        return int(n_parts)
+        return count_parts(self.places, self.outcomes, len(self.names), connection)
 
 
-def _probabilities(d: FloatArray, tie: float) -> FloatArray:
+def outcomes_of(wins: FloatArray) -> FloatArray:
+    """Return 1 for what came of each comparison: a, b or a tie, shape (n, 3)."""
+    return np.column_stack([wins == won for won in (1.0, 0.0, 0.5)]).astype(float)
+
+
+def count_parts(
+    places: IntArray, outcomes: FloatArray, n_systems: int, connection: Literal["weak", "strong"]
+) -> int:
+    """Count the components of the graph of who beat or tied whom.
+
+    `places` are the codes of a and b, shape (n, 2); `outcomes` those of `outcomes_of`.
+    """
+    beats, ties = outcomes[:, 0] == 1.0, outcomes[:, 2] == 1.0
+    forward, backward = beats | ties, ~beats
+    rows = np.r_[places[forward, 0], places[backward, 1]]
+    columns = np.r_[places[forward, 1], places[backward, 0]]
+    graph = csr_array((np.ones(rows.size), (rows, columns)), shape=(n_systems,) * 2)
+    n_parts, _ = connected_components(graph, directed=True, connection=connection)
+    return int(n_parts)
+
+
+def probabilities(d: FloatArray, tie: float | FloatArray) -> FloatArray:
     """Return P(a), P(b), P(tie), shape (n, 3); `tie` is -inf in a model without ties."""
-    return np.asarray(softmax(np.column_stack([d / 2, -d / 2, np.full(d.size, tie)]), axis=1))
+    weights = [d / 2, -d / 2, np.broadcast_to(tie, d.shape)]
+    return np.asarray(softmax(np.column_stack(weights), axis=1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,7 +306,7 @@ class _Model:
         """Return the mean over the others of P(win) + P(tie) / 2, with its exact derivative."""
         others = np.delete(np.arange(self.n_systems), system)
         d = self.coefficients[system] - self.coefficients[others]
-        p = _probabilities(d, self.tie)
+        p = probabilities(d, self.tie)
         slope = (p[:, 0] * (1 - p[:, 0]) + p[:, 1] * (1 - p[:, 1]) + 2 * p[:, 0] * p[:, 1]) / 4
         gradient = np.zeros(self.coefficients.size)
         gradient[others] = -slope / others.size
@@ -303,7 +320,7 @@ class _Model:
 def _derivatives(data: _Data, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return each row's score, shape (n, k), and the penalised information, shape (k, k)."""
     k = data.design.shape[1]
-    p = _probabilities(data.design @ beta[:k], beta[-1] if data.has_ties else -np.inf)
+    p = probabilities(data.design @ beta[:k], beta[-1] if data.has_ties else -np.inf)
     lean = p[:, 0] - p[:, 1]
     residual = (data.outcomes[:, 0] - data.outcomes[:, 1] - lean) / 2
     spread = (p[:, 0] + p[:, 1] - lean**2) / 4
@@ -334,9 +351,19 @@ def _ranked(
     comparisons: Comparisons, model: _Model, rng: np.random.Generator
 ) -> tuple[RankedSystem, ...]:
     data, k = model.data, model.n_systems
-    above = _surely_above(model, rng)
     out = []
     strengths = model.coefficients[:k]
+    above = (
+        surely_above(
+            strengths,
+            model.covariance[:k, :k],
+            freedom=model.freedom,
+            level=model.level,
+            rng=rng,
+        )
+        if model.freedom
+        else None
+    )
     for system, name in enumerate(data.names):
         here = np.any(data.places == system, axis=1)
         own = np.where(
@@ -350,7 +377,7 @@ def _ranked(
                 strength=model.strength(system, n=n),
                 expected_win_rate=model.expected_win_rate(system, n=n),
                 win_rate=within(clustered_mean(own, met, level=model.level), 0.0, 1.0),
-                rank=1 + int(np.sum(strengths > strengths[system] + _LEVEL)),
+                rank=rank_of(strengths, system),
                 best_rank=None if above is None else 1 + int(above[:, system].sum()),
                 worst_rank=None if above is None else k - int(above[system].sum()),
             )
@@ -358,26 +385,37 @@ def _ranked(
     return tuple(sorted(out, key=lambda one: (one.rank, one.system)))
 
 
-def _surely_above(model: _Model, rng: np.random.Generator) -> np.ndarray | None:
-    """Say of each pair [i, j] whether i is above j, all at once at the model's level."""
-    if not model.freedom:
-        return None
-    k = model.n_systems
-    part = model.covariance[:k, :k]
+def rank_of(strengths: FloatArray, system: int) -> int:
+    """Return a system's rank from 1; what differs by rounding alone shares one."""
+    return 1 + int(np.sum(strengths > strengths[system] + _LEVEL))
+
+
+def surely_above(
+    strengths: FloatArray,
+    covariance: FloatArray,
+    *,
+    freedom: int,
+    level: float,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Say of each pair [i, j] whether i is above j, all at once at `level`.
+
+    `strengths` has shape (k,), their `covariance` (k, k); `freedom` is 1 or more.
+    """
+    k, part = strengths.size, covariance
     spread = np.diag(part)[:, None] + np.diag(part)[None, :] - 2 * part
     error = np.sqrt(np.maximum(spread, 0.0))
     error[error <= 1e-9] = np.inf
     values, vectors = np.linalg.eigh(part)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     normals = rng.standard_normal((_DRAWS, k)) @ root.T
-    scale = np.sqrt(rng.chisquare(model.freedom, _DRAWS) / model.freedom)
+    scale = np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
     largest = np.max(
         [np.max(np.abs(normals - normals[:, [i]]) / error[i], axis=1) for i in range(k)], axis=0
     )
     largest = largest / scale
     critical = max(
-        float(np.quantile(largest, model.level)),
-        float(student_t.ppf((1 + model.level) / 2, model.freedom)),
+        float(np.quantile(largest, level)),
+        float(student_t.ppf((1 + level) / 2, freedom)),
     )
-    strengths = model.coefficients[:k]
     return np.asarray((strengths[:, None] - strengths[None, :]) / error > critical)

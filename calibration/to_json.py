@@ -10,6 +10,7 @@ from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.estimates import Planning, Separation, SystemEstimate
 from fairjudge.calibration.groups import FEW_DOCUMENTS
 from fairjudge.calibration.items import Joined
+from fairjudge.calibration.jury_report import JuryReport
 from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.protocol_table import ProtocolTable
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
@@ -17,6 +18,7 @@ from fairjudge.calibration.temperature import DistributionReport, DistributionSc
 from fairjudge.domain import Undefined
 from fairjudge.records.results import Json, figure, to_json
 from fairjudge.text.counting import pluralize
+from fairjudge.text.model_families import own_family
 
 MAX_LISTED = 20
 """Unmatched items listed by name, unless all are asked for."""
@@ -32,6 +34,7 @@ def analysis_json(analysis: Analysis, *, signature: Mapping[str, Any], list_all:
             for difference in comparison.differences
         ],
         "protocols": [_protocols(found) for found in analysis.protocols],
+        "juries": [_jury(found) for found in analysis.juries],
         "settings": to_json(analysis.settings),
         "signature": dict(signature),
     }
@@ -54,6 +57,34 @@ def _protocols(found: ProtocolTable) -> Json:
             }
             for row in found.rows
         ],
+    }
+
+
+def _jury(found: JuryReport) -> Json:
+    shown: Json = {
+        "aspect": found.aspect,
+        "unit": found.unit,
+        "judges": list(found.names),
+        "left_out": dict(found.left_out),
+        "covariates": list(found.covariates),
+        "fitted": found.fitted.to_dict()
+        if not isinstance(found.fitted, Undefined)
+        else figure(found.fitted),
+    }
+    figures = found.figures
+    if isinstance(figures, Undefined):
+        return shown | {"why": figures.why}
+    return shown | {
+        "why": None,
+        "n_items": figures.n_items,
+        "n_complete": figures.n_complete,
+        "n_documents": figures.n_documents,
+        "n_folds": figures.n_folds,
+        "rmse": figure(figures.rmse),
+        "compared": [{"name": name, **to_json(one)} for name, one in figures.compared.items()],
+        "members": [to_json(one) | {"adds": one.adds} for one in figures.members],
+        "error_correlation": figure(figures.effective.correlation),
+        "effective_number": figure(figures.effective.number),
     }
 
 
@@ -92,6 +123,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "agreement": to_json(report.agreement),
         "human": to_json(report.human),
         "baselines": to_json(report.baselines),
+        "over_baselines": to_json(report.over_baselines),
         "calibration": _calibration(report.calibration),
         "ppi": [_estimate(one) for one in report.ppi],
         "planning": _planning(report.planning),
@@ -123,6 +155,9 @@ def _remarks(joined: Joined) -> list[str]:
         (len(joined.unjudged) - n_absent, "labelled item", "judged, but without a score"),
     ]
     remarks = [f"{pluralize(n, noun)} {what}" for n, noun, what in said if n]
+    written = (name for key in joined.keys for name in key[1:3] if name)
+    if kin := own_family(joined.judge, written):
+        remarks.append(kin)
     n_documents = len(set(joined.documents))
     if 0 < n_documents < FEW_DOCUMENTS:
         remarks.append(f"{pluralize(n_documents, 'document')}: intervals over so few are rough")

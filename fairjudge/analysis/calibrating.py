@@ -7,9 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from fairjudge.calibration.analysis import Analysis
+from fairjudge.calibration.applying import Applied, apply_calibrators
+from fairjudge.calibration.baselines import covariates
 from fairjudge.calibration.calibrators import Calibrator, calibrator_from_dict
+from fairjudge.calibration.choices import CovariateName
+from fairjudge.calibration.juries import FittedJury, jury_from_dict
 from fairjudge.datasets import read_json
-from fairjudge.domain import Cluster, JudgeTask, Summary, Undefined, Unscored
+from fairjudge.domain import Cluster, Judgement, JudgeTask, Summary, Undefined, Unscored
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.ports import Embedder, TrainedModels
@@ -55,12 +59,31 @@ def trained_support(
     }
 
 
-def fitted_calibrators(analysis: Analysis) -> tuple[list[Calibrator], list[str]]:
-    """Return the calibrators of an analysis, and for which groups there is none, with the reason.
+def apply_to(
+    calibrators: Sequence[Calibrator | FittedJury],
+    judgements: Iterable[Judgement],
+    *,
+    summaries: Iterable[Summary] = (),
+    clusters: Iterable[Cluster] = (),
+) -> Applied:
+    """Apply calibrators; `summaries` and `clusters` give juries the covariates they need."""
+    needed: dict[CovariateName, None] = {
+        name: None for one in calibrators if isinstance(one, FittedJury) for name in one.covariates
+    }
+    return apply_calibrators(
+        calibrators, judgements, covariates=covariates(needed, summaries, clusters)
+    )
+
+
+def fitted_calibrators(
+    analysis: Analysis,
+) -> tuple[list[Calibrator | FittedJury], list[str]]:
+    """Return calibrators, then juries, and for which groups there is none, with the reason.
 
     Pairwise judgements have none: a calibrated verdict would be no verdict.
     """
-    fitted, refused = [], []
+    fitted: list[Calibrator | FittedJury] = []
+    refused = []
     for group in analysis.groups:
         found, joined = group.calibration.calibrator, group.joined
         if PROTOCOLS[joined.protocol].paired:
@@ -69,13 +92,14 @@ def fitted_calibrators(analysis: Analysis) -> tuple[list[Calibrator], list[str]]
             refused.append(f"{joined.group.title}: {found.why}")
         else:
             fitted.append(found)
+    fitted += (one.fitted for one in analysis.juries if isinstance(one.fitted, FittedJury))
     return fitted, refused
 
 
 def write_calibrators(
-    path: Path, fitted: Sequence[Calibrator], *, refused: Sequence[str] = ()
+    path: Path, fitted: Sequence[Calibrator | FittedJury], *, refused: Sequence[str] = ()
 ) -> None:
-    """Write calibrators to a JSON file.
+    """Write calibrators, juries among them, to a JSON file.
 
     Raises
     ------
@@ -90,7 +114,7 @@ def write_calibrators(
     write_output(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
 
 
-def read_calibrators(path: str | Path) -> list[Calibrator]:
+def read_calibrators(path: str | Path) -> list[Calibrator | FittedJury]:
     """Read what ``Calibration.save`` or ``fairjudge calibrate --save`` wrote.
 
     Raises
@@ -108,6 +132,9 @@ def read_calibrators(path: str | Path) -> list[Calibrator]:
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
         raise InputError("expected what 'fairjudge calibrate --save' writes", path=path)
     try:
-        return [calibrator_from_dict(one) for one in found]
+        return [
+            jury_from_dict(one) if "fairjudge_jury" in one else calibrator_from_dict(one)
+            for one in found
+        ]
     except InputError as error:
         raise InputError(error.problem, path=path, field=error.field) from None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from fairjudge.calibration.grouping import by_group
+from fairjudge.calibration.grouping import GroupKey, by_group
+from fairjudge.calibration.judge_ranking import JudgeRanking, rank_by_judges
 from fairjudge.calibration.plackett_luce import Rankings, rank_by_rankings
 from fairjudge.calibration.ranking import Ranking, rank_systems
 from fairjudge.domain import Judgement, ProtocolName, Undefined
@@ -18,24 +20,49 @@ from fairjudge.scores.strengths import comparisons
 
 
 def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dict[str, Any]:
-    """Return the ranking by judge, aspect, protocol and unit.
+    """Return the ranking by judge, aspect, protocol and unit, and by all judges of an aspect.
 
-    Each order is one comparison, or ranking.
+    Each order is one comparison, or ranking. ``together`` has what several judges say of pairs, by
+    aspect and unit; what a jury said is left out there, since its members say it.
 
     Raises
     ------
     InputError
         If there is no judgement of a pair, and no ranking.
     """
+    found = by_group(rows)
     groups = [
         {"judge": key.judge, "aspect": key.aspect, "unit": key.unit}
         | _found(key.protocol, some, level=level, seed=seed)
-        for key, some in by_group(rows).items()
+        for key, some in found.items()
         if PROTOCOLS[key.protocol].paired
     ]
     if not groups:
         raise InputError("a ranking needs pairwise judgements, and there are none")
-    return {"groups": groups}
+    return {"groups": groups, "together": list(_together(found, level=level, seed=seed))}
+
+
+def _together(
+    groups: Mapping[GroupKey, Sequence[Judgement]], *, level: float, seed: int
+) -> Iterator[dict[str, Any]]:
+    by_aspect: dict[tuple[str, str], list[tuple[str, Judgement]]] = defaultdict(list)
+    for key, rows in groups.items():
+        protocol = PROTOCOLS[key.protocol]
+        if protocol.paired and not protocol.listwise:
+            own = [row for row in rows if "members" not in (row.model_extra or {})]
+            by_aspect[key.aspect, key.unit] += ((key.judge, row) for row in own)
+    for (aspect, unit), some in by_aspect.items():
+        if len({judge for judge, _ in some}) < 2:
+            continue
+        scored = [(judge, row) for judge, row in some if isinstance(row.value, str)]
+        ranking = rank_by_judges(
+            comparisons(row for _, row in scored),
+            [judge for judge, _ in scored],
+            rng=np.random.default_rng(seed),
+            level=level,
+        )
+        shown = _shown(ranking, n_unscored=len(some) - len(scored))
+        yield {"aspect": aspect, "unit": unit, "judges": [], **shown}
 
 
 def _found(
@@ -61,7 +88,7 @@ def _group(rows: Sequence[Judgement], *, level: float, seed: int) -> dict[str, A
     return _shown(found, n_unscored=sum(row.unscored is not None for row in rows))
 
 
-def _shown(found: Ranking | Undefined, *, n_unscored: int) -> dict[str, Any]:
+def _shown(found: Ranking | JudgeRanking | Undefined, *, n_unscored: int) -> dict[str, Any]:
     if isinstance(found, Undefined):
         return {"n_unscored": n_unscored, "why": found.why, "systems": []}
     return {"n_unscored": n_unscored, "why": None, **to_json(found)}

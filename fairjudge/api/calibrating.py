@@ -9,10 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from fairjudge.api.judging import JudgeResult
+from fairjudge.api.judging import JudgeResult, inputs_of
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
-from fairjudge.calibration.choices import CalibratorName
+from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import ConfigurationError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis, GroupReport
     from fairjudge.calibration.calibrators import Calibrator
     from fairjudge.calibration.grouping import GroupKey
+    from fairjudge.calibration.juries import FittedJury
+    from fairjudge.calibration.jury_report import JuryReport
     from fairjudge.calibration.protocol_table import Asked
     from fairjudge.domain import Cluster, Judgement, Summary
 
@@ -126,6 +128,21 @@ class Calibration:
         rows = tuple({"aspect": one["aspect"], **row} for one in found for row in one["rows"])
         return Table(rows, protocols_table(found))
 
+    @property
+    def juries(self) -> tuple[JuryReport, ...]:
+        """The juries that all judges of an aspect make, fitted on labels: ``fitted``, ``figures``.
+
+        ``figures`` has the jury beside its members, their mean and the best single one, and how
+        many independent judges they are worth.
+        """
+        return self.analysis.juries
+
+    @property
+    def fitted_juries(self) -> tuple[FittedJury, ...]:
+        """The juries that could be fitted, to be used on other judgements."""
+        found = (one.fitted for one in self.juries)
+        return tuple(one for one in found if not isinstance(one, Undefined))
+
     @cached_property
     def not_calibrated(self) -> tuple[str, ...]:
         """The groups whose scores `apply` leaves as they are, each with the reason."""
@@ -134,21 +151,33 @@ class Calibration:
         return tuple(fitted_calibrators(self.analysis)[1])
 
     @cached_property
-    def calibrators(self) -> tuple[Calibrator, ...]:
-        """The curves from the judge's scores to people's, one a group that has one."""
+    def calibrators(self) -> tuple[Calibrator | FittedJury, ...]:
+        """The curves from the judge's scores to people's, one a group that has one; then juries."""
         from fairjudge.analysis.calibrating import fitted_calibrators
 
         return tuple(fitted_calibrators(self.analysis)[0])
 
-    def apply(self, result: JudgeResult | Sequence[Any]) -> JudgeResult:
+    def apply(
+        self,
+        result: JudgeResult | Sequence[Any],
+        *,
+        summaries: object = None,
+        clusters: object = None,
+    ) -> JudgeResult:
         """Return `result` with calibrated values; each own value is kept as ``uncalibrated``.
 
-        Rows of groups in `not_calibrated` stay as they are.
+        Rows of groups in `not_calibrated` stay as they are. A fitted jury's rows stand before the
+        others; `summaries` and `clusters` are for its covariates, which count as missing without.
         """
-        from fairjudge.calibration.applying import apply_calibrators
+        from fairjudge.analysis.calibrating import apply_to
 
         rows = result.judgements if isinstance(result, JudgeResult) else read_judgements(result)
-        applied = apply_calibrators(self.calibrators, rows).judgements
+        applied = apply_to(
+            self.calibrators,
+            rows,
+            summaries=() if summaries is None else read_summaries(summaries),
+            clusters=() if clusters is None else read_clusters(clusters).records,
+        ).judgements
         if isinstance(result, JudgeResult):
             return replace(result, judgements=applied, report=None)
         return JudgeResult(applied)
@@ -263,6 +292,14 @@ def calibrate(
         ),
     ] = (),
     margin: Margin = 0.2,
+    covariates: Annotated[
+        Sequence[CovariateName],
+        Opt(
+            "What a jury of several judges weighs beside their scores: length (of --summaries), "
+            "overlap (words shared with --clusters). Repeatable.",
+            repeatable=True,
+        ),
+    ] = (),
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
     n_disagreements: Annotated[
@@ -295,6 +332,9 @@ def calibrate(
         family's name, such as ``{"openai": "gpt-*"}``; the first that fits counts.
     margin : float
         Cost margin of the alternative annotator test.
+    covariates : {"length", "overlap"}, several
+        What a jury of several judges weighs beside their scores: the length of the summaries, the
+        words they share with the clusters.
     n_disagreements : int
         Items on which judge and people differ most, to be listed with both reasons.
     n_resamples, seed
@@ -322,6 +362,11 @@ def calibrate(
         raise ConfigurationError(f"method: expected one of {known}, found {method!r}")
     if support and (summaries is None or clusters is None):
         raise ConfigurationError("support: needs summaries and clusters")
+    for name, needed in (("length", summaries), ("overlap", clusters)):
+        if name in covariates and (summaries is None or needed is None):
+            raise ConfigurationError(
+                f"covariates: {name} needs summaries{' and clusters' * (name == 'overlap')}"
+            )
     judged, asked = _judged(judgements)
     written: Sequence[Summary] = ()
     if summaries is not None:
@@ -339,6 +384,7 @@ def calibrate(
                 epsilon=margin,
                 label_scale=None if label_scale is None else (label_scale[0], label_scale[1]),
                 n_disagreements=n_disagreements,
+                covariates=tuple(dict.fromkeys(covariates)),
                 families=tuple(families.items() if isinstance(families, Mapping) else families),
                 seed=seed,
             ),
@@ -363,11 +409,9 @@ def _judged(given: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked
 
     if isinstance(given, JudgedInputs):
         return given.rows, given.asked
-    inputs = (str, Path, JudgeResult)
-    if not (isinstance(given, list | tuple) and given and isinstance(given[0], inputs)):
-        given = [given]
+    given = inputs_of(given)
     paths = [Path(one) for one in given if isinstance(one, str | Path)]
-    if paths == list(given) and len(paths) > 1:
+    if paths == given and len(paths) > 1:
         found = read_judged(paths)
         return found.rows, found.asked
     rows: list[Judgement] = []

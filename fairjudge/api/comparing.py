@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fairjudge.api.findings import Findings
+from fairjudge.api.judging import inputs_of
 from fairjudge.datasets import read_judgements, read_labels
 from fairjudge.options.checking import as_names, checks_arguments
 from fairjudge.options.declaring import (
@@ -152,14 +153,7 @@ def compare(
 
 @checks_arguments
 def rank(
-    judgements: Annotated[
-        object,
-        Opt(
-            "Judgements of pairs or rankings, of one order or both.",
-            argument=True,
-            reads=read_judgements,
-        ),
-    ],
+    judgements: object,
     *,
     level: Annotated[float, Opt("Confidence of intervals and ranks.", ge=0.5, le=0.999)] = 0.95,
     seed: Seed = 0,
@@ -168,12 +162,14 @@ def rank(
 
     A win against a strong system counts for more than one against a weak one, and what standing
     first adds is taken off. Judgements by the protocol ``"ranking"`` are ranked by the
-    Plackett-Luce model, with a bootstrap over documents.
+    Plackett-Luce model, with a bootstrap over documents. Several judges of pairs are ranked by
+    together too, each with a discrimination: what tells systems apart better counts for more.
 
     Parameters
     ----------
     judgements
-        Judgements of pairs or rankings, of one order or both: a path, a `JudgeResult`, or a list.
+        Judgements of pairs or rankings, of one order or both: a path, a `JudgeResult`, or a list
+        of judgements; also a list of paths or results, of several judges.
     level : float
         Confidence of intervals, over documents, and of ranks, for all systems at once.
     seed : int
@@ -198,5 +194,5 @@ def rank(
     """
     from fairjudge.analysis.ranking import ranking_report
 
-    rows = read_judgements(judgements).records
+    rows = [row for one in inputs_of(judgements) for row in read_judgements(one)]
     return Findings("rank", ranking_report(rows, level=level, seed=seed))

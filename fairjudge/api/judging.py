@@ -278,6 +278,16 @@ class JudgeResult(Sequence[Judgement]):
         return self.leaderboard()._repr_html_()
 
 
+_INPUTS = (str, Path, JudgeResult)
+
+
+def inputs_of(given: object) -> list[object]:
+    """Return each of a list of paths or results; what is no such list is one input."""
+    if isinstance(given, list | tuple) and given and isinstance(given[0], _INPUTS):
+        return list(given)
+    return [given]
+
+
 class Judge:
     """A judge: calling it judges summaries; ``await judge.arun(...)`` does where a loop runs.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,7 @@ from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
+    from fairjudge.datasets import Loaded
     from fairjudge.domain import Judgement
 
 
@@ -82,22 +83,35 @@ def calibrate(
 
 def apply(
     calibrator: Annotated[Path, Opt("What 'calibrate --save' wrote.", argument=True)],
-    judgements: Annotated[Path, Opt("Judgements to calibrate.", argument=True)],
+    judgements: Annotated[
+        list[Path],
+        Opt("Judgements to calibrate; a jury's members may be in several files.", argument=True),
+    ],
     *,
     output: opt.Output,
+    summaries: Annotated[Path | None, Opt("Summaries, for a jury's covariates.")] = None,
+    clusters: Annotated[Path | None, Opt("Clusters, for a jury's covariates.")] = None,
     skip_bad: opt.SkipBad = False,
 ) -> None:
     """Replace a judge's scores by calibrated ones; the originals are kept as 'uncalibrated'.
 
     fairjudge apply calibrator.json judgements.jsonl -o calibrated.jsonl
-    """
-    from fairjudge.analysis.calibrating import read_calibrators
-    from fairjudge.calibration.applying import apply_calibrators
-    from fairjudge.datasets import read_judgements, write_records
 
-    applied = apply_calibrators(
+    A jury that calibrate fitted says its own score of every item that a member judged.
+
+    fairjudge apply jury.json gpt.jsonl claude.jsonl -o calibrated.jsonl
+    """
+    from fairjudge.analysis.calibrating import apply_to, read_calibrators
+    from fairjudge.datasets import read_clusters, read_judgements, read_summaries, write_records
+
+    def read(reads: Callable[..., Loaded[Any]], path: Path | None) -> list[Any]:
+        return [] if path is None else list(display.read(reads, path, skip_bad=skip_bad))
+
+    applied = apply_to(
         read_calibrators(calibrator),
-        list(display.read(read_judgements, judgements, skip_bad=skip_bad)),
+        [row for path in judgements for row in read(read_judgements, path)],
+        summaries=read(read_summaries, summaries),
+        clusters=read(read_clusters, clusters),
     )
     write_records(output, applied.judgements)
     sentences = [
@@ -106,6 +120,8 @@ def apply(
         f"{applied.n_other} of another judge, aspect or protocol left as they were",
         f"{applied.n_unscored} unscored",
     ]
+    if applied.n_by_juries:
+        sentences.insert(0, f"{pluralize(applied.n_by_juries, 'judgement')} by juries")
     say("; ".join(sentences), err=True)
 
 

@@ -14,6 +14,10 @@ from fairjudge.options.declaring import Opt
 
 @opt.with_options(ranking=opt.call_of(comparing.rank))
 def rank(
+    judgements: Annotated[
+        list[Path],
+        Opt("Judgements of pairs or rankings, of one judge or several.", argument=True),
+    ],
     *,
     ranking: opt.Call[Findings],
     max_unscored: opt.MaxUnscored = 0.05,
@@ -28,15 +32,24 @@ def rank(
     Intervals are over documents; the ranks' hold for all systems at once.
 
         fairjudge rank pairs.jsonl --json ranking.json
+
+    Several judges of pairs rank together too: each has a discrimination, and who tells systems
+    apart better counts for more.
+
+        fairjudge rank gpt.jsonl claude.jsonl local.jsonl
     """
+    from fairjudge.datasets import read_judgements
     from fairjudge.protocols import PROTOCOLS
 
-    found = ranking(skip_bad=skip_bad)
+    rows = [
+        row for path in judgements for row in display.read(read_judgements, path, skip_bad=skip_bad)
+    ]
+    found = ranking(skip_bad=skip_bad, judgements=rows)
     if html is not None:
         from fairjudge.records.folder import write_output
         from fairjudge.reports.result_sections import ranking_page
 
         write_output(html, ranking_page(found.figures))
     display.found(found, json_file)
-    ranked = [row for row in ranking.values["judgements"] if PROTOCOLS[row.protocol].paired]
+    ranked = [row for row in rows if PROTOCOLS[row.protocol].paired]
     audit_options.finish(ranked, protocol=None, limit=max_unscored)

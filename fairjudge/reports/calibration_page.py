@@ -9,6 +9,7 @@ from fairjudge.reports import calibration_tables as tables
 from fairjudge.reports.disagreement_tables import disagreement_tables
 from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, row, why
 from fairjudge.reports.judge_sections import position_plot
+from fairjudge.reports.jury_tables import jury_plot, jury_tables
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
     Fold,
@@ -68,6 +69,8 @@ def _comparison(report: Json) -> Iterator[Part]:
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])
+    yield from (jury_plot(found) for found in report.get("juries", ()) if not found["why"])
+    yield from jury_tables(report)
 
 
 def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
@@ -76,6 +79,7 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
     yield Heading("Agreement with people", level)
     yield Group(tuple(_agreement(group)), "row")
     yield from tables.agreement_tables(group)
+    yield from tables.gains_tables(group)
     yield Heading("Reliability before and after calibration", level)
     yield from _reliability(group)
     yield tables.errors_table(group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fairjudge.protocols import PROTOCOLS
@@ -35,7 +35,7 @@ def calibration_tables(report: Json) -> tuple[TextTable, ...]:
     tables: list[TextTable] = [findings_table(report["groups"])] if report["groups"] else []
     tables += protocol_tables(report)
     for group in report["groups"]:
-        tables += [*agreement_tables(group), errors_table(group)]
+        tables += [*agreement_tables(group), *gains_tables(group), errors_table(group)]
     if report["comparisons"]:
         tables.append(comparison_table(report["comparisons"]))
     return tuple(tables)
@@ -75,7 +75,12 @@ def spearman(found: Json, level: str) -> Json:
 def _against_others(found: Json, group: Json) -> str:
     """Hold a judge that agrees with people at all against baselines and people."""
     name, best = best_baseline(group)
-    if best is not None and found["low"] <= best:
+    over = group.get("over_baselines", {})
+    gain = over.get("gain", {})
+    is_worse = best is not None and found["low"] <= best
+    if gain.get("value") is not None:
+        name, is_worse = baseline_name(over["best"]), (gain["low"] or 0.0) <= 0.0
+    if is_worse:
         return f"Not significantly better than the baseline '{name}'"
     return f"On single items {_against_people(found, group, 'pooled')}{_on_systems(group)}"
 
@@ -163,6 +168,55 @@ def agreement_tables(group: Json) -> list[TextTable]:
         )
         for level, label in levels_of(group).items()
     ]
+
+
+def gains_tables(group: Json) -> list[TextTable]:
+    """Return the table of what a judge adds over what needs none; none where nothing is known."""
+    over = group.get("over_baselines", {})
+    rows = list(_gains(group, over)) if "best" in over else []
+    if not rows:
+        return []
+    return [
+        table(
+            f"{group_title(group)}: what the judge adds over what needs no judge",
+            "against: {against} | measure: {measure} | judge> {judge:interval}"
+            " | without a judge> {without:interval} | added> {added:interval}",
+            rows,
+            notes=(
+                "Differences are over the same resampled documents. The constant answer is "
+                "people's most frequent one; balanced accuracy is the mean over answers of the "
+                "share that is met.",
+            ),
+        )
+    ]
+
+
+def _gains(group: Json, over: Json) -> Iterator[Json]:
+    if over["gain"].get("value") is not None:
+        yield {
+            "against": baseline_name(over["best"]),
+            "measure": "Spearman, pooled",
+            "judge": spearman(group["agreement"], "pooled"),
+            "without": spearman(group["baselines"][over["best"]], "pooled"),
+            "added": over["gain"],
+        }
+    constant = over["constant"]
+    if not why(constant):
+        against = f"always {constant['answer']:g}"
+        yield {
+            "against": against,
+            "measure": "agreement",
+            "judge": constant["agreement"],
+            "without": constant["constant_agreement"],
+            "added": constant["added"],
+        }
+        yield {
+            "against": against,
+            "measure": "balanced accuracy",
+            "judge": constant["balanced_accuracy"],
+            "without": {"value": 1.0 / constant["n_answers"]},
+            "added": constant["added_balanced"],
+        }
 
 
 def levels_of(group: Json) -> dict[str, str]:
@@ -352,14 +406,3 @@ def _unfair(group: Json) -> list[str]:
                 f"{', '.join(flagged)} (FDR 5 %)."
             )
     return sentences
-
-
-def cascade_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return how each way of judging agrees with the labels (``cascade``)."""
-    return (
-        table(
-            "Kendall's tau-b with the labels, on held-out documents",
-            "judged by: {name} | tau-b> {tau:number.3}",
-            [{"name": name, "tau": tau} for name, tau in report["kendall"].items()],
-        ),
-    )

@@ -9,11 +9,13 @@ from fairjudge.reports import (
     audit_tables,
     bias_tables,
     calibration_tables,
+    cascade_tables,
     check_tables,
     comparison_tables,
     covered_tables,
     disagreement_tables,
     fairness_tables,
+    jury_tables,
     ranking_tables,
     rates_tables,
     reference_tables,
@@ -27,9 +29,14 @@ from fairjudge.reports.tables import TextTable
 def _calibrate(report: Json) -> list[TextTable]:
     return [
         *calibration_tables.calibration_tables(report),
+        *jury_tables.jury_tables(report),
         *rates_tables.rates_tables(report),
         *disagreement_tables.disagreement_tables(report),
     ]
+
+
+def _rank(report: Json) -> list[TextTable]:
+    return [*ranking_tables.ranking_tables(report), *ranking_tables.together_tables(report)]
 
 
 _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
@@ -49,7 +56,7 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "bias quality": bias_tables.quality_tables,
     "bias words": bias_tables.words_tables,
     "calibrate": _calibrate,
-    "cascade": calibration_tables.cascade_tables,
+    "cascade": cascade_tables.cascade_tables,
     "check": check_tables.check_tables,
     "compare": comparison_tables.comparison_tables,
     "fairness agreement": lambda report: [fairness_tables.agreement_table(report)],
@@ -63,7 +70,7 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "fairness proportional": fairness_tables.proportional_tables,
     "references apply": reference_tables.validated_tables,
     "references recall": reference_tables.recall_tables,
-    "rank": ranking_tables.ranking_tables,
+    "rank": _rank,
 }
 
 

@@ -37,7 +37,9 @@ from fairjudge.reports.figures import (
     tally,
 )
 from fairjudge.reports.findings import MUCH_UNSCORED, compared, together
+from fairjudge.reports.jury_tables import jury_findings
 from fairjudge.reports.protocol_tables import protocol_findings
+from fairjudge.reports.ranking_tables import together_findings
 from fairjudge.reports.reference_tables import validated_findings
 from fairjudge.reports.statement_tables import wrong_in_words
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
@@ -289,6 +291,7 @@ def _rank(report: Json) -> Iterator[str]:
         stands = "ranks first" if len(level) == 1 else "stand level"
         yield f"{together(level)} {stands} for {_who(group)}; {beyond}."
         yield from _place_helps(group)
+    yield from together_findings(report)
 
 
 def _place_helps(group: Json) -> Iterator[str]:
@@ -433,6 +436,7 @@ def _compare(report: Json) -> Iterator[str]:
 
 def _calibrate(report: Json) -> Iterator[str]:
     yield from protocol_findings(report)
+    yield from jury_findings(report)
     for group in report["groups"]:
         yield f"{group_title(group)}: {verdict(group)}."
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, by_unit, interval
+from fairjudge.reports.figures import Json, by_unit, interval, named
+from fairjudge.reports.findings import compared, together
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
 
+_MAX_NAMED = 3
 RANKS_ALLOWED = "ranks that the data allow, for all systems at once"
 
 
@@ -24,6 +26,68 @@ def ranking_tables(report: Json) -> tuple[TextTable, ...]:
         )
         for group in report["groups"]
     )
+
+
+def together_tables(report: Json) -> Iterator[TextTable]:
+    """Yield two tables an aspect that several judges compared: systems, and judges."""
+    for group in report.get("together", ()):
+        of = f"{group['aspect']}{by_unit(group)}"
+        yield table(
+            f"Ranking by {pluralize(len(group['judges']), 'judge')} together, {of}",
+            "rank> {rank} | system: {system} | strength> {strength:interval}",
+            [{**one, "rank": shown_rank(one)} for one in group["systems"]],
+            notes=_of_judges(group),
+        )
+        yield table(
+            f"How well each judge tells systems apart, {of}",
+            "judge: {judge} | comparisons> {n_comparisons}"
+            " | discrimination> {discrimination:interval} | standing first> "
+            "{position_effect:interval}",
+            group["judges"],
+            notes=(
+                "Discrimination: the slope of a judge's log-odds in the difference of strengths; "
+                "the geometric mean is 1, a judge that decides by chance has 0. Standing first: "
+                "what it adds to the log-odds.",
+            ),
+        )
+
+
+def together_findings(report: Json) -> Iterator[str]:
+    """Say who ranks first by all judges, and which of them surely tells systems apart less."""
+    for group in report.get("together", ()):
+        if group["why"] or not group["systems"]:
+            continue
+        first = [one["system"] for one in group["systems"] if one["rank"] == 1]
+        stands = "ranks first" if len(first) == 1 else "stand level"
+        judges = pluralize(len(group["judges"]), "judge")
+        as_good = [
+            one["system"]
+            for one in group["systems"]
+            if one["rank"] > 1 and one["best_rank"] in {None, 1}
+        ]
+        beyond = (
+            f"; {compared(as_good, by_rank=True)}" if len(first) < len(group["systems"]) else ""
+        )
+        yield f"By {judges} together {together(first)} {stands} in {group['aspect']}{beyond}."
+        weak = [
+            one["judge"] for one in group["judges"] if (one["discrimination"]["high"] or 1.0) < 1.0
+        ]
+        if weak:
+            yield f"Tell systems apart less than the mean judge does: {named(weak, _MAX_NAMED)}."
+
+
+def _of_judges(group: Json) -> Iterator[str]:
+    if group["why"] is not None:
+        yield f"No ranking: {group['why']}."
+        return
+    yield (
+        f"{pluralize(group['n_comparisons'], 'comparison')} in "
+        f"{pluralize(group['n_documents'], 'document')}, by a Bradley-Terry model in which a judge "
+        "that tells systems apart better counts for more. Strengths are log-odds of a judge of "
+        f"mean discrimination, and add up to 0. In brackets after the rank: {RANKS_ALLOWED}."
+    )
+    if group["separated"]:
+        yield "Some systems never lose to the others: there are no intervals."
 
 
 def _row(one: Json) -> Json:

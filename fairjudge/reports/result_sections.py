@@ -12,7 +12,7 @@ from fairjudge.reports.kinds import tables_of
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Section
-from fairjudge.reports.ranking_tables import ranking_tables
+from fairjudge.reports.ranking_tables import ranking_tables, together_tables
 
 
 def ranking_page(report: Json) -> str:
@@ -101,6 +101,7 @@ def _ranking(report: Json) -> Iterator[Part]:
         rows = [row(one["system"], one["strength"]) for one in group["systems"]]
         across = "strength (log-odds; they add up to 0)"
         yield Group((forest(rows, title=table.title, across=across), table))
+    yield from together_tables(report)
 
 
 def _comparison(report: Json) -> Iterator[Part]:

@@ -13,7 +13,7 @@ from typing import Any
 from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Undefined, Unscored
 from fairjudge.engine.coroutines import run_to_end
-from fairjudge.engine.models import spent_together
+from fairjudge.engine.models import print_warning, spent_together
 from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.runs import check_writable, open_run, recording_spending
 from fairjudge.errors import ConfigurationError
@@ -25,6 +25,7 @@ from fairjudge.run.material import Material, read_material
 from fairjudge.scores.aggregate import system_scores, with_pair_verdicts
 from fairjudge.scores.juries import JuryRule, jury
 from fairjudge.scores.ratings import rating_of
+from fairjudge.text.model_families import own_family
 
 
 def judge_files(
@@ -62,6 +63,10 @@ async def judge_by(
     jury's. The first member's budget is for all of them together: where it ends, the items that the
     later members had yet to judge are unscored.
     """
+    systems = [summary.system for summary in material.written]
+    for member in models:
+        if said := own_family(member.target, systems):
+            print_warning(f"{said}; 'calibrate --family' measures by how much")
     if len(models) == 1:
         return await judge_material(
             material, model=models[0], run_folder=run_folder, progress=progress

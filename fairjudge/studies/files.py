@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from fairjudge.api.calibrating import Margin
 from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.pricing import load_prices
-from fairjudge.calibration.choices import CalibratorName
+from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.datasets._problems import explain
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_toml
@@ -112,6 +112,7 @@ class CalibrateTable(_Table):
     annotators: _Names = ("*",)
     label_scale: LabelScale = None
     margin: Margin = 0.2
+    covariates: tuple[CovariateName, ...] = ()
     resamples: Resamples = Field(
         default=2000, validation_alias=AliasChoices("n_resamples", "resamples")
     )

@@ -6,13 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fairjudge.analysis.calibrating import apply_to
 from fairjudge.api import audit, fairness
 from fairjudge.api.calibrating import calibrate
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.reporting import report
 from fairjudge.auditing.reports import verbosity_report
-from fairjudge.datasets import read_judgements, read_references, read_summaries, write_records
+from fairjudge.datasets import (
+    read_clusters,
+    read_judgements,
+    read_references,
+    read_summaries,
+    write_records,
+)
 from fairjudge.domain import ProtocolName
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.errors import InputError
@@ -22,6 +29,7 @@ from fairjudge.records.schema import report_text
 from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.fairness_findings import fairness_findings
 from fairjudge.reports.figures import protocol_of
+from fairjudge.reports.jury_tables import jury_findings
 from fairjudge.run.collecting import AuditInput, collect
 from fairjudge.run.probing import checks_report, order_report
 from fairjudge.studies.files import (
@@ -135,6 +143,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
     output, calibrators = at.folder / "calibration.json", at.folder / "calibrators.json"
     judged, seed = tuple(map(at.judged, at.study.judges)), at.study.tables.seed
     calibrated = tuple(at.folder / "calibrated" / path.name for path in judged)
+    by_juries = at.folder / "calibrated" / "jury.jsonl"
 
     def work(place: Workplace, _run: Path) -> Done:
         files = [read_judgements(path, skip_bad=place.skip_bad) for path in judged]
@@ -147,6 +156,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
             summaries=at.summaries,
             clusters=at.sources,
             margin=table.margin,
+            covariates=table.covariates,
             n_resamples=table.resamples,
             seed=seed,
         )
@@ -156,21 +166,32 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
             calibration.save(calibrators)
             for file, path in zip(files, calibrated, strict=True):
                 write_records(path, calibration.apply(file.records).judgements)
+            every = apply_to(
+                calibration.fitted_juries,
+                [row for file in files for row in file],
+                summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
+                clusters=read_clusters(at.sources, skip_bad=place.skip_bad),
+            )
+            if every.n_by_juries:
+                write_records(by_juries, every.judgements[: every.n_by_juries])
         groups = figures["groups"]
         n_curves = pluralize(len(calibration.calibrators), "curve")
         return Done(
             told=f"{pluralize(len(groups), 'judge')}, {n_curves}",
-            findings=tuple(
-                f"{group['judge']} against people, {group['aspect']} by {protocol_of(group)}: "
-                f"{verdict(group)}."
-                for group in groups
+            findings=(
+                *(
+                    f"{group['judge']} against people, {group['aspect']} by {protocol_of(group)}: "
+                    f"{verdict(group)}."
+                    for group in groups
+                ),
+                *jury_findings(figures),
             ),
         )
 
     return Step(
         name="calibrate",
         reads=(*judged, labels, at.summaries, at.sources),
-        makes=(output, calibrators, *calibrated),
+        makes=(output, calibrators, *calibrated, by_juries),
         settings={"table": table.model_dump(mode="json"), "seed": seed},
         work=work,
     )

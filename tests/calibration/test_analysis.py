@@ -474,7 +474,13 @@ def test_baselines_and_groups_from_summaries_and_clusters():
         for d in range(40)
     ]
     (group,) = report(rows, labels, summaries=summaries, clusters=clusters)["groups"]
-    assert set(group["baselines"]) == {"longest", "shortest", "lead_overlap", "random"}
+    assert set(group["baselines"]) == {
+        "longest",
+        "shortest",
+        "lead_overlap",
+        "source_overlap",
+        "random",
+    }
     longest = group["baselines"]["longest"]["pooled"]["pearson"]["value"]
     shortest = group["baselines"]["shortest"]["pooled"]["pearson"]["value"]
     assert longest > 0.2  # Length goes with the system here, and so with quality.

@@ -1,0 +1,144 @@
+"""What a judge adds over the best score that needs no judge, and over the constant answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairjudge.calibration.agreement import Agreement, Resampling, baseline_values
+from fairjudge.calibration.baselines import Scores
+from fairjudge.calibration.comparison import compare_judges
+from fairjudge.calibration.items import Joined
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats._arrays import FloatArray, codes, totals
+from fairjudge.stats.bootstrap import bootstrap_many, divide
+
+MOST_ANSWERS = 20
+"""Labels with more distinct values are no answers that a judge could give."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantAnswer:
+    """What always giving people's most frequent answer comes to, beside the judge.
+
+    Shares of single labels, in [0, 1]. ``balanced_accuracy`` is the mean over answers of the share
+    that the judge meets of them; of a constant it is 1 / ``n_answers``. ``added`` is the judge's
+    agreement less the constant's, and ``added_balanced`` the same of balanced accuracies.
+    """
+
+    answer: float
+    n_answers: int
+    agreement: Estimate | Undefined
+    constant_agreement: Estimate | Undefined
+    balanced_accuracy: Estimate | Undefined
+    added: Estimate | Undefined
+    added_balanced: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineGain:
+    """What a judge adds.
+
+    ``best`` is the baseline with the highest pooled Spearman correlation with people, and ``gain``
+    the judge's correlation less its own, on the items that both score. The best is chosen on the
+    same items, which is to the judge's disadvantage: the gain is rather too small than too large.
+    """
+
+    best: str
+    gain: Estimate | Undefined
+    constant: ConstantAnswer | Undefined
+
+
+def baseline_gain(
+    joined: Joined,
+    baselines: Mapping[str, Agreement | Undefined],
+    scores: Mapping[str, Scores],
+    *,
+    resampling: Resampling,
+    rng: np.random.Generator,
+) -> BaselineGain:
+    """Compare a judge with the best of `baselines`, made of `scores`, and with the constant answer.
+
+    The difference of correlations is a paired bootstrap over documents.
+    """
+    constant = against_constant(joined, resampling=resampling, rng=rng)
+    known = {
+        name: found.value
+        for name, one in baselines.items()
+        if name in scores
+        and not isinstance(one, Undefined)
+        and isinstance(found := one["pooled"]["spearman"], Estimate)
+    }
+    if not known:
+        why = Undefined(why="no score that needs no judge is known: give summaries and clusters")
+        return BaselineGain(best="", gain=why, constant=constant)
+    best = max(known, key=lambda name: known[name])
+    values = dict(enumerate(baseline_values(joined, scores[best])))
+    given = {row: value for row, value in values.items() if value is not None}
+    rows = list(given)
+    (compared,) = compare_judges(
+        {"judge": joined.judged[rows], best: list(given.values())},
+        joined.human[rows],
+        rng=rng,
+        documents=[joined.documents[row] for row in rows],
+        n_resamples=resampling.n_resamples,
+        level=resampling.level,
+        method=resampling.method,
+    )
+    return BaselineGain(best=best, gain=compared.difference, constant=constant)
+
+
+def against_constant(
+    joined: Joined, *, resampling: Resampling, rng: np.random.Generator
+) -> ConstantAnswer | Undefined:
+    """Compare a judge on the labels' scale with the constant answer, label by label.
+
+    A judge's score counts as the nearest answer that people gave. Undefined where the scales
+    differ, labels are averages, or take more than `MOST_ANSWERS` values, or one.
+    """
+    if joined.averaged_labels or joined.judge_scale != joined.label_scale:
+        return Undefined(why="the judge does not answer on the labels' scale")
+    items, who = np.nonzero(joined.present)
+    labels = joined.ratings[items, who]
+    answers, given = np.unique(labels, return_inverse=True)
+    if not 2 <= answers.size <= MOST_ANSWERS:
+        return Undefined(why=f"labels take {answers.size} values: expected 2 to {MOST_ANSWERS}")
+    judged = np.argmin(np.abs(joined.judged[:, None] - answers), axis=1)[items]
+    counts = np.bincount(given)
+    constant = int(np.argmax(counts))
+    documents, distinct = codes(joined.documents)
+    own = np.eye(answers.size)[given]
+    right = (judged == given).astype(float)
+    sums = totals(np.column_stack([own, own * right[:, None]]), documents[items], len(distinct))
+
+    def statistic(drawn: FloatArray) -> FloatArray:
+        said, met = np.split(drawn @ sums, 2, axis=1)
+        n = said.sum(axis=1)
+        agreement, modal = divide(met.sum(axis=1), n), divide(said[:, constant], n)
+        known = said > 0.0
+        recalls = np.where(known, divide(met, said), 0.0)
+        balanced = divide(recalls.sum(axis=1), known.sum(axis=1).astype(float))
+        chance = divide(np.ones(len(n)), known.sum(axis=1).astype(float))
+        return np.column_stack([agreement, modal, balanced, agreement - modal, balanced - chance])
+
+    found = bootstrap_many(
+        statistic,
+        n_documents=len(distinct),
+        rng=rng,
+        n_resamples=resampling.n_resamples,
+        level=resampling.level,
+        method=resampling.method,
+        n=labels.size,
+    )
+    agreement, modal, balanced, added, added_balanced = found
+    return ConstantAnswer(
+        answer=float(answers[constant]),
+        n_answers=answers.size,
+        agreement=agreement,
+        constant_agreement=modal,
+        balanced_accuracy=balanced,
+        added=added,
+        added_balanced=added_balanced,
+    )

@@ -1,0 +1,232 @@
+"""Juries of an analysis: which judges can be one, its fit, and what it is worth."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairjudge.calibration.agreement import Resampling
+from fairjudge.calibration.calibrators import Calibrator, fit_calibrator
+from fairjudge.calibration.choices import CalibratorName, CovariateName
+from fairjudge.calibration.grouping import kind_of
+from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.juries import FittedJury, JuryItems, Member, fit_members
+from fairjudge.calibration.jury_assessment import JuryFigures, jury_figures
+from fairjudge.calibration.labels import ItemKey
+from fairjudge.calibration.scales import Scale, rescale
+from fairjudge.domain import Judgement, Label, Undefined
+from fairjudge.protocols import PROTOCOLS, shown_protocol
+from fairjudge.stats._arrays import FloatArray
+
+Covariates = Mapping[CovariateName, Mapping[tuple[str, str], float]]
+"""A number of the text of each (eid, system), by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JuryReport:
+    """A jury of all judges of an aspect and kind of unit.
+
+    ``names`` are its members'; ``left_out`` says why others are none; ``fitted`` is fitted on all
+    labelled items, to be used on others; ``figures`` are over documents held out.
+    """
+
+    aspect: str
+    unit: str
+    names: tuple[str, ...]
+    left_out: Mapping[str, str]
+    covariates: tuple[CovariateName, ...]
+    fitted: FittedJury | Undefined
+    figures: JuryFigures | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JuryChoices:
+    """How juries are fitted and measured; ``covariates`` are numbers of the texts, by name."""
+
+    covariates: Covariates
+    annotators: Sequence[str]
+    label_scale: Scale | None
+    method: CalibratorName
+    n_folds: int
+    resampling: Resampling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    """A judge, or one of its prompts, that may be a member, and its own calibrator."""
+
+    joined: Joined
+    calibrator: Calibrator | Undefined
+    variant: str = ""
+
+
+def juries(
+    groups: Sequence[Joined],
+    judgements: Sequence[Judgement],
+    labels: Sequence[Label],
+    *,
+    choices: JuryChoices,
+    rng: np.random.Generator,
+) -> tuple[JuryReport, ...]:
+    """Fit a jury where several judges, or one judge by several prompts, scored labelled items.
+
+    Members judge one aspect, and their items are of one kind of unit; they may score by different
+    protocols and on different scales. Neither pairs nor what a jury said takes part.
+    """
+    by_juries = {row.judge for row in judgements if "members" in (row.model_extra or {})}
+    sets: dict[tuple[str, str], list[Joined]] = defaultdict(list)
+    for joined in groups:
+        paired = PROTOCOLS[joined.protocol].paired
+        if joined.keys and not paired and joined.judge not in by_juries:
+            sets[joined.aspect, kind_of(joined.keys[0][3])].append(joined)
+    found = []
+    for (aspect, unit), some in sets.items():
+        candidates = (
+            [_candidate(one, choices) for one in some]
+            if len(some) > 1
+            else _by_variant(some[0], judgements, labels, choices)
+        )
+        (own,) = rng.spawn(1)
+        if len(candidates) > 1:
+            found.append(_jury(aspect, unit, candidates, choices, own))
+    return tuple(found)
+
+
+def calibrator_of(joined: Joined, method: CalibratorName) -> Calibrator | Undefined:
+    """Fit a judge's calibrator on all of its labelled items, to be used on others."""
+    everything = np.r_[joined.judged, joined.judged_rest]
+    return fit_calibrator(
+        method,
+        joined.judged,
+        joined.human,
+        score_range=(float(everything.min()), float(everything.max())) if everything.size else None,
+        judge=joined.judge,
+        aspect=joined.aspect,
+        protocol=joined.protocol,
+        unit=joined.unit,
+    )
+
+
+def _candidate(joined: Joined, choices: JuryChoices, *, variant: str = "") -> _Candidate:
+    calibrator = calibrator_of(joined, choices.method)
+    return _Candidate(joined=joined, calibrator=calibrator, variant=variant)
+
+
+def _by_variant(
+    joined: Joined, judgements: Sequence[Judgement], labels: Sequence[Label], choices: JuryChoices
+) -> list[_Candidate]:
+    rows: dict[str, list[Judgement]] = defaultdict(list)
+    for row in judgements:
+        if (row.judge, row.aspect, row.protocol) == joined.group[:3] and row.variant is not None:
+            rows[row.variant].append(row)
+    if len(rows) < 2:
+        return []
+    return [
+        _candidate(one, choices, variant=variant)
+        for variant, some in rows.items()
+        for one in join(
+            some, labels, annotators=choices.annotators, label_scale=choices.label_scale
+        )
+        if one.keys and one.unit == joined.unit
+    ]
+
+
+def _jury(
+    aspect: str,
+    unit: str,
+    candidates: Sequence[_Candidate],
+    choices: JuryChoices,
+    rng: np.random.Generator,
+) -> JuryReport:
+    names = _names(candidates)
+    kept = {
+        name: (one.joined, Member(calibrator=one.calibrator, variant=one.variant))
+        for name, one in zip(names, candidates, strict=True)
+        if isinstance(one.calibrator, Calibrator)
+    }
+    items = _items([joined for joined, _ in kept.values()], choices.covariates)
+    fitted = (
+        fit_members(items, method=choices.method, rng=rng)
+        if len(kept) > 1
+        else Undefined(why="fewer than 2 judges have a calibrator of their own")
+    )
+    jury: FittedJury | Undefined
+    figures: JuryFigures | Undefined
+    if isinstance(fitted, Undefined):
+        jury = figures = fitted
+    else:
+        jury = FittedJury(
+            aspect=aspect,
+            unit=unit,
+            members=tuple(member for _, member in kept.values()),
+            covariates=tuple(choices.covariates),
+            stacking=fitted.stacking,
+            label_range=(float(items.labels.min()), float(items.labels.max())),
+        )
+        everything = np.ones(len(fitted.stacking.means) - 1, dtype=bool)
+        figures = jury_figures(
+            items,
+            tuple(kept),
+            weights=fitted.stacking.weights(everything)[1],
+            method=choices.method,
+            n_folds=choices.n_folds,
+            resampling=choices.resampling,
+            rng=rng,
+        )
+    return JuryReport(
+        aspect=aspect,
+        unit=unit,
+        names=tuple(kept),
+        left_out={
+            name: one.calibrator.why
+            for name, one in zip(names, candidates, strict=True)
+            if isinstance(one.calibrator, Undefined)
+        },
+        covariates=tuple(choices.covariates),
+        fitted=jury,
+        figures=figures,
+    )
+
+
+def _names(candidates: Sequence[_Candidate]) -> list[str]:
+    """Name candidates by judge, and by protocol where a judge has several."""
+    judges = [one.joined.judge for one in candidates]
+    return [
+        f"{one.joined.judge}, prompt {one.variant}"
+        if one.variant
+        else one.joined.judge
+        if judges.count(one.joined.judge) == 1
+        else f"{one.joined.judge}, {shown_protocol(one.joined.protocol, one.joined.unit)}"
+        for one in candidates
+    ]
+
+
+def _items(members: Sequence[Joined], covariates: Covariates) -> JuryItems:
+    labels: dict[ItemKey, float] = {}
+    for joined in members:
+        for key, label in zip(joined.keys, joined.human.tolist(), strict=True):
+            labels.setdefault(key, label)
+    place = {key: row for row, key in enumerate(labels)}
+    scores, mapped = np.full((2, len(place), len(members)), np.nan)
+    for column, joined in enumerate(members):
+        rows = [place[key] for key in joined.keys]
+        scores[rows, column] = joined.judged
+        mapped[rows, column] = rescale(joined.judged, joined.judge_scale, joined.label_scale)
+    return JuryItems(
+        scores=scores,
+        mapped=mapped,
+        covariates=covariate_columns(list(place), covariates),
+        labels=np.array(list(labels.values())),
+        documents=tuple(key[0] for key in place),
+    )
+
+
+def covariate_columns(keys: Sequence[ItemKey], covariates: Covariates) -> FloatArray:
+    """Return the covariates of items, shape (n, covariates), NaN where a text is not given."""
+    columns = [
+        [found.get((key[0], key[1]), np.nan) for key in keys] for found in covariates.values()
+    ]
+    return np.array(columns).reshape(len(columns), len(keys)).T

@@ -1,0 +1,109 @@
+"""Means and covariances of rows of which some values are missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray
+
+_MAX_STEPS = 500
+_TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moments:
+    """Means, shape (k,), and the covariance divided by n, shape (k, k), of `n` rows."""
+
+    means: FloatArray
+    covariance: FloatArray
+    n: int
+
+
+def moments(rows: FloatArray) -> Moments:
+    """Return the maximum-likelihood moments of normal rows, shape (n, k), NaN where missing.
+
+    Without missing values these are the plain ones. Else they are found by the EM algorithm
+    (Little and Rubin 2019, section 11.2), right where values are missing at random given those that
+    are there. The last column must be complete, and each must have a value. Two that no row has
+    together stay independent given the last, from where the algorithm starts.
+    """
+    present = np.isfinite(rows)
+    if present.all():
+        return Moments(means=rows.mean(axis=0), covariance=np.cov(rows.T, ddof=0), n=len(rows))
+    patterns = [_Pattern.of(rows, some) for some in np.unique(present, axis=0)]
+    means, covariance = _start(rows)
+    for _ in range(_MAX_STEPS):
+        parts = [pattern.expected(means, covariance) for pattern in patterns]
+        first = sum((part[0] for part in parts), np.zeros_like(means)) / len(rows)
+        second = sum((part[1] for part in parts), np.zeros_like(covariance)) / len(rows)
+        moved = second - np.outer(first, first)
+        change = float(np.max(np.abs(moved - covariance))) + float(np.max(np.abs(first - means)))
+        means, covariance = first, moved
+        if change <= _TOLERANCE * (1.0 + float(np.max(np.abs(covariance)))):
+            break
+    return Moments(means=means, covariance=covariance, n=len(rows))
+
+
+def _start(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return what each column's regression on the last says of all rows, alone."""
+    last = rows[:, -1]
+    means, slopes, rests = np.zeros((3, rows.shape[1]))
+    for column, values in enumerate(rows.T):
+        seen = np.isfinite(values)
+        own, given = values[seen], last[seen] - last[seen].mean()
+        slopes[column] = own @ given / (given @ given) if np.any(given) else 0.0
+        means[column] = own.mean() + slopes[column] * (last.mean() - last[seen].mean())
+        rests[column] = np.mean((own - own.mean() - slopes[column] * given) ** 2)
+    return means, np.outer(slopes, slopes) * last.var() + np.diag(rests)
+
+
+def regression(covariance: FloatArray, given: IntArray, target: IntArray) -> FloatArray:
+    """Return the coefficients of some columns on others: shape (targets, given).
+
+    `given` and `target` are the columns' places. The pseudo-inverse: columns that repeat one
+    another share what they say.
+    """
+    inverse = np.linalg.pinv(covariance[np.ix_(given, given)], hermitian=True)
+    return np.asarray(covariance[np.ix_(target, given)] @ inverse)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """The rows with the same values missing: how many, the sums, and the sums of products."""
+
+    seen: IntArray
+    missing: IntArray
+    n: int
+    sums: FloatArray
+    products: FloatArray
+
+    @staticmethod
+    def of(rows: FloatArray, present: BoolArray) -> _Pattern:
+        seen = np.flatnonzero(present)
+        own = rows[(np.isfinite(rows) == present).all(axis=1)][:, seen]
+        missing = np.flatnonzero(~present)
+        return _Pattern(seen, missing, len(own), own.sum(axis=0), own.T @ own)
+
+    def expected(self, means: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the expected sums of whole rows and of their products."""
+        k = means.size
+        slopes = regression(covariance, self.seen, self.missing)
+        fill = np.zeros((k, self.seen.size))
+        fill[self.seen, np.arange(self.seen.size)] = 1.0
+        fill[self.missing] = slopes
+        shift = np.zeros(k)
+        shift[self.missing] = means[self.missing] - slopes @ means[self.seen]
+        spread = np.zeros((k, k))
+        spread[np.ix_(self.missing, self.missing)] = (
+            covariance[np.ix_(self.missing, self.missing)]
+            - slopes @ covariance[np.ix_(self.seen, self.missing)]
+        )
+        filled = fill @ self.sums
+        cross = np.outer(filled, shift)
+        products = fill @ self.products @ fill.T + cross + cross.T
+        return (
+            filled + self.n * shift,
+            products + self.n * (np.outer(shift, shift) + spread),
+        )

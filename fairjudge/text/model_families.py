@@ -1,0 +1,53 @@
+"""Families of language models, told by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_FAMILIES = {
+    "GPT": "gpt|chatgpt|davinci|o[134]|codex",
+    "Claude": "claude",
+    "Gemini": "gemini|gemma|palm|bard",
+    "Llama": "llama|vicuna|alpaca",
+    "Mistral": "mistral|mixtral|ministral|magistral",
+    "Qwen": "qwen|qwq",
+    "DeepSeek": "deepseek",
+    "Command": "command-[ar]|cohere|aya",
+    "Phi": "phi",
+    "Grok": "grok",
+    "Nova": "nova",
+    "GLM": "glm|chatglm",
+    "Kimi": "kimi|moonshot",
+    "Granite": "granite",
+    "T5": "t5|flan",
+}
+_NAMES = {
+    family: re.compile(rf"(?<![a-z])(?:{names})(?![a-z])", re.IGNORECASE)
+    for family, names in _FAMILIES.items()
+}
+
+
+def model_family(name: str) -> str | None:
+    """Return the family of a model's or system's name; None where it names none, or several.
+
+    ``"openai:gpt-4o-mini"`` and ``"chatgpt"`` are of one family. A distilled model is of the
+    families that its name has: of several, which, the name does not tell.
+    """
+    found = [family for family, names in _NAMES.items() if names.search(name)]
+    return found[0] if len(found) == 1 else None
+
+
+def own_family(judge: str, systems: Iterable[str]) -> str:
+    """Say that a judge is of one family with writers; nothing where names tell of none.
+
+    Judges prefer what their own family writes (Panickssery, Bowman and Feng 2024).
+    """
+    family = model_family(judge)
+    own = [system for system in dict.fromkeys(systems) if family and model_family(system) == family]
+    if not own:
+        return ""
+    return (
+        f"the judge {judge} and the summaries by {', '.join(own)} are of one family of models "
+        f"({family}): judges tend to favour their own"
+    )

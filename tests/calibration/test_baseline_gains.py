@@ -1,0 +1,143 @@
+"""What a judge adds over baselines, against scipy, scikit-learn's definitions and by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from fairjudge.calibration.agreement import Resampling, baseline_agreement
+from fairjudge.calibration.baseline_gains import against_constant, baseline_gain
+from fairjudge.calibration.baselines import baseline_scores
+from fairjudge.calibration.items import join
+from fairjudge.domain import Cluster, Judgement, Label, Reference, Summary, Undefined
+
+FEW = Resampling(n_resamples=200)
+
+
+def study(values, judged, *, protocol="likert", annotators=1):
+    """Return one summary a document: labels `values` by each annotator, the judge's `judged`."""
+    where = [{"eid": f"d{n}", "system": "s", "aspect": "coverage"} for n in range(len(values))]
+    labels = [
+        Label(**at, annotator=f"ann{k}", value=float(value))
+        for at, value in zip(where, values, strict=True)
+        for k in range(annotators)
+    ]
+    rows = [
+        Judgement(**at, protocol=protocol, judge="j", value=float(value))
+        for at, value in zip(where, judged, strict=True)
+    ]
+    (joined,) = join(rows, labels)
+    return joined
+
+
+def constant(joined):
+    return against_constant(joined, resampling=FEW, rng=np.random.default_rng(0))
+
+
+def test_agreement_and_balanced_accuracy_by_hand():
+    """Labels: 6 yes, 2 no. The judge meets 5 of the yes and 1 of the no.
+
+    Agreement 6/8; the constant yes 6/8; balanced accuracy (5/6 + 1/2) / 2 against 1/2.
+    """
+    joined = study([1, 1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 0, 1, 0], protocol="binary")
+    found = constant(joined)
+    assert (found.answer, found.n_answers) == (1.0, 2)
+    assert found.agreement.value == pytest.approx(6 / 8)
+    assert found.constant_agreement.value == pytest.approx(6 / 8)
+    assert found.added.value == pytest.approx(0.0)
+    assert found.balanced_accuracy.value == pytest.approx((5 / 6 + 1 / 2) / 2)
+    assert found.added_balanced.value == pytest.approx((5 / 6 + 1 / 2) / 2 - 1 / 2)
+
+
+def test_a_judge_that_always_says_the_most_frequent_answer_adds_nothing():
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random(60) < 0.9, 5, rng.integers(1, 5, 60))
+    found = constant(study(labels, np.full(60, 5)))
+    assert found.agreement.value == found.constant_agreement.value > 0.8
+    assert (found.added.low, found.added.high) == (0.0, 0.0)
+    assert found.balanced_accuracy.value == pytest.approx(1 / found.n_answers)
+
+
+def test_every_annotators_label_counts_by_itself():
+    rng = np.random.default_rng(1)
+    labels, judged = rng.integers(1, 6, 50), rng.integers(1, 6, 50)
+    one, three = constant(study(labels, judged)), constant(study(labels, judged, annotators=3))
+    assert one.agreement.value == three.agreement.value == np.mean(labels == judged)
+    assert three.agreement.n == 150
+
+
+def test_a_score_counts_as_the_nearest_answer():
+    labels = [1, 0, 1, 0, 1, 0, 1, 1, 0, 0]
+    judged = [0.9, 0.2, 0.6, 0.4, 0.8, 0.1, 0.2, 0.7, 0.3, 0.9]
+    found = constant(study(labels, judged, protocol="binary"))
+    assert found.agreement.value == pytest.approx(0.8)
+
+
+def test_scales_that_differ_and_labels_that_are_all_equal_have_no_constant_answer():
+    assert isinstance(constant(study([1, 0] * 6, [1, 5] * 6)), Undefined)
+    assert isinstance(constant(study([3] * 12, [1, 5] * 6)), Undefined)
+
+
+def test_the_gain_is_the_difference_of_spearmans():
+    rng = np.random.default_rng(2)
+    quality = rng.integers(1, 6, 80)
+    judged = np.clip(quality + rng.integers(-1, 2, 80), 1, 5)
+    length = quality + 3 * rng.random(80)
+    joined = study(quality, judged)
+    scores = {
+        "longest": {(f"d{n}", "s"): float(length[n]) for n in range(80)},
+        "noise": {(f"d{n}", "s"): float(rng.random()) for n in range(80)},
+    }
+    rng = np.random.default_rng(0)
+    agreement = baseline_agreement(joined, scores, resampling=FEW, rng=rng)
+    found = baseline_gain(joined, agreement, scores, resampling=FEW, rng=rng)
+    assert found.best == "longest"
+    rho = [spearmanr(one, quality).statistic for one in (judged, length)]
+    assert found.gain.value == pytest.approx(rho[0] - rho[1], abs=1e-12)
+    assert found.gain.low < found.gain.value < found.gain.high
+
+
+def test_the_gain_is_over_items_that_the_baseline_scores():
+    rng = np.random.default_rng(3)
+    quality = rng.integers(1, 6, 60)
+    judged = np.clip(quality + rng.integers(-1, 2, 60), 1, 5)
+    joined = study(quality, judged)
+    scores = {"support": {(f"d{n}", "s"): float(quality[n]) for n in range(40)}}
+    agreement = baseline_agreement(joined, scores, resampling=FEW, rng=rng)
+    found = baseline_gain(joined, agreement, scores, resampling=FEW, rng=rng)
+    assert found.gain.n == 40
+    assert found.gain.value == pytest.approx(
+        spearmanr(judged[:40], quality[:40]).statistic - 1.0, abs=1e-12
+    )
+
+
+def test_words_shared_with_sources_and_reference_by_hand():
+    """Of 'the mayor resigned on Monday' the article has all but Monday; of the two answers' words
+    (mayor, resigned, council, voted) the summary has two.
+    """
+    article = {"aid": "a", "content": "The mayor resigned on the third day. " + "filler " * 120}
+    cluster = Cluster.model_validate({"eid": "e", "articles": [article]})
+    summary = Summary(eid="e", system="s", text="The mayor resigned on Monday")
+    found = baseline_scores([summary], [cluster])
+    assert found["source_overlap"]["e", "s"] == pytest.approx(4 / 5)
+    assert "reference_overlap" not in found
+    questions = [
+        {
+            "question": "What happened?",
+            "answer_groups": [
+                [{"aid": "a", "answer": "mayor resigned"}],
+                [{"aid": "a", "answer": "council voted"}],
+            ],
+        }
+    ]
+    told = {"eid": "e", "articles": [article], "question_answers": questions}
+    for one in (Reference.model_validate(told), Cluster.model_validate(told)):
+        assert baseline_scores([summary], [one])["reference_overlap"]["e", "s"] == 0.5
+
+
+def test_words_beyond_the_lead_count_for_the_sources_alone():
+    article = {"aid": "a", "content": "filler " * 120 + "mayor"}
+    cluster = Cluster.model_validate({"eid": "e", "articles": [article]})
+    found = baseline_scores([Summary(eid="e", system="s", text="mayor")], [cluster])
+    assert (found["lead_overlap"]["e", "s"], found["source_overlap"]["e", "s"]) == (0.0, 1.0)

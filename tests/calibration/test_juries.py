@@ -1,0 +1,435 @@
+"""Fitted juries, against numpy's least squares, scikit-learn's stacking and by hand."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from fairjudge.calibration.agreement import Resampling
+from fairjudge.calibration.analysis import Settings, analyse
+from fairjudge.calibration.applying import apply_calibrators
+from fairjudge.calibration.calibrators import assign_folds
+from fairjudge.calibration.effective_number import effective_number
+from fairjudge.calibration.juries import (
+    PRIOR_ITEMS,
+    FittedJury,
+    JuryItems,
+    fit_members,
+    fit_stacking,
+    jury_from_dict,
+)
+from fairjudge.calibration.jury_assessment import BEST, held_out_scores, jury_figures
+from fairjudge.domain import Judgement, Label, Summary, Undefined
+from fairjudge.errors import InputError
+
+FEW = Resampling(n_resamples=200)
+
+
+def items(n_documents=60, *, noise=(0.5, 0.7, 0.9), shared=0.4, missing=0.0, seed=0, per=3):
+    """Return judges of noisy, correlated errors on quality; labels are the quality."""
+    rng = np.random.default_rng(seed)
+    documents = np.repeat(np.arange(n_documents), per)
+    quality = rng.normal(size=n_documents)[documents] * 0.6 + rng.normal(size=documents.size) * 0.8
+    common = shared * rng.normal(size=(documents.size, 1))
+    scores = (
+        quality[:, None] + common + np.array(noise) * rng.normal(size=(documents.size, len(noise)))
+    )
+    scores[rng.random(scores.shape) < missing] = np.nan
+    return JuryItems(
+        scores=scores,
+        mapped=scores,
+        covariates=np.empty((documents.size, 0)),
+        labels=quality,
+        documents=tuple(map(str, documents)),
+    )
+
+
+def figures(given, **options):
+    names = [f"j{place}" for place in range(given.scores.shape[1])]
+    return jury_figures(
+        given,
+        names,
+        weights=np.zeros(len(names)),
+        method=options.get("method", "linear"),
+        n_folds=10,
+        resampling=FEW,
+        rng=np.random.default_rng(0),
+    )
+
+
+def test_weights_are_those_of_penalised_least_squares():
+    """Rows that say 'all members alike' are added to numpy's least squares."""
+    given = items()
+    values, labels = given.scores, given.labels
+    found = fit_stacking(values, labels, n_members=3)
+    centred, y = values - values.mean(axis=0), labels - labels.mean()
+    size = values.var(axis=0).mean()
+    extra = np.sqrt(PRIOR_ITEMS * size) * (np.eye(3) - 1 / 3)
+    theirs = np.linalg.lstsq(np.vstack([centred, extra]), np.r_[y, np.zeros(3)], rcond=None)[0]
+    intercept, weights = found.weights(np.ones(3, dtype=bool))
+    assert weights == pytest.approx(theirs, abs=1e-12)
+    assert intercept == pytest.approx(labels.mean() - theirs @ values.mean(axis=0), abs=1e-12)
+
+
+def test_members_that_are_missing_leave_the_regression_of_the_others():
+    given = items()
+    values = given.scores.copy()
+    found = fit_stacking(values, given.labels, n_members=3)
+    alone = fit_stacking(values[:, :2], given.labels, n_members=2)
+    values[:, 2] = np.nan
+    assert found(values) == pytest.approx(alone(values[:, :2]), abs=1e-10)
+    values[:] = np.nan
+    assert np.isnan(found(values)).all()
+
+
+def test_a_missing_member_is_no_average_one():
+    """Filled with its mean, the others would weigh too little: the error is larger."""
+    given = items(400, noise=(0.5, 0.5), shared=0.0)
+    found = fit_stacking(given.scores, given.labels, n_members=2)
+    one = given.scores.copy()
+    one[:, 1] = np.nan
+    filled = given.scores.copy()
+    filled[:, 1] = filled[:, 1].mean()
+    ours, theirs = (np.mean((found(some) - given.labels) ** 2) for some in (one, filled))
+    assert ours < 0.95 * theirs
+
+
+def test_a_covariate_is_weighed_too():
+    given = items(100)
+    rng = np.random.default_rng(1)
+    length = rng.normal(size=len(given.labels))
+    labels = given.labels + length
+    alone = fit_stacking(given.scores, labels, n_members=3)
+    with_length = np.column_stack([given.scores, length])
+    found = fit_stacking(with_length, labels, n_members=3)
+    rmse = [
+        np.sqrt(np.mean((one - labels) ** 2)) for one in (alone(given.scores), found(with_length))
+    ]
+    assert rmse[1] < 0.6 * rmse[0]
+    _, weights = found.weights(np.ones(4, dtype=bool))
+    assert weights[3] == pytest.approx(1.0, abs=0.1)
+
+
+def test_held_out_scores_never_saw_their_document():
+    """Labels that are pure noise are predicted no better than by their mean."""
+    given = items(80)
+    noise = np.random.default_rng(5).normal(size=80)[np.arange(240) // 3]
+    blind = JuryItems(
+        scores=given.scores,
+        mapped=given.scores,
+        covariates=given.covariates,
+        labels=noise,
+        documents=given.documents,
+    )
+    found = figures(blind, method="isotonic")
+    assert found.rmse.value > noise.std()
+
+
+def test_held_out_scores_are_those_of_a_fit_without_the_fold():
+    given = items(30)
+    found = held_out_scores(
+        given, ["a", "b", "c"], method="linear", n_folds=5, rng=np.random.default_rng(3)
+    )
+    rng = np.random.default_rng(3)
+    folds = assign_folds(given.documents, 5, rng)
+    fitted = fit_members(given.some(folds != 0), method="linear", rng=rng)
+    test = given.some(folds == 0)
+    low, high = given.labels[folds != 0].min(), given.labels[folds != 0].max()
+    expected = np.clip(fitted.stacking(fitted.values(test)), low, high)
+    assert found.jury[folds == 0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_best_judge_is_chosen_inside_the_folds():
+    """Twelve judges that know nothing: the one that looks best is no better on other documents."""
+    rng = np.random.default_rng(2)
+    given = items(40)
+    many = JuryItems(
+        scores=rng.normal(size=(120, 12)),
+        mapped=rng.normal(size=(120, 12)),
+        covariates=np.empty((120, 0)),
+        labels=given.labels,
+        documents=given.documents,
+    )
+    found = figures(many)
+    own = {name: one.rmse.value for name, one in found.compared.items() if name.startswith("j")}
+    assert found.compared[BEST].rmse.value >= min(own.values())
+    assert found.compared[BEST].rmse.value > 0.98 * given.labels.std()
+
+
+def test_the_best_judge_of_those_that_scored_an_item_stands_in():
+    given = items(60, missing=0.4)
+    found = held_out_scores(
+        given, ["a", "b", "c"], method="linear", n_folds=5, rng=np.random.default_rng(0)
+    )
+    scored = np.isfinite(given.scores)
+    assert np.array_equal(np.isfinite(found.others[BEST]), scored.any(axis=1))
+    only = scored.sum(axis=1) == 1
+    assert found.others[BEST][only] == pytest.approx(
+        [
+            found.others["abc"[int(np.argmax(row))]][where]
+            for where, row in zip(np.flatnonzero(only), scored[only], strict=True)
+        ]
+    )
+
+
+def test_gains_are_differences_of_root_mean_squares():
+    given = items()
+    found = held_out_scores(
+        given, ["j0", "j1", "j2"], method="linear", n_folds=10, rng=np.random.default_rng(0)
+    )
+    shown = figures(given)
+    rmse = {
+        name: np.sqrt(np.mean((one - given.labels) ** 2))
+        for name, one in {"jury": found.jury, **found.others}.items()
+    }
+    assert shown.rmse.value == pytest.approx(rmse["jury"], abs=1e-12)
+    for name, one in shown.compared.items():
+        assert one.rmse.value == pytest.approx(rmse[name], abs=1e-12)
+        assert one.gain.value == pytest.approx(rmse[name] - rmse["jury"], abs=1e-12)
+
+
+def test_a_jury_of_good_judges_gains_and_a_copy_adds_nothing():
+    given = items(150, noise=(0.6, 0.6), shared=0.0)
+    doubled = JuryItems(
+        scores=given.scores[:, [0, 1, 1]],
+        mapped=given.scores[:, [0, 1, 1]],
+        covariates=given.covariates,
+        labels=given.labels,
+        documents=given.documents,
+    )
+    found = figures(doubled)
+    assert found.compared[BEST].gain.low > 0
+    assert [one.adds for one in found.members] == [True, False, False]
+    assert found.members[1].loss.value == pytest.approx(0.0, abs=2e-3)
+
+
+def test_kish_of_equal_correlations_by_hand():
+    """Errors of two judges that are one error and its copy: worth 1; independent ones: about 2."""
+    rng = np.random.default_rng(0)
+    errors = rng.normal(size=(500, 2))
+    options = {
+        "documents": np.arange(500),
+        "n_documents": 500,
+        "resampling": FEW,
+        "rng": rng,
+    }
+    assert effective_number(errors[:, [0, 0]], **options).number.value == pytest.approx(1.0)
+    r = np.corrcoef(errors.T)[0, 1]
+    found = effective_number(errors, **options)
+    assert found.correlation.value == pytest.approx(r, abs=1e-12)
+    assert found.number.value == pytest.approx(2 / (1 + r), abs=1e-12)
+    assert found.without == (1.0, 1.0)
+
+
+def test_the_mean_correlation_is_numpys_over_shared_items():
+    given = items(50, missing=0.3)
+    errors = given.scores - given.labels[:, None]
+    found = effective_number(
+        errors,
+        documents=np.arange(150) // 3,
+        n_documents=50,
+        resampling=FEW,
+        rng=np.random.default_rng(0),
+    )
+    pairs = []
+    for i, j in combinations(range(3), 2):
+        both = np.isfinite(errors[:, i]) & np.isfinite(errors[:, j])
+        pairs.append(np.corrcoef(errors[both, i], errors[both, j])[0, 1])
+    assert found.correlation.value == pytest.approx(np.mean(pairs), abs=1e-12)
+    assert found.number.value == pytest.approx(3 / (1 + 2 * np.mean(pairs)), abs=1e-12)
+    assert found.without[0] == pytest.approx(2 / (1 + pairs[2]), abs=1e-12)
+    assert found.correlation.low < found.correlation.value < found.correlation.high
+
+
+def test_judges_that_share_no_items_have_no_effective_number():
+    errors = np.random.default_rng(0).normal(size=(40, 2))
+    errors[:20, 0], errors[20:, 1] = np.nan, np.nan
+    found = effective_number(
+        errors,
+        documents=np.arange(40),
+        n_documents=40,
+        resampling=FEW,
+        rng=np.random.default_rng(0),
+    )
+    assert isinstance(found.number, Undefined)
+
+
+def study(*, judges=("a", "b"), variants=(None,), protocol="likert", n=40):
+    """Return judgements by several judges or prompts, and the labels."""
+    rng = np.random.default_rng(0)
+    judgements, labels = [], []
+    for document in range(n):
+        for system in ("x", "y"):
+            where = {"eid": f"d{document}", "system": system, "aspect": "coverage"}
+            quality = rng.integers(1, 6)
+            labels.append(Label(**where, annotator="ann", value=float(quality)))
+            for judge in judges:
+                for variant in variants:
+                    value = float(np.clip(quality + rng.integers(-1, 2), 1, 5))
+                    told = {} if variant is None else {"variant": variant}
+                    judgements.append(
+                        Judgement(**where, protocol=protocol, judge=judge, value=value, **told)
+                    )
+    return judgements, labels
+
+
+def analysed(judgements, labels, **settings):
+    return analyse(
+        judgements,
+        labels,
+        settings=Settings(resampling=FEW, **settings),
+        summaries=[
+            Summary(eid=f"d{n}", system=s, text="word " * (n + 1)) for n in range(40) for s in "xy"
+        ],
+    )
+
+
+def test_two_judges_are_a_jury_and_one_is_none():
+    (jury,) = analysed(*study()).juries
+    assert jury.names == ("a", "b")
+    assert isinstance(jury.fitted, FittedJury)
+    assert analysed(*study(judges=("a",))).juries == ()
+
+
+def test_prompts_of_one_judge_are_a_jury():
+    judgements, labels = study(judges=("a",), variants=("terse", "long"))
+    (jury,) = analysed(judgements, labels).juries
+    assert jury.names == ("a, prompt terse", "a, prompt long")
+    applied = apply_calibrators([jury.fitted], judgements)
+    assert applied.n_by_juries == 80
+    assert (applied.judgements[0].model_extra or {})["members"].keys() == set(jury.names)
+
+
+def test_what_a_jury_said_is_no_member():
+    judgements, labels = study()
+    said = [
+        row.model_copy(update={"judge": "jury-mean(a,b)", "members": {"a": 1.0, "b": 2.0}})
+        for row in judgements
+        if row.judge == "a"
+    ]
+    said = [Judgement.model_validate(row.to_json()) for row in said]
+    (jury,) = analysed([*said, *judgements], labels).juries
+    assert jury.names == ("a", "b")
+
+
+def test_a_judge_without_variation_is_left_out_and_said():
+    judgements, labels = study(judges=("a", "b", "c"))
+    flat = [
+        row.model_copy(update={"value": 3.0}) if row.judge == "c" else row for row in judgements
+    ]
+    (jury,) = analysed(flat, labels).juries
+    assert jury.names == ("a", "b")
+    assert "same score" in jury.left_out["c"]
+
+
+def test_likert_and_yes_or_no_judges_are_one_jury():
+    judgements, labels = study(judges=("a", "b"))
+    mixed = [
+        row
+        if row.judge == "a"
+        else row.model_copy(
+            update={"protocol": "binary", "value": float(row.value > 3), "scored_by": "entailment"}
+        )
+        for row in judgements
+    ]
+    (jury,) = analysed(mixed, labels).juries
+    assert jury.names == ("a", "b")
+    assert jury.figures.effective.number.value > 1
+
+
+def test_a_jury_survives_its_file_and_says_the_same():
+    judgements, labels = study(judges=("a", "b", "c"))
+    (jury,) = analysed(judgements, labels, covariates=("length",)).juries
+    read = jury_from_dict(json.loads(json.dumps(jury.fitted.to_dict())))
+    assert read == jury.fitted
+    some = [row for row in judgements if not (row.judge == "b" and row.eid == "d0")]
+    applied = apply_calibrators([read], some)
+    assert applied.n_by_juries == 80
+    first = applied.judgements[0]
+    assert first.judge == "jury-fitted(a,b,c)"
+    assert (first.model_extra or {})["n_scored"] == 2
+    own = [row.value for row in judgements if row.eid == "d0" and row.system == "x"]
+    assert first.value == pytest.approx(read(np.array([[own[0], np.nan, own[2]]]))[0], abs=1e-12)
+
+
+def test_covariates_change_what_a_jury_says():
+    judgements, labels = study()
+    (jury,) = analysed(judgements, labels, covariates=("length",)).juries
+    scores = np.array([[3.0, 3.0], [3.0, 3.0]])
+    short, long = jury.fitted(scores, np.array([[1.0], [3.0]]))
+    assert short != long
+    assert np.isfinite(jury.fitted(scores)).all()
+
+
+def test_one_member_alone_is_no_jury():
+    judgements, labels = study()
+    (jury,) = analysed(judgements, labels).juries
+    assert (
+        apply_calibrators([jury.fitted], [r for r in judgements if r.judge == "a"]).n_by_juries == 0
+    )
+
+
+def test_an_item_that_no_member_scored_is_unscored():
+    judgements, labels = study()
+    (jury,) = analysed(judgements, labels).juries
+    silent = [
+        row
+        if row.eid != "d0"
+        else Judgement.model_validate({**row.to_json(), "value": None, "unscored": "refused"})
+        for row in judgements
+    ]
+    first = apply_calibrators([jury.fitted], silent).judgements[0]
+    assert (first.value, first.unscored) == (None, "refused")
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"fairjudge_jury": 2}, "fairjudge_jury"),
+        ({"members": [1]}, "members"),
+        ({"covariates": ["colour"]}, "covariates"),
+        ({"label_range": [1]}, "label_range"),
+        ({"stacking": None}, "stacking"),
+        ({"stacking": {"means": [1.0], "covariance": [[1.0]], "n": 5}}, "means"),
+        ({"stacking": {"means": [1, 1, 1], "covariance": [[1], [1], [1]], "n": 5}}, "covariance"),
+        ({"stacking": {"means": [1, 1, 1], "covariance": [[1, 1, 1]] * 3, "n": 0}}, "n"),
+    ],
+)
+def test_what_is_no_jury_is_named(change, field):
+    (jury,) = analysed(*study()).juries
+    with pytest.raises(InputError) as error:
+        jury_from_dict(jury.fitted.to_dict() | change)
+    assert error.value.field == field
+
+
+def test_few_labels_make_no_jury():
+    judgements, labels = study(n=10)
+    (jury,) = analysed(judgements, labels).juries
+    assert "needs" in next(iter(jury.left_out.values()))
+    assert isinstance(jury.fitted, Undefined)
+
+
+def test_intervals_hold_the_truth_in_most_of_a_hundred_data_sets():
+    """Errors share a part: r of two judges is its variance over the root of theirs.
+
+    The benchmark draws 2,000; of 100 fair intervals 95 hold the truth, give or take 2.2.
+    """
+    noise, shared = np.array([0.5, 0.7, 0.9]), 0.4
+    spread = np.sqrt(shared**2 + noise**2)
+    r = np.mean([shared**2 / (spread[i] * spread[j]) for i, j in combinations(range(3), 2)])
+    held = []
+    for seed in range(100):
+        given = items(60, noise=tuple(noise), shared=shared, seed=seed)
+        found = effective_number(
+            given.scores - given.labels[:, None],
+            documents=np.arange(180) // 3,
+            n_documents=60,
+            resampling=FEW,
+            rng=np.random.default_rng(seed),
+        )
+        assert found.number.low < found.number.value < found.number.high
+        held.append(found.number.low <= 3 / (1 + 2 * r) <= found.number.high)
+    assert 0.88 <= np.mean(held) <= 0.99

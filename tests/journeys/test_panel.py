@@ -1,0 +1,161 @@
+"""A jury from the command line: judge, calibrate on labels, apply to what has none, rank.
+
+Three recorded judges of different scales and skill, one of which has gaps and one of which is a
+local model's yes-or-no score; and a server on loopback for the one that judges here.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_tools import reference, write_jsonl
+from stub_server import Fault, StubServer
+
+N, LABELLED = 80, 50
+SYSTEMS = {"gpt-3.5": -0.8, "claude-3": 0.0, "M7": 0.8}
+JUDGES = ("careful", "hasty", "local")
+
+
+def rows_of(name: str) -> list[dict]:
+    return [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
+
+
+@pytest.fixture
+def quality() -> dict[tuple[str, str], float]:
+    """Write the recorded judges and the labels of the first documents; return what people think."""
+    rng = np.random.default_rng(11)
+    rows: dict[str, list[dict]] = {name: [] for name in JUDGES}
+    truth, labels = {}, []
+    for n in range(N):
+        for system, level in SYSTEMS.items():
+            of = {"eid": f"e{n:02}", "system": system, "aspect": "coverage"}
+            value = float(np.clip(np.round(3 + level + 0.9 * rng.normal()), 1, 5))
+            truth[of["eid"], system] = value
+            if n < LABELLED:
+                labels.append(of | {"annotator": "ann", "value": value})
+            shared = 0.4 * rng.normal()
+            said = {
+                "careful": int(np.clip(round(value + shared + 0.6 * rng.normal()), 1, 5)),
+                "hasty": int(np.clip(round(2 + value / 2 + shared + 0.7 * rng.normal()), 1, 5)),
+                "local": round(float(1 / (1 + np.exp(3 - value + rng.normal()))), 3),
+            }
+            for name, score in said.items():
+                own = of | {"judge": name, "protocol": "likert", "value": score}
+                if name == "local":
+                    own |= {"protocol": "binary", "scored_by": "entailment"}
+                if name == "hasty" and n % 4 == 1:
+                    own |= {"value": None, "unscored": "refused"}
+                rows[name].append(own)
+    for name, some in rows.items():
+        write_jsonl(Path(f"{name}.jsonl"), some)
+    write_jsonl(Path("labels.jsonl"), labels)
+    return truth
+
+
+def rmse(rows: list[dict], truth: dict[tuple[str, str], float], judge: str) -> float:
+    """Return the distance from people on documents that had no label."""
+    errors = [
+        row["value"] - truth[row["eid"], row["system"]]
+        for row in rows
+        if row["judge"] == judge and row["value"] is not None and int(row["eid"][1:]) >= LABELLED
+    ]
+    assert errors
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
+    files = [f"{name}.jsonl" for name in JUDGES]
+    done = cli(
+        *("calibrate", *files, "--labels", "labels.jsonl", "--max-unscored", "0.2"),
+        *("--save", "jury.json", "--json", "c.json", "--html", "c.html", "--resamples", "300"),
+    )
+    assert done.code == 0, done.err
+    printed = " ".join(done.out.split())
+    assert "The jury of 3 judges in coverage, fitted on labels," in printed
+    assert "independent ones: their errors correlate" in printed
+    assert "a jury of 3 judges" in Path("c.html").read_text("utf-8")
+    (jury,) = json.loads(Path("c.json").read_text("utf-8"))["juries"]
+    assert jury["judges"] == list(JUDGES)
+    assert jury["n_items"] == 3 * LABELLED
+    assert jury["n_complete"] < jury["n_items"]
+    assert 1 < jury["effective_number"]["value"] < 3
+    best = next(one for one in jury["compared"] if one["name"] == "best single judge")
+    assert best["gain"]["value"] > 0
+
+    # The judges of new documents, and of the labelled ones, in three files.
+    done = cli("apply", "jury.json", *files, "-o", "applied.jsonl")
+    assert done.code == 0, done.err
+    assert f"{3 * N} judgements by juries" in done.err
+    rows = rows_of("applied.jsonl")
+    name = "jury-fitted(careful,hasty,local)"
+    said = [row for row in rows if row["judge"] == name]
+    assert len(said) == 3 * N
+    assert {row["n_scored"] for row in said} == {2, 3}
+    by_judge = {judge: rmse(rows, quality, judge) for judge in (name, *JUDGES)}
+    assert by_judge[name] == min(by_judge.values())
+
+    # What a jury says is measured like any other judge.
+    write_jsonl(Path("said.jsonl"), said)
+    write_jsonl(
+        Path("all.jsonl"),
+        [
+            {"eid": eid, "system": system, "aspect": "coverage", "annotator": "ann", "value": value}
+            for (eid, system), value in quality.items()
+        ],
+    )
+    done = cli("calibrate", "said.jsonl", "--labels", "all.jsonl", "--json", "again.json")
+    assert done.code == 0, done.err
+    (group,) = json.loads(Path("again.json").read_text("utf-8"))["groups"]
+    assert group["judge"] == name
+    assert group["agreement"]["pooled"]["spearman"]["value"] > 0.6
+
+
+def test_several_judges_of_pairs_rank_together(cli):
+    """One judge decides by a coin: it is found out, and moves nothing."""
+    rng = np.random.default_rng(3)
+    names = list(SYSTEMS)
+    for judge, slope in (("sharp", 3.0), ("fair", 1.5), ("coin", 0.0)):
+        rows = []
+        for n in range(N):
+            for a, b in (names[:2], names[1:], names[::2]):
+                for order in ("ab", "ba"):
+                    p = 1 / (1 + np.exp(-slope * (SYSTEMS[a] - SYSTEMS[b])))
+                    value = "a" if rng.random() < p else "b"
+                    rows.append(
+                        {"eid": f"e{n}", "system_a": a, "system_b": b, "order": order}
+                        | {"aspect": "coverage", "protocol": "pairwise", "judge": judge}
+                        | {"value": value}
+                    )
+        write_jsonl(Path(f"{judge}.jsonl"), rows)
+    done = cli("rank", "sharp.jsonl", "fair.jsonl", "coin.jsonl", "--json", "r.json",
+               "--html", "r.html")  # fmt: skip
+    assert done.code == 0, done.err
+    assert "By 3 judges together M7 ranks first in coverage" in " ".join(done.out.split())
+    assert "Ranking by 3 judges together" in Path("r.html").read_text("utf-8")
+    report = json.loads(Path("r.json").read_text("utf-8"))
+    assert len(report["groups"]) == 3
+    (group,) = report["together"]
+    assert [one["system"] for one in group["systems"]] == ["M7", "claude-3", "gpt-3.5"]
+    found = {one["judge"]: one["discrimination"] for one in group["judges"]}
+    assert found["coin"]["high"] < found["fair"]["low"] < found["sharp"]["high"]
+
+
+def test_a_judge_of_the_writers_family_is_told_before_it_judges(cli, server: StubServer):
+    write_jsonl(Path("r.jsonl"), [reference("e0")])
+    write_jsonl(
+        Path("s.jsonl"),
+        [{"eid": "e0", "system": system, "text": "The bridge is shut."} for system in SYSTEMS],
+    )
+    server.fail(*[Fault(status=401)] * 10)
+    done = cli(
+        *("judge", "--references", "r.jsonl", "--summaries", "s.jsonl", "--aspect", "coverage"),
+        *("--protocol", "likert", "-o", "j.jsonl", "--base-url", server.v1),
+        *("--backend", "openai:gpt-4o-mini"),
+    )
+    assert done.code != 0  # nothing was judged, and yet it was told
+    told = " ".join(done.err.split())
+    assert "summaries by gpt-3.5 are of one family of models (GPT)" in told
+    assert "claude-3" not in told

@@ -1,0 +1,77 @@
+"""Moments of rows with missing values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import multivariate_normal
+
+from fairjudge.stats.multinormal import moments, regression
+
+
+def drawn(n, *, missing, seed=0):
+    rng = np.random.default_rng(seed)
+    root = np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.5, -0.3, 0.7]])
+    rows = rng.normal(size=(n, 3)) @ root.T + [1.0, -2.0, 0.5]
+    rows[:, :2][rng.random((n, 2)) < missing] = np.nan
+    return rows
+
+
+def test_complete_rows_have_the_plain_moments():
+    rows = drawn(40, missing=0.0)
+    found = moments(rows)
+    assert found.means == pytest.approx(rows.mean(axis=0), abs=1e-14)
+    assert found.covariance == pytest.approx(np.cov(rows.T, bias=True), abs=1e-14)
+
+
+def test_em_finds_the_maximum_of_the_observed_likelihood():
+    """Against scipy: no other moments make what is there more likely."""
+    rows = drawn(60, missing=0.3)
+    lower = np.tril_indices(3)
+
+    def loss(parameters):
+        root = np.zeros((3, 3))
+        root[lower] = parameters[3:]
+        covariance = root @ root.T + 1e-12 * np.eye(3)
+        total = 0.0
+        for row in rows:
+            seen = np.flatnonzero(np.isfinite(row))
+            total -= multivariate_normal.logpdf(
+                row[seen], parameters[:3][seen], covariance[np.ix_(seen, seen)]
+            )
+        return total
+
+    start = np.r_[np.nanmean(rows, axis=0), np.eye(3)[lower]]
+    best = minimize(loss, start, method="BFGS", options={"gtol": 1e-6})
+    found = moments(rows)
+    ours = np.r_[found.means, np.linalg.cholesky(found.covariance)[lower]]
+    assert loss(ours) <= best.fun + 1e-6
+    assert found.means == pytest.approx(best.x[:3], abs=1e-4)
+
+
+def test_columns_that_no_row_has_together_are_taken_as_independent_given_the_rest():
+    rng = np.random.default_rng(3)
+    label = rng.normal(size=200)
+    rows = np.column_stack([label + rng.normal(size=200), label + rng.normal(size=200), label])
+    rows[:100, 0], rows[100:, 1] = np.nan, np.nan
+    covariance = moments(rows).covariance
+    inverse = np.linalg.inv(covariance)
+    assert abs(inverse[0, 1]) < 1e-4 * inverse[0, 0]
+
+
+def test_regression_is_that_of_least_squares():
+    rows = drawn(50, missing=0.0)
+    design = np.column_stack([np.ones(50), rows[:, :2]])
+    theirs = np.linalg.lstsq(design, rows[:, 2], rcond=None)[0][1:]
+    covariance = moments(rows).covariance
+    ours = regression(covariance, np.array([0, 1]), np.array([2]))[0]
+    assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+def test_a_column_twice_shares_its_coefficient():
+    rows = drawn(50, missing=0.0)
+    doubled = np.column_stack([rows[:, 0], rows[:, 0], rows[:, 2]])
+    slope = np.polyfit(rows[:, 0], rows[:, 2], 1)[0]
+    ours = regression(moments(doubled).covariance, np.array([0, 1]), np.array([2]))[0]
+    assert ours == pytest.approx([slope / 2, slope / 2], abs=1e-10)
