@@ -21,6 +21,8 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +32,9 @@ from _summeval import DATA, JUDGES
 
 import fairjudge as fj
 from fairjudge.analysis.calibrating import trained_support
-from fairjudge.calibration.agreement import Resampling, baseline_agreement
+from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.baseline_gains import ConstantAnswer, baseline_gain
-from fairjudge.calibration.items import join
+from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.judge_ranking import JudgeRanking, rank_by_judges
 from fairjudge.calibration.juries import JuryItems
 from fairjudge.calibration.jury_assessment import JuryFigures, jury_figures
@@ -183,21 +185,19 @@ def _gains(rng: np.random.Generator, n_documents: int, n_resamples: int) -> dict
     """Draw a judge and a baseline, which is worse, and return what the judge adds."""
     documents = np.repeat(np.arange(n_documents), N_ITEMS)
     quality = 0.5 * rng.normal(size=n_documents)[documents] + 0.9 * rng.normal(size=documents.size)
-    answers = np.clip(np.round(4 + quality), 1, 5)
-    judged = np.clip(np.round(4 + quality + 0.7 * rng.normal(size=documents.size)), 1, 5)
-    names = [(f"d{d}", f"s{place % N_ITEMS}") for place, d in enumerate(documents)]
-    rows, labels = [], []
-    for (eid, system), said, value in zip(names, judged, answers, strict=True):
-        of = {"eid": eid, "system": system, "aspect": "coverage"}
-        rows.append(_row(of, "judge", "likert", {"value": float(said)}))
-        labels.append(Label(**of, annotator="ann", value=float(value)))
-    (joined,) = join(rows, labels)
-    length = quality + 1.5 * rng.normal(size=documents.size)
-    scores = {"length": dict(zip(names, length.tolist(), strict=True))}
-    resampling = Resampling(n_resamples=n_resamples)
-    agreement = baseline_agreement(
-        joined, scores, resampling=Resampling(n_resamples=2), rng=np.random.default_rng(0)
+    answers = np.clip(np.round(3 + quality), 1, 5)
+    joined = replace(
+        _pattern(n_documents),
+        human=answers,
+        ratings=answers[:, None],
+        judged=np.clip(np.round(3 + quality + 0.7 * rng.normal(size=documents.size)), 1, 5),
     )
+    length = quality + 1.5 * rng.normal(size=documents.size)
+    items = [(key[0], key[1]) for key in joined.keys]
+    scores = {"length": dict(zip(items, length.tolist(), strict=True))}
+    one = Estimate(value=0.5, n=answers.size, low=None, high=None, level=0.95, method="")
+    agreement: Any = {"length": {"pooled": {"spearman": one}}}  # which baseline is the best
+    resampling = Resampling(n_resamples=n_resamples)
     found = baseline_gain(joined, agreement, scores, resampling=resampling, rng=rng)
     assert isinstance(found.constant, ConstantAnswer)
     named = {
@@ -205,8 +205,21 @@ def _gains(rng: np.random.Generator, n_documents: int, n_resamples: int) -> dict
         "judge's agreement": found.constant.agreement,
         "added to the constant's agreement": found.constant.added,
         "judge's balanced accuracy": found.constant.balanced_accuracy,
+        "added to the constant's balanced accuracy": found.constant.added_balanced,
     }
     return {name: one for name, one in named.items() if isinstance(one, Estimate)}
+
+
+@cache
+def _pattern(n_documents: int) -> Joined:
+    """Join items of any values, for others to take their places."""
+    rows, labels = [], []
+    for place in range(n_documents * N_ITEMS):
+        of = {"eid": f"d{place // N_ITEMS}", "system": f"s{place % N_ITEMS}", "aspect": "coverage"}
+        rows.append(_row(of, "judge", "likert", {"value": 1.0 + place % 5}))
+        labels.append(Label(**of, annotator="ann", value=1.0 + place % 5))
+    (joined,) = join(rows, labels)
+    return joined
 
 
 def simulate_ranking(n_datasets: int) -> dict[str, Any]:

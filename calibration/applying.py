@@ -42,14 +42,17 @@ def apply_calibrators(
     judgements: Iterable[Judgement],
     *,
     covariates: Covariates | None = None,
+    told_apart: Sequence[Judgement] | None = None,
 ) -> Applied:
     """Replace each score by the human score it stands for; the old one is kept as ``uncalibrated``.
 
     A judgement takes the first calibrator of its judge, aspect, protocol and unit; one
     that names none of them is for all. A fitted jury of which two members or more judged adds a
-    judgement of each item; `covariates` that it was fitted with are missing where not given.
+    judgement of each item. `covariates` that it was fitted with are missing where not given;
+    `told_apart` are the same judgements under the names that settings give their judges.
     """
     rows = tuple(judgements)
+    members = rows if told_apart is None else told_apart
     curves = [one for one in calibrators if isinstance(one, Calibrator)]
     out: list[Judgement] = []
     n_calibrated = n_outside = n_unscored = 0
@@ -68,7 +71,7 @@ def apply_calibrators(
         row
         for jury in calibrators
         if isinstance(jury, FittedJury)
-        for row in jury_judgements(jury, rows, covariates=covariates)
+        for row in jury_judgements(jury, members, covariates=covariates)
     ]
     return Applied(
         judgements=(*said, *out),
@@ -106,7 +109,8 @@ def jury_judgements(
     ).reshape(len(keys), len(names))
     given = covariates or {}
     known: Covariates = {name: given.get(name, {}) for name in jury.covariates}
-    first = jury.members[0].calibrator
+    protocols = {member.calibrator.protocol for member in jury.members}
+    protocol = protocols.pop() if len(protocols) == 1 else "likert"  # a number, whatever was asked
     for key, value in zip(keys, jury(scores, covariate_columns(keys, known)).tolist(), strict=True):
         said = items[key]
         yield Judgement.model_validate(
@@ -115,7 +119,7 @@ def jury_judgements(
                 "system": key[1],
                 "aspect": jury.aspect,
                 "unit": key[3],
-                "protocol": first.protocol,
+                "protocol": protocol,
                 "judge": jury.name,
                 "value": value if np.isfinite(value) else None,
                 "unscored": None if np.isfinite(value) else why[key].most_common(1)[0][0],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairjudge.calibration.agreement import Agreement, Resampling, baseline_values
+from fairjudge.calibration.agreement import FEWEST_ITEMS, Agreement, Resampling, baseline_values
 from fairjudge.calibration.baselines import Scores
 from fairjudge.calibration.comparison import compare_judges
 from fairjudge.calibration.items import Joined
@@ -24,8 +24,10 @@ class ConstantAnswer:
     """What always giving people's most frequent answer comes to, beside the judge.
 
     Shares of single labels, in [0, 1]. ``balanced_accuracy`` is the mean over answers of the share
-    that the judge meets of them; of a constant it is 1 / ``n_answers``. ``added`` is the judge's
-    agreement less the constant's, and ``added_balanced`` the same of balanced accuracies.
+    that the judge meets of them, over the ``n_answers`` that people gave `FEWEST_ITEMS` times or
+    more: of a rarer one the share says too little. Of a constant it is 1 / ``n_answers``.
+    ``added`` is the judge's agreement less the constant's, ``added_balanced`` the same of balanced
+    accuracies.
     """
 
     answer: float
@@ -107,6 +109,7 @@ def against_constant(
         return Undefined(why=f"labels take {answers.size} values: expected 2 to {MOST_ANSWERS}")
     judged = np.argmin(np.abs(joined.judged[:, None] - answers), axis=1)[items]
     counts = np.bincount(given)
+    counted = counts >= FEWEST_ITEMS
     constant = int(np.argmax(counts))
     documents, distinct = codes(joined.documents)
     own = np.eye(answers.size)[given]
@@ -117,7 +120,7 @@ def against_constant(
         said, met = np.split(drawn @ sums, 2, axis=1)
         n = said.sum(axis=1)
         agreement, modal = divide(met.sum(axis=1), n), divide(said[:, constant], n)
-        known = said > 0.0
+        known = (said > 0.0) & counted
         recalls = np.where(known, divide(met, said), 0.0)
         balanced = divide(recalls.sum(axis=1), known.sum(axis=1).astype(float))
         chance = divide(np.ones(len(n)), known.sum(axis=1).astype(float))
@@ -135,7 +138,7 @@ def against_constant(
     agreement, modal, balanced, added, added_balanced = found
     return ConstantAnswer(
         answer=float(answers[constant]),
-        n_answers=answers.size,
+        n_answers=int(counted.sum()),
         agreement=agreement,
         constant_agreement=modal,
         balanced_accuracy=balanced,

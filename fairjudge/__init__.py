@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from fairjudge.api.calibrating import Calibration, calibrate
     from fairjudge.api.cascading import Cascade, cascade
     from fairjudge.api.comparing import check, compare, rank
+    from fairjudge.api.converting import convert
     from fairjudge.api.exporting import export
     from fairjudge.api.findings import Findings
     from fairjudge.api.importing import import_replies
     from fairjudge.api.judging import Judge, JudgeResult
     from fairjudge.api.reporting import report
     from fairjudge.api.summarizing import Summaries, asummarize, summarize
+    from fairjudge.converting import Converted
     from fairjudge.datasets import (
         example_path,
         read_clusters,
@@ -71,6 +73,8 @@ _HOMES = {
     "read_labels": "datasets",
     "read_references": "datasets",
     "read_summaries": "datasets",
+    "Converted": "converting",
+    "convert": "api.converting",
     "Estimate": "domain",
     "Undefined": "domain",
     "FairJudgeError": "errors",
@@ -83,6 +87,7 @@ _MODULES = {"audit": "api.audit", "bias": "bias", "fairness": "fairness"}
 __all__ = [  # names that `__getattr__` finds
     "Calibration",
     "Cascade",
+    "Converted",
     "Estimate",
     "FairJudgeError",
     "Findings",
@@ -105,6 +110,7 @@ __all__ = [  # names that `__getattr__` finds
     "cascade",
     "check",
     "compare",
+    "convert",
     "example_path",
     "export",
     "fairness",

@@ -19,6 +19,7 @@ from fairjudge.judges.trained import TrainedSupport
 from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import write_output
+from fairjudge.scores.settings import told_apart
 
 _FILE = "fairjudge_calibrators"
 
@@ -70,8 +71,12 @@ def apply_to(
     needed: dict[CovariateName, None] = {
         name: None for one in calibrators if isinstance(one, FittedJury) for name in one.covariates
     }
+    rows = tuple(judgements)
     return apply_calibrators(
-        calibrators, judgements, covariates=covariates(needed, summaries, clusters)
+        calibrators,
+        rows,
+        covariates=covariates(needed, summaries, clusters),
+        told_apart=told_apart(rows),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 from fairjudge.api.tables import Table, to_pandas
 from fairjudge.datasets import Loaded, write_jsonl
 from fairjudge.domain import Judgement, Record, Reference
-from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
 from fairjudge.exporting import (
     REFERENCE_TARGETS,
     TARGETS,
@@ -132,7 +132,7 @@ def _parquet(rows: Rows, path: Path) -> None:
         try:
             frame.to_parquet(draft, index=False)
         except ImportError:
-            raise ConfigurationError("Parquet needs pyarrow: pip install pyarrow") from None
+            raise MissingExtraError("Parquet", extra="parquet") from None
 
 
 def _one_kind(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

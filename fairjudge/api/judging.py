@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, overload
 
 from fairjudge.api.tables import Table, to_pandas, with_interval
 from fairjudge.domain import Cluster, Judgement, ProtocolName
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Resamples, Seed
+from fairjudge.options.declaring import Opt, Resamples, Seed
 from fairjudge.options.models import Model, as_model
 from fairjudge.reports.tables import TextTable, columns
 
@@ -296,7 +296,8 @@ class Judge:
     model : Model, str, or several
         Who judges; several are a jury, on the budget of the first, and each verdict is kept.
     aspect : str
-        ``"coverage"``, ``"faithfulness"``, ``"balance"`` (without an LLM), or one of your own with
+        ``"coverage"``, ``"faithfulness"`` or ``"balance"``; by an LLM also ``"relevance"``,
+        ``"coherence"``, ``"fluency"``, ``"consistency"``, ``"quality"``, or one of your own with
         ``prompt`` and ``scale``.
     protocol : {"likert", "binary", "pairwise", "checklist", "ranking"}, optional
         By default the preset's. A checklist says for each group of answers whether it is covered.
@@ -356,7 +357,12 @@ class Judge:
         return f"Judge({who}, aspect={self.options.aspect!r})"
 
     def __call__(
-        self, references: object, summaries: object, *, run: str | Path | None = None
+        self,
+        references: object,
+        summaries: object,
+        *,
+        run: str | Path | None = None,
+        limit: int | None = None,
     ) -> JudgeResult:
         """Judge `summaries` against `references`.
 
@@ -369,6 +375,8 @@ class Judge:
             A path, or a list of summaries or dicts with ``eid``, ``system`` and ``text``.
         run : path, optional
             Run folder, to be resumed by the same call; by default one under the cache.
+        limit : int, optional
+            Judge only the first so many items; the same call without it goes on from there.
 
         Raises
         ------
@@ -377,11 +385,16 @@ class Judge:
         """
         from fairjudge.engine.coroutines import run_to_end
 
-        return run_to_end(self.arun(references, summaries, run=run))
+        return run_to_end(self.arun(references, summaries, run=run, limit=limit))
 
     @checks_arguments
     async def arun(
-        self, references: object, summaries: object, *, run: str | Path | None = None
+        self,
+        references: object,
+        summaries: object,
+        *,
+        run: str | Path | None = None,
+        limit: Annotated[int | None, Opt(ge=1)] = None,
     ) -> JudgeResult:
         """Judge where an event loop is running; see `__call__`."""
         from fairjudge.api.progress import bars
@@ -399,7 +412,7 @@ class Judge:
         with bars(self.models[0].progress) as shown:
             outcome = await judge_by(
                 [shown.with_retry_bar(model) for model in self.models],
-                check_material(sources, (read_summaries(summaries),), options=asked),
+                check_material(sources, (read_summaries(summaries),), options=asked, limit=limit),
                 rule=self.jury,
                 run_folder=None if run is None else Path(run),
                 progress=shown.counter("judging"),

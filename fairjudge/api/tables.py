@@ -46,7 +46,7 @@ class Table:
         return to_markdown(self.shown)
 
     def to_pandas(self) -> Any:
-        """Return a ``pandas.DataFrame``, one row a row; pandas is not installed by FairJudge.
+        """Return a ``pandas.DataFrame``, one row a row; it takes the extra [pandas].
 
         Raises
         ------
@@ -65,10 +65,10 @@ def with_interval(name: str, found: object) -> dict[str, float | None]:
 
 def to_pandas(rows: Any) -> Any:
     """Return `rows`, mappings, as a ``pandas.DataFrame``."""
-    from fairjudge.errors import ConfigurationError
+    from fairjudge.errors import MissingExtraError
 
     try:
         import pandas as pd  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
-        raise ConfigurationError("to_pandas() needs pandas: pip install pandas") from None
+        raise MissingExtraError("to_pandas()", extra="pandas") from None
     return pd.DataFrame.from_records([dict(row) for row in rows])

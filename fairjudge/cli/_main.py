@@ -17,6 +17,7 @@ from fairjudge.cli.terminal import say
 from fairjudge.errors import FairJudgeError
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
+    "convert": ("convert:convert", "Convert your own data, told by its content"),
     "build": ("build:build", "Build references: what sources answer differently"),
     "references": ("references:app", "Validate references by people's labels"),
     "summarize": ("summarize:summarize", "Summarize clusters with an LLM"),

@@ -21,6 +21,7 @@ def build(
     building: BuildOptions,
     run: opt.Run = None,
     engine: opt.Engine = "local",
+    plan: opt.Plan = False,
     model: Model,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
@@ -39,6 +40,14 @@ def build(
     from fairjudge.run.building import build_file
 
     opt.check_targets(output, json_file)
+    opt.check_local("build", model)
+    if plan:
+        from fairjudge.cli.plan import show_plan
+        from fairjudge.run.planning import plan_building
+
+        plans = plan_building(clusters, options=building, model=model, skip_bad=skip_bad)
+        show_plan(plans, model, json_file)
+        return
     with display.bars(quiet=quiet) as shown:
         outcome = build_file(
             clusters,

@@ -22,8 +22,9 @@ def judge_options(
     aspect: Annotated[
         list[str] | None,
         Opt(
-            "'coverage', 'faithfulness', 'balance' (without an LLM), or the name of your own "
-            "criterion; several with --together."
+            "What is judged: 'coverage', 'faithfulness' or 'balance', also by the local backend; "
+            "by an LLM also 'relevance', 'coherence', 'fluency', 'consistency' or 'quality', or "
+            "the name of your own criterion; several with --together."
         ),
     ] = None,
     together: Annotated[
@@ -100,6 +101,8 @@ def judge(
         Literal["mean", "median", "majority"],
         Opt("What several --backend say together; each member's verdict is kept."),
     ] = "mean",
+    limit: opt.Limit = None,
+    plan: opt.Plan = False,
     run: opt.Run = None,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
@@ -109,8 +112,9 @@ def judge(
     r"""Judge summaries and rank the systems that wrote them.
 
     Coverage asks how much of the reference answers a summary conveys; faithfulness, how well the
-    articles support it; balance, how far it covers the sources that it covers least. Pairwise asks
-    both orders of every pair; a side wins when both name it.
+    articles support it; balance, how far it covers the sources that it covers least, or, of an LLM,
+    whether the sides have fair room. Relevance, coherence, fluency and consistency are SummEval's,
+    quality is all of it. Pairwise asks both orders of every pair; a side wins when both name it.
 
     The local backend measures support by small trained models. It is quick and free, says so in
     every record (scored_by: embedding), and is a weak judge: docs/local.md says how weak. Calibrate
@@ -118,6 +122,9 @@ def judge(
 
         fairjudge judge --references refs.jsonl --summaries s.jsonl \
             --aspect coverage --protocol likert -o judgements.jsonl
+
+    --plan says what a run would cost; --limit 20 tries the first 20 items, and the same command
+    without it asks only for the rest.
     """
     from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files
@@ -125,6 +132,16 @@ def judge(
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
     opt.check_targets(output, json_file)
+    opt.check_local("judge", *models)
+    if plan:
+        from fairjudge.cli.plan import show_plan
+        from fairjudge.run.planning import plan_judging
+
+        plans = plan_judging(
+            references, summaries, options=judging, models=models, skip_bad=skip_bad, limit=limit
+        )
+        show_plan(plans, models[0], json_file)
+        return
     with display.bars(quiet=quiet) as shown:
         outcome = judge_files(
             references,
@@ -135,6 +152,7 @@ def judge(
             rule=jury,
             run=run,
             skip_bad=skip_bad,
+            limit=limit,
             progress=shown.counter("judging"),
         )
     report = judge_report(outcome, judging)

@@ -38,6 +38,12 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
                 f"Nothing to judge in clusters {named(list(outcome.without_tasks), MAX_NAMED)}: "
                 f"{pluralize(outcome.n_missing, 'item')} without a score (not applicable)"
             )
+        if outcome.n_left:
+            n_all = len(outcome.ratings) + outcome.n_left
+            say(
+                f"A try: {outcome.n_left} of {pluralize(n_all, 'judgement')} are left; the same "
+                "command without --limit goes on from here."
+            )
         say_articles_left_out(outcome.articles_left_out)
         say_written(output, outcome)
     write_json(json_file, report.to_dict())

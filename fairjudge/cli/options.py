@@ -89,6 +89,17 @@ Json: TypeAlias = Annotated[
     str | None,
     Opt("Also write the table's numbers as JSON; - is standard output.", flag="--json"),
 ]
+Limit: TypeAlias = Annotated[
+    int | None,
+    Opt(
+        "Only judge the first N items: a try. The same command without it goes on, and asks "
+        "nothing twice.",
+        ge=1,
+    ),
+]
+Plan: TypeAlias = Annotated[
+    bool, Opt("Only estimate requests, tokens and cost, as 'fairjudge plan' does; ask nobody.")
+]
 Quiet: TypeAlias = Annotated[bool, Opt("Hide the progress bars.", short="-q")]
 EntailmentModel: TypeAlias = Annotated[
     str | None,
@@ -143,6 +154,25 @@ def judges(
         model, embedding_model=embedding_model, entailment_model=entailment_model, engine=engine
     )
     return [replace(shared, target=name) for name in backend or ["local"]]
+
+
+def check_local(command: str, *models: Model) -> None:
+    """Refuse, before anything else, to work without an LLM where the extra for it is missing.
+
+    Raises
+    ------
+    MissingExtraError
+        One of `models` is the local backend, and what it stands on is not installed.
+    """
+    from importlib.util import find_spec
+
+    from fairjudge.errors import MissingExtraError
+
+    if any(model.llm is None for model in models) and None in map(find_spec, _LOCAL_PACKAGES):
+        raise MissingExtraError(f"'fairjudge {command}' without an LLM (--backend)", extra="local")
+
+
+_LOCAL_PACKAGES = ("torch", "transformers", "spacy")
 
 
 def check_targets(output: Path | None, json_file: str | None) -> None:

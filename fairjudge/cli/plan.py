@@ -39,6 +39,7 @@ def plan(
     seconds_per_call: Annotated[
         float, Opt("Assumed duration of a request, in seconds.", ge=0.0)
     ] = 2.0,
+    limit: opt.Limit = None,
     run: opt.Run = None,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
@@ -83,16 +84,22 @@ def plan(
             models=models,
             skip_bad=skip_bad,
             seconds_per_call=seconds_per_call,
+            limit=limit,
         )
     else:
         raise typer.BadParameter("give clusters (build), or --references and --summaries (judge)")
-    report = plan_report(plans, max_cost=models[0].max_cost, max_calls=models[0].max_calls)
     if batch is not None:
         files = write_batch(
             batch, {key: request for one in plans for key, request in one.requests.items()}
         )
         if json_file != "-":
             say("Batch: " + ", ".join(map(str, files)))
+    show_plan(plans, models[0], json_file)
+
+
+def show_plan(plans: Sequence[Plan], model: Model, json_file: str | None) -> None:
+    """Show what a run would ask, and which limit of `model` it would pass."""
+    report = plan_report(plans, max_cost=model.max_cost, max_calls=model.max_calls)
     display.report(report, json_file, [plan_table(report)])
 
 

@@ -35,12 +35,13 @@ def quickstart(
     from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files
 
+    model = Model()
+    opt.check_local("quickstart", model)
     make_folder(output)
     clusters, summaries = output / "clusters.json", output / "summaries.jsonl"
     shutil.copyfile(example_path("clusters.json"), clusters)
     shutil.copyfile(example_path("summaries.jsonl"), summaries)
     references = output / "references.jsonl"
-    model = Model()
 
     say(f"$ fairjudge build {clusters} -o {references}\n")
     with display.bars(quiet=quiet) as shown:

@@ -214,7 +214,9 @@ def init(
 ) -> None:
     """Write a commented study file: clusters, references, summaries and labels that are found.
 
-    Every file is told by its content. What is commented out shows what else could be asked.
+    Every file is told by its content; data in other layouts are converted ('fairjudge convert') to
+    the folder 'converted' beside the study file. What is commented out shows what else could be
+    asked.
 
         fairjudge study init data/ -o study.toml
     """
@@ -226,7 +228,7 @@ def init(
     if output.exists() and not force:
         raise InputError("is there already; choose another -o, or --force", path=output)
     check_writable(output)
-    found_data = find_data(data or [Path()])
+    found_data = find_data(data or [Path()], converted=output.parent / "converted")
     write_output(output, study_text(found_data, output))
     n_files = sum(
         map(

@@ -22,6 +22,7 @@ def summarize(
         str, Opt("Who writes: provider:model. 'fairjudge backends' lists providers.")
     ],
     writing: SummarizeOptions,
+    plan: opt.Plan = False,
     run: opt.Run = None,
     model: Model,
     max_unscored: opt.MaxUnscored = 0.05,
@@ -45,12 +46,20 @@ def summarize(
     from fairjudge.run.summaries import summarize_file
 
     opt.check_targets(output, json_file)
+    model = replace(model, target=backend)
+    if plan:
+        from fairjudge.cli.plan import show_plan
+        from fairjudge.run.planning import plan_summaries
+
+        plans = plan_summaries(clusters, options=writing, model=model, skip_bad=skip_bad)
+        show_plan(plans, model, json_file)
+        return
     with display.bars(quiet=quiet) as shown:
         outcome = summarize_file(
             clusters,
             output,
             options=writing,
-            model=shown.with_retry_bar(replace(model, target=backend)),
+            model=shown.with_retry_bar(model),
             run=run,
             skip_bad=skip_bad,
             progress=shown.counter("summarizing"),

@@ -72,8 +72,9 @@ def read_records(
     Parameters
     ----------
     source
-        A path, what a reader returned, one record, an iterable of records or dicts (a list, a
-        Hugging Face data set, ...), or a pandas data frame with one row a record.
+        A path, what a reader or `fairjudge.convert` returned, one record, an iterable of records
+        or dicts (a list, a Hugging Face data set, ...), or a pandas data frame with one row a
+        record.
     kind
         What the records are.
     skip_bad
@@ -88,14 +89,28 @@ def read_records(
         another type: names file or argument, line and field.
     """
     if isinstance(source, str | Path):
-        rows = read_rows(Path(source), csv_allowed=kind.csv_allowed)
-        return _checked(str(source), rows, kind, skip_bad=skip_bad)
+        try:
+            rows = read_rows(Path(source), csv_allowed=kind.csv_allowed)
+            return _checked(str(source), rows, kind, skip_bad=skip_bad)
+        except InputError as error:
+            raise _naming_command(error, Path(source), kind) from None
     if isinstance(source, Loaded) and all(
         isinstance(record, kind.model) for record in source.records
     ):
         return source
     name = argument or kind.name
     return _checked(name, _rows(source, kind, name), kind, skip_bad=skip_bad)
+
+
+def _naming_command(error: InputError, path: Path, kind: Kind[Any]) -> InputError:
+    """Return `error`, with the command that reads the file where it is in another layout."""
+    from fairjudge.converting import command_for
+
+    command = command_for(path, kind.name)
+    if command is None:
+        return error
+    problem = f"{error.problem}. It is in another layout: {command}"
+    return InputError(problem, path=error.path, line=error.line, field=error.field)
 
 
 def _rows(given: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
@@ -111,6 +126,9 @@ def _rows(given: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
 
 
 def _items(given: object, kind: Kind[Any], argument: str) -> Iterable[object]:
+    if hasattr(given, "records_of"):  # what `fairjudge.convert` returned
+        found: Iterable[object] = given.records_of(kind.name)
+        return found
     if isinstance(given, Record | Mapping):
         return (given,)
     if hasattr(given, "to_dict") and hasattr(given, "columns"):  # a pandas data frame

@@ -14,7 +14,7 @@ from fairjudge.domain import SourceCovered
 from fairjudge.text.statements import statement_texts
 
 BALANCE = "balance"
-"""The aspect; judged without an LLM, against all articles at once."""
+"""The aspect; measured without an LLM as below, or rated by one, against all articles at once."""
 MAX_STATEMENTS = 12
 """Statements read of a source; of a longer one as many, spread evenly over it."""
 

@@ -46,18 +46,14 @@ class Criterion:
 
 
 def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> Criterion:
-    """Return the criterion for ``"faithfulness"`` or ``"coverage"``.
+    """Return the criterion for one of `ASPECTS`.
 
     ``per_answer`` says that coverage is judged one answer at a time, which reads differently.
     """
-    if aspect == BALANCE:
+    if aspect not in ASPECTS:
         raise ConfigurationError(
-            "balance is measured by --backend local or an entailment model: an LLM needs a prompt "
-            "and a scale of your own for it"
-        )
-    if aspect not in BUILTIN_SCALES:
-        raise ConfigurationError(
-            f"no built-in aspect {aspect!r}: give 'faithfulness', 'coverage', or a criterion file"
+            f"no built-in aspect {aspect!r}: give {', '.join(map(repr, ASPECTS))}, or a criterion "
+            "file"
         )
     if protocol not in BUILTIN_SCALES[aspect]:
         raise ConfigurationError(f"{protocol} has no scale of its own")
@@ -75,12 +71,18 @@ def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> str:
 
 WORDINGS = ("reworded", "reordered")
 """The released paraphrases of each prompt: other words, and other words before the material."""
+_PARAPHRASED = ("coverage", "faithfulness")
+"""The aspects whose prompts have them."""
 
 
 def builtin_paraphrases(
     aspect: Aspect, protocol: ProtocolName, *, per_answer: bool
 ) -> tuple[Template, ...]:
     """Return the paraphrases of the prompt of `builtin_criterion`: one a name in `WORDINGS`."""
+    if aspect not in _PARAPHRASED:
+        raise ConfigurationError(
+            f"--prompt-variants: {aspect} has one prompt; give other wordings by --paraphrase"
+        )
     name = _prompt(aspect, protocol, per_answer=per_answer)
     return tuple(load_template("judge", f"{name}-{wording}") for wording in WORDINGS)
 
@@ -119,6 +121,78 @@ BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
         no="covers 90 % of them or fewer",
         tie="neither leads by as much",
     ),
+    "consistency": _scales(
+        (
+            "most of what it says is wrong or stands nowhere in the articles",
+            "several facts that matter are wrong or stand nowhere",
+            "one fact that matters is, or more than two details are",
+            "one or two details are, and no fact that matters",
+            "every fact is consistent with the articles",
+        ),
+        yes="every fact is consistent with the articles",
+        no="at least one fact is wrong or stands nowhere",
+        tie="both are as consistent",
+    ),
+    "relevance": _scales(
+        (
+            "hardly any main point is there, or most of it is beside the point",
+            "most main points are missing, or it has more that is needless than that matters",
+            "about half of the main points are missing, or much is needless or repeated",
+            "one main point is missing, or a little is needless or repeated",
+            "every main point is there, and nothing needless or repeated",
+        ),
+        yes="at most one main point is missing, and little is needless or repeated",
+        no="more main points are missing, or much is needless or repeated",
+        tie="both choose equally well",
+    ),
+    "coherence": _scales(
+        (
+            "a heap of sentences: no order can be seen, or nobody can tell what is meant",
+            "most sentences do not follow from those before them",
+            "a reader can follow, but stumbles at several places",
+            "a reader stumbles at one place, and can follow throughout",
+            "each sentence builds on those before it, from beginning to end",
+        ),
+        yes="a reader can follow throughout, and stumbles at one place at most",
+        no="a reader stumbles at several places, or loses the thread",
+        tie="both are as coherent",
+    ),
+    "fluency": _scales(
+        (
+            "it can hardly be read: most sentences are broken",
+            "about half of the sentences have errors that hinder reading",
+            "a few errors hinder reading",
+            "there are errors, but none that hinders reading",
+            "every sentence is whole, grammatical and cleanly written",
+        ),
+        yes="no error hinders reading",
+        no="at least one error hinders reading",
+        tie="both are as fluent",
+    ),
+    BALANCE: _scales(
+        (
+            "it tells one side alone",
+            "a side that matters is missing or only named, or the wording takes a side throughout",
+            "every side that matters is there, but one has clearly less than its room or its words",
+            "it is fair but for a small lean in room, place or wording",
+            "each side that matters has its room, in its own terms",
+        ),
+        yes="each side that matters has its room, but for a small lean at most",
+        no="a side that matters is missing or has clearly less than its room or its words",
+        tie="both are as fair",
+    ),
+    "quality": _scales(
+        (
+            "of no use: false, beside the point, or hardly readable",
+            "of little use: a grave fault in what it says, leaves out, or how it reads",
+            "of some use: the gist is there, with faults that mislead or hold up a reader",
+            "good: true, to the point and readable, with small faults",
+            "as a careful editor would write it",
+        ),
+        yes="good: true, to the point and readable, with small faults at most",
+        no="faults in it mislead a reader, hold them up, or leave out what they must know",
+        tie="such a reader would not mind which",
+    ),
     "coverage-answer": _scales(
         (
             "the answer does not appear at all, or its contrary does",
@@ -133,6 +207,8 @@ BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
 }
 
 
+ASPECTS = tuple(name for name in BUILTIN_SCALES if name != "coverage-answer")
+"""The aspects that an LLM can be asked for without a prompt of one's own."""
 SUPPORT_RULE = "at least one of the articles says it or plainly implies it"
 """Holds of several articles and of one; `support_rule` is plainer about one."""
 

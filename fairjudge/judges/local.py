@@ -81,8 +81,8 @@ class LocalJudge:
         object.__setattr__(self, "_coming", coming)
         if self.aspect not in {"faithfulness", "coverage", BALANCE}:
             raise ConfigurationError(
-                "without an LLM only faithfulness, coverage and balance can be judged, not "
-                f"{self.aspect!r}"
+                "the local backend can judge coverage, faithfulness and balance; "
+                f"{self.aspect!r} needs an LLM: give one by --backend provider:model"
             )
 
     @property

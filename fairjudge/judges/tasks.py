@@ -34,6 +34,8 @@ _EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {
 }
 """Which reference units an aspect knows; the first is the default. Custom criteria take any."""
 
+_RATED = frozenset({"consistency", "relevance", "coherence", "fluency", "quality"})
+"""Aspects that are judged beside all articles, by the built-in prompts."""
 _CHECKLISTS = frozenset({("coverage", "qa_pairs"), ("faithfulness", "articles")})
 """What a checklist is of, and against what."""
 
@@ -91,8 +93,11 @@ def resolve_plan(
     reference_unit: ReferenceUnit | None = None,
     text_unit: TextUnit | None = None,
     preset: Preset | None = None,
+    own_prompt: bool = False,
 ) -> JudgingPlan:
     """Return the plan for these choices; what is given wins over the preset.
+
+    With `own_prompt` an aspect may have the name of one of the built-in ones that people rate.
 
     `ConfigurationError` if no protocol follows from the arguments, or the combination is not in the
     table.
@@ -103,7 +108,9 @@ def resolve_plan(
             f"aspect {aspect!r} needs --protocol {'|'.join(get_args(ProtocolName))}"
             + (", since no preset knows it" if preset else " or --preset")
         )
-    known = _EVIDENCE.get(aspect, get_args(ReferenceUnit))
+    every = get_args(ReferenceUnit)
+    rated: tuple[ReferenceUnit, ...] = ("articles",) if aspect in _RATED else every
+    known = _EVIDENCE.get(aspect, every if own_prompt else rated)
     plan = JudgingPlan(
         aspect=aspect,
         protocol=protocol or (base[0] if base else "likert"),

@@ -11,7 +11,13 @@ from typing import Any
 
 from fairjudge.domain import Judgement, JudgeTask, ProtocolName, Unscored
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.criteria import builtin_scale, fence_articles, fence_questions, support_rule
+from fairjudge.judges.criteria import (
+    ASPECTS,
+    builtin_scale,
+    fence_articles,
+    fence_questions,
+    support_rule,
+)
 from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
 from fairjudge.judges.ports import Reply
 from fairjudge.parsing import PARSER_VERSION, read_verdict, read_verdicts
@@ -24,7 +30,6 @@ from fairjudge.scales import Scale
 OUTPUT_TOKENS_PER_CRITERION = 1024
 """Room for the reasons and the verdict on one criterion."""
 _ENTRY = '{"reasoning": "...", "verdict": "..."}'
-_BUILT_IN = ("coverage", "faithfulness")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +68,7 @@ def stated_criterion(
         raise ConfigurationError(
             f"--together takes ratings or yes and no (likert, binary), not {protocol}"
         )
-    if rule is None and aspect not in _BUILT_IN:
+    if rule is None and aspect not in ASPECTS:
         raise ConfigurationError(
             f"to judge {aspect!r} with others, its criterion file needs a 'rule': what it asks, in "
             "a few sentences"

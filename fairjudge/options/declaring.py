@@ -117,6 +117,23 @@ def label_scale(text: str) -> tuple[float, float]:
     return low, high
 
 
+def column_map(text: str) -> dict[str, tuple[str, ...]]:
+    """Return field to columns of ``field=column,field=column``; a field may stand several times.
+
+    Raises
+    ------
+    ValueError
+        `text` is not such a list.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for part in filter(str.strip, text.split(",")):
+        name, equals, column = (piece.strip() for piece in part.partition("="))
+        if not (name and equals and column):
+            raise ValueError(f"expected field=column, not {part.strip()!r}")
+        found[name] = (*found.get(name, ()), column)
+    return found
+
+
 LabelScale: TypeAlias = Annotated[
     tuple[float, float] | None,
     Opt(

@@ -131,6 +131,7 @@ class JudgeOptions:
             reference_unit=self.reference_unit,
             text_unit=self.text_unit,
             preset=self.preset,
+            own_prompt=self.prompt is not None,
         )
         if self.derive and not PROTOCOLS[plan.protocol].itemized:
             raise ConfigurationError("--derive takes its verdicts from --protocol checklist")

@@ -184,8 +184,8 @@ def gains_tables(group: Json) -> list[TextTable]:
             rows,
             notes=(
                 "Differences are over the same resampled documents. The constant answer is "
-                "people's most frequent one; balanced accuracy is the mean over answers of the "
-                "share that is met.",
+                "people's most frequent one; balanced accuracy is the mean over answers, "
+                "given ten times or more, of the share that is met.",
             ),
         )
     ]
@@ -214,7 +214,7 @@ def _gains(group: Json, over: Json) -> Iterator[Json]:
             "against": against,
             "measure": "balanced accuracy",
             "judge": constant["balanced_accuracy"],
-            "without": {"value": 1.0 / constant["n_answers"]},
+            "without": {"value": 1.0 / n} if (n := constant["n_answers"]) else {},
             "added": constant["added_balanced"],
         }
 

@@ -127,6 +127,7 @@ class JudgeReport:
                 "signature": outcome.signature,
                 "left_out": list(outcome.bad_lines),
                 "articles_left_out": [left.to_json() for left in outcome.articles_left_out],
+                **({"n_left": outcome.n_left} if outcome.n_left else {}),
                 "spent": outcome.spent and outcome.spent.to_json(),
             }
         )

@@ -64,7 +64,8 @@ class JudgeOutcome(RunOutcome):
     least that are missing for it, ``n_missing_of`` those by aspect. ``derived`` are what checklists
     say under other protocols; they are written after ``judgements``. ``references`` are what was
     judged against, for checklists and balance; ``cited`` are the summaries that cite articles.
-    ``articles_left_out`` are in no prompt, for they hold no news.
+    ``articles_left_out`` are in no prompt, for they hold no news. ``n_left`` questions were left
+    for a later start by a limit.
     """
 
     judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words
@@ -80,6 +81,7 @@ class JudgeOutcome(RunOutcome):
     n_missing: int = 0
     n_missing_of: Mapping[str, int] = field(default_factory=dict)
     articles_left_out: tuple[ArticleLeftOut, ...] = ()
+    n_left: int = 0
 
     @property
     def missing(self) -> Missing:
@@ -308,6 +310,7 @@ def _outcome(
             one.aspect: material.not_judged_on(one).total() for one in material.options.plans()
         },
         articles_left_out=material.articles_left_out(),
+        n_left=material.n_left,
         bad_lines=bad_lines(material.sources, *material.summaries),
         derived=derive(judgements, protocols) if protocols else (),
         references=material.references,

@@ -38,11 +38,12 @@ def judge_files(
     rule: JuryRule = "mean",
     run: Path | None = None,
     skip_bad: bool = False,
+    limit: int | None = None,
     progress: Progress = no_progress,
 ) -> JudgeOutcome:
     """Judge files of summaries, as if they were one, and write judgements; see `judge_by`."""
     check_writable(output)
-    material = read_material(references, summaries, options=options, skip_bad=skip_bad)
+    material = read_material(references, summaries, options=options, skip_bad=skip_bad, limit=limit)
     outcome = run_to_end(judge_by(models, material, rule=rule, run_folder=run, progress=progress))
     write_records(output, chain(outcome.judgements, outcome.derived))
     return outcome

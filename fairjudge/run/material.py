@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -80,7 +81,22 @@ class Material:
     summaries: tuple[Loaded[Summary], ...]
     options: JudgeOptions
     plan: JudgingPlan
-    tasks: tuple[JudgeTask, ...]
+    every_task: tuple[JudgeTask, ...]
+    limit: int | None = None
+
+    @property
+    def tasks(self) -> tuple[JudgeTask, ...]:
+        """The tasks of the first ``limit`` items; of all where there is none."""
+        if self.limit is None:
+            return self.every_task
+        items = dict.fromkeys(map(_item, self.every_task))
+        first = set(islice(items, self.limit))
+        return tuple(task for task in self.every_task if _item(task) in first)
+
+    @property
+    def n_left(self) -> int:
+        """How many tasks ``limit`` leaves for a later start."""
+        return len(self.every_task) - len(self.tasks)
 
     @property
     def written(self) -> tuple[Summary, ...]:
@@ -119,7 +135,7 @@ class Material:
 
     def not_judged_on(self, plan: JudgingPlan) -> Counter[str]:
         """Return the same for the aspect of `plan`."""
-        judged = {task.eid for task in self.tasks if task.aspect == plan.aspect}
+        judged = {task.eid for task in self.every_task if task.aspect == plan.aspect}
         n_summaries = Counter(one.eid for one in self.written if one.eid not in judged)
         n_verdicts = PROTOCOLS[plan.protocol].n_verdicts
         return Counter({eid: n_verdicts(n) for eid, n in n_summaries.items()})
@@ -131,6 +147,7 @@ def read_material(
     *,
     options: JudgeOptions,
     skip_bad: bool,
+    limit: int | None = None,
 ) -> Material:
     """Read references (clusters, where no questions are needed) and summaries, and check them.
 
@@ -146,13 +163,21 @@ def read_material(
     )
     paths = (summaries,) if isinstance(summaries, Path) else tuple(summaries)
     files = [read_summaries(path, skip_bad=skip_bad) for path in paths]
-    return check_material(sources, files, options=options)
+    return check_material(sources, files, options=options, limit=limit)
 
 
 def check_material(
-    sources: Sources, summaries: Sequence[Loaded[Summary]], *, options: JudgeOptions
+    sources: Sources,
+    summaries: Sequence[Loaded[Summary]],
+    *,
+    options: JudgeOptions,
+    limit: int | None = None,
 ) -> Material:
-    """Match `summaries` with `sources` and cut the work into tasks; see `read_material`."""
+    """Match `summaries` with `sources` and cut the work into tasks; see `read_material`.
+
+    With `limit` the tasks are those of the first so many items: a summary, pair or ranking, or a
+    part of one, by one judge. What ties a run to its inputs is the same as without.
+    """
     plans = options.plans()
     files = tuple(match_summaries(file, sources) for file in summaries)
     check_distinct(files)
@@ -164,7 +189,19 @@ def check_material(
     tasks = repeated(once, repeats=options.repeats, variants=names)
     if not tasks:
         raise InputError(_why_nothing(plans[0]), path=sources.path)
-    return Material(sources=sources, summaries=files, options=options, plan=plans[0], tasks=tasks)
+    return Material(
+        sources=sources,
+        summaries=files,
+        options=options,
+        plan=plans[0],
+        every_task=tasks,
+        limit=limit,
+    )
+
+
+def _item(task: JudgeTask) -> tuple[str, tuple[str, ...], str]:
+    """Return what is judged, in whichever order, by whichever prompt, and how often."""
+    return task.eid, task.systems, task.unit
 
 
 def _by_content(value: object) -> object:

@@ -25,6 +25,7 @@ from fairjudge.judges.tasks import repeated
 from fairjudge.options.building import BuildOptions, SettledOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
+from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.ports import CompletionRequest, DecisionRequest
 from fairjudge.records.folder import RunFolder
 from fairjudge.references.embedded import GroupsAlone
@@ -32,8 +33,11 @@ from fairjudge.references.ports import ArticleBuilder, Builder, Groups, sort_gro
 from fairjudge.run.builders import make_builder
 from fairjudge.run.judges import first_options, make_judge
 from fairjudge.run.material import read_material
+from fairjudge.run.summaries import summarize_loaded
 from fairjudge.text.counting import pluralize
 
+SECONDS_PER_CALL = 2.0
+"""How long a request is assumed to take."""
 _AT_ONCE = 256
 """Tasks that are rendered together; more only take memory."""
 
@@ -66,13 +70,14 @@ def plan_judging(
     options: JudgeOptions,
     models: Sequence[Model],
     skip_bad: bool,
-    seconds_per_call: float,
+    seconds_per_call: float = SECONDS_PER_CALL,
+    limit: int | None = None,
 ) -> tuple[Plan, ...]:
     """Return the plan of ``fairjudge judge`` with these arguments, one a model.
 
     The local scorer of a cascade is really run: it decides who is asked.
     """
-    material = read_material(references, summaries, options=options, skip_bad=skip_bad)
+    material = read_material(references, summaries, options=options, skip_bad=skip_bad, limit=limit)
 
     async def one(model: Model, asked: JudgeOptions, tasks: Sequence[JudgeTask]) -> Plan:
         async with planned(model) as (opened, planner):
@@ -101,7 +106,7 @@ def plan_building(
     options: BuildOptions,
     model: Model,
     skip_bad: bool,
-    seconds_per_call: float,
+    seconds_per_call: float = SECONDS_PER_CALL,
 ) -> tuple[Plan, ...]:
     """Return the plan of ``fairjudge build``: as many calls as if every article answered."""
     if not _calls(model):
@@ -114,6 +119,23 @@ def plan_building(
         seconds_per_call=seconds_per_call,
     )
     return (plan,)
+
+
+def plan_summaries(
+    clusters: Path,
+    *,
+    options: SummarizeOptions,
+    model: Model,
+    skip_bad: bool,
+    seconds_per_call: float = SECONDS_PER_CALL,
+) -> tuple[Plan, ...]:
+    """Return the plan of ``fairjudge summarize`` with these arguments."""
+    loaded = read_clusters(clusters, skip_bad=skip_bad)
+    with planning(model) as planner, tempfile.TemporaryDirectory() as folder:
+        asking_nobody = replace(model, planner=planner)
+        run = Path(folder) / "run"
+        run_to_end(summarize_loaded(loaded, options=options, model=asking_nobody, run_folder=run))
+        return (summed(planner, model, seconds_per_call, assumes=(SHORT,)),)
 
 
 def plan_references(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fairjudge.converting import DATA, Settings, command_for, convert_files, holds_data
 from fairjudge.datasets import read_clusters, read_labels, read_summaries
 from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster
@@ -18,7 +19,6 @@ from fairjudge.text.spellings import with_labels
 
 _MAX_VALUES = 8
 """An attribute with more values than this groups nothing by itself."""
-_READABLE = (".json", ".jsonl", ".csv", ".gz")
 _COLUMN = 44
 _MODELS = """\
 # A model, by a name of your own; 'fairjudge backends' lists the providers. "local" needs no table:
@@ -67,12 +67,14 @@ class FoundData:
     labels: dict[Path, str] = field(default_factory=dict)
     attributes: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, path: Path) -> None:
-        """Take note of a file; one that is none of these kinds is passed over."""
+    def add(self, path: Path) -> bool:
+        """Take note of a file; say whether it is in one of our layouts."""
         try:
             kind = recognise(path).kind
         except InputError:
-            return
+            return False
+        if command_for(path, kind) is not None:
+            return False
         match kind:
             case "clusters" | "references":
                 read = read_clusters(path).records
@@ -92,25 +94,34 @@ class FoundData:
                 aspects = ", ".join(sorted({label.aspect for label in labels}))
                 self.labels[path] = f"{pluralize(len(labels), 'label')} on {aspects}"
             case _:
-                return
+                pass
+        return True
 
 
-def find_data(places: Sequence[Path]) -> FoundData:
-    """Return what the files, and the files right in the folders, of `places` hold."""
+def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
+    """Return what the files, and the files right in the folders, of `places` hold.
+
+    What is in another layout is converted to files of ours in the folder `converted`.
+    """
     found_data = FoundData()
-    for path in _files(places):
+    others = [path for path in _files(places) if not found_data.add(path)]
+    for path in _converted(others, converted):
         found_data.add(path)
     if not found_data.clusters and not found_data.references:
-        raise InputError(
-            "no clusters or references here; docs/formats.md shows a line of each", path=places[0]
-        )
+        raise InputError("no clusters or references here: see docs/your-data.md", path=places[0])
     return found_data
+
+
+def _converted(paths: Sequence[Path], folder: Path) -> tuple[Path, ...]:
+    """Return the files to which those of `paths` that hold data were converted."""
+    held = [path for path in paths if holds_data(path)]
+    return convert_files(held, Settings()).write(folder) if held else ()
 
 
 def _files(places: Iterable[Path]) -> Iterator[Path]:
     for place in places:
         if place.is_dir():
-            yield from sorted(one for one in place.iterdir() if one.suffix in _READABLE)
+            yield from sorted(one for one in place.iterdir() if one.suffix in DATA)
         elif place.exists():
             yield place
         else:

@@ -33,6 +33,7 @@ CALLS = {
     "calibrate": fj.calibrate,
     "check": fj.check,
     "compare": fj.compare,
+    "convert": fj.convert,
     "fairness agreement": fj.fairness.agreement,
     "fairness chunk-size": fj.fairness.chunk_size,
     "fairness compare": fj.fairness.compare,

@@ -36,18 +36,28 @@ def constant(joined):
 
 
 def test_agreement_and_balanced_accuracy_by_hand():
-    """Labels: 6 yes, 2 no. The judge meets 5 of the yes and 1 of the no.
+    """Labels: 60 yes, 20 no. The judge meets 50 of the yes and 10 of the no.
 
-    Agreement 6/8; the constant yes 6/8; balanced accuracy (5/6 + 1/2) / 2 against 1/2.
+    Agreement 60/80; the constant yes 60/80; balanced accuracy (5/6 + 1/2) / 2 against 1/2.
     """
-    joined = study([1, 1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 0, 1, 0], protocol="binary")
-    found = constant(joined)
+    labels, judged = [1] * 60 + [0] * 20, [1] * 50 + [0] * 10 + [1] * 10 + [0] * 10
+    found = constant(study(labels, judged, protocol="binary"))
     assert (found.answer, found.n_answers) == (1.0, 2)
     assert found.agreement.value == pytest.approx(6 / 8)
     assert found.constant_agreement.value == pytest.approx(6 / 8)
     assert found.added.value == pytest.approx(0.0)
     assert found.balanced_accuracy.value == pytest.approx((5 / 6 + 1 / 2) / 2)
     assert found.added_balanced.value == pytest.approx((5 / 6 + 1 / 2) / 2 - 1 / 2)
+
+
+def test_rare_answers_do_not_count_in_balanced_accuracy():
+    """Twelve 5s of which 9 are met, ten 4s of which 4 are, and nine 1s that are all met."""
+    labels = [5] * 12 + [4] * 10 + [1] * 9
+    judged = [5] * 9 + [4] * 3 + [4] * 4 + [5] * 6 + [1] * 9
+    found = constant(study(labels, judged))
+    assert found.n_answers == 2
+    assert found.balanced_accuracy.value == pytest.approx((9 / 12 + 4 / 10) / 2)
+    assert found.agreement.value == pytest.approx(22 / 31)
 
 
 def test_a_judge_that_always_says_the_most_frequent_answer_adds_nothing():

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from fairjudge.analysis.calibrating import apply_to
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.applying import apply_calibrators
@@ -24,6 +25,7 @@ from fairjudge.calibration.juries import (
 from fairjudge.calibration.jury_assessment import BEST, held_out_scores, jury_figures
 from fairjudge.domain import Judgement, Label, Summary, Undefined
 from fairjudge.errors import InputError
+from fairjudge.scores.settings import told_apart
 
 FEW = Resampling(n_resamples=200)
 
@@ -338,6 +340,33 @@ def test_likert_and_yes_or_no_judges_are_one_jury():
     (jury,) = analysed(mixed, labels).juries
     assert jury.names == ("a", "b")
     assert jury.figures.effective.number.value > 1
+
+
+def test_what_a_mixed_jury_says_is_a_number_whoever_stands_first():
+    judgements, labels = study(judges=("a", "b"))
+    mixed = [
+        row.model_copy(update={"protocol": "binary", "value": float(row.value > 3)})
+        if row.judge == "a"
+        else row
+        for row in judgements
+    ]
+    (jury,) = analysed(mixed, labels).juries
+    said = apply_calibrators([jury.fitted], mixed).judgements[0]
+    assert said.protocol == "likert"
+    assert 1 < said.value < 5
+
+
+def test_one_judge_under_two_settings_is_a_jury_that_can_be_applied():
+    judgements, labels = study(judges=("a",), variants=(1, 2))
+    rows = [
+        Judgement.model_validate(
+            {**row.to_json(), "variant": None, "signature": f"judge:a|scale:{row.variant}"}
+        )
+        for row in judgements
+    ]
+    (jury,) = analysed(told_apart(rows), labels).juries
+    assert jury.names == ("a, scale 1", "a, scale 2")
+    assert apply_to([jury.fitted], rows).n_by_juries == 80
 
 
 def test_a_jury_survives_its_file_and_says_the_same():

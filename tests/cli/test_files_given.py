@@ -19,6 +19,7 @@ COMMANDS = {
     "build": ("build", "IN", "-o", "OUT"),
     "build --json": ("build", "IN", "-o", "x", "--json", "OUT"),
     "build --prices": ("build", "x", "--prices", "IN", "-o", "OUT"),
+    "convert": ("convert", "IN", "-o", "x", "--json", "OUT"),
     "summarize": ("summarize", "IN", "--backend", "openai:m", "-o", "OUT"),
     "judge": ("judge", "--references", "IN", "--summaries", "x", "--aspect", "a", "-o", "OUT"),
     "judge --summaries": (

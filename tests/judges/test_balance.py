@@ -139,9 +139,9 @@ def test_the_plan_needs_no_protocol_and_no_questions():
             resolve_plan("balance", reference_unit=other)
 
 
-def test_an_llm_has_no_prompt_for_it():
-    with pytest.raises(ConfigurationError, match="--backend local"):
-        builtin_criterion("balance", "likert", per_answer=False)
+def test_an_llm_is_asked_for_the_room_of_the_sides():
+    criterion = builtin_criterion("balance", "likert", per_answer=False)
+    assert criterion.scale.levels[0].anchor == "it tells one side alone"
 
 
 def test_the_audit_names_the_sources_by_outlet_and_attribute():

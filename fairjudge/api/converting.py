@@ -1,0 +1,108 @@
+"""Data in other layouts, as records of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from fairjudge.errors import ConfigurationError
+from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Opt, column_map
+
+if TYPE_CHECKING:
+    from fairjudge.converting import Converted
+
+
+@checks_arguments
+def convert(
+    *inputs: Annotated[
+        object,
+        Opt("Files, data sets on disk, or folders of files; what belongs together.", argument=True),
+    ],
+    columns: Annotated[
+        Mapping[str, str | Sequence[str]] | None,
+        Opt(
+            "Where names do not tell: documents=COLUMN, content=, eid=, system=, text=, "
+            "reference=, annotator=, aspect=, value=. A field may stand twice: each text=COLUMN "
+            "is a system, each value=COLUMN an aspect.",
+            flag="--map",
+            metavar="FIELD=COLUMN,...",
+            parse=column_map,
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        Opt("Each row is an article; rows with one value of this column are a cluster."),
+    ] = None,
+    split: Annotated[
+        str | None,
+        Opt("What separates the documents within one text, such as '|||||'."),
+    ] = None,
+    attributes: Annotated[
+        Sequence[str],
+        Opt("A column of articles to keep as their attribute. Repeatable.", flag="--attribute"),
+    ] = (),
+    system: Annotated[
+        str | None,
+        Opt("Who wrote summaries that name no system; by default the file's name."),
+    ] = None,
+    skip_bad: bool = False,
+) -> Converted:
+    r"""Turn data in any layout to clusters, references, summaries and labels.
+
+    Parameters
+    ----------
+    *inputs : str or Path
+        Files, folders that Hugging Face's ``save_to_disk`` wrote, or folders of files. Files
+        without ids belong together by the numbers of their rows.
+    columns : mapping, optional
+        Field to the column that holds it, or to several.
+    group : str, optional
+        The column whose values group rows, each of which is an article.
+    split : str, optional
+        What separates documents within one text; by default the marks of Multi-News.
+    attributes : sequence of str
+        Columns of articles to keep as attributes; by default those with usual names, as ``stars``.
+    system : str, optional
+        Who wrote the summaries of a file that does not say; by default the file's name, and
+        ``"reference"`` for a ``summary`` beside documents.
+    skip_bad : bool
+        Leave rows out that cannot be read, and count them.
+
+    Returns
+    -------
+    Converted
+        ``clusters``, ``references``, ``summaries``, ``labels``, what each file was recognised as
+        (``files``), and what was left out and why; ``write(folder)`` writes them.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or its columns do not tell what it is.
+    ConfigurationError
+        A column that is named is not there.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> with open("reviews.csv", "w") as file:
+    ...     _ = file.write("hotel,stars,review\nA,5,Lovely.\nA,1,Cold soup.\nB,3,Fine.\n")
+    >>> found = fj.convert("reviews.csv")
+    >>> found
+    Converted(2 clusters of 3 articles)
+    >>> found.clusters[0].articles[1].attributes
+    {'stars': '1'}
+    """
+    from fairjudge.converting import Settings, convert_files
+
+    settings = Settings(
+        columns=columns or {},
+        group=group,
+        split=split,
+        attributes=tuple(attributes),
+        system=system,
+    )
+    if not inputs:
+        raise ConfigurationError("nothing to convert: name a file")
+    return convert_files([Path(str(one)) for one in inputs], settings, skip_bad=skip_bad)

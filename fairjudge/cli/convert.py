@@ -1,0 +1,66 @@
+"""``fairjudge convert``: data in any layout to clusters, references, summaries and labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fairjudge.api import converting
+from fairjudge.cli import display
+from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
+from fairjudge.errors import InputError
+from fairjudge.options.declaring import Opt
+from fairjudge.text.counting import pluralize
+
+if TYPE_CHECKING:
+    from fairjudge.converting import Converted
+
+
+@opt.with_options(conversion=opt.call_of(converting.convert))
+def convert(
+    *,
+    conversion: opt.Call[Any],
+    folder: Annotated[
+        Path,
+        Opt("Folder for clusters.jsonl, summaries.jsonl, ...", flag="--output", short="-o"),
+    ],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    r"""Turn data in other layouts to clusters, references, summaries and labels.
+
+    The layout is told by the content: Multi-News, WCEP, SummEval, SummHay, DiverseSumm, reviews,
+    tables, Label Studio's JSON-MIN, Parquet, data sets on disk; docs/your-data.md shows each. What
+    was recognised, and what was left out, is said. Where names do not tell, say it by --map.
+
+        fairjudge convert test.src test.tgt -o data
+
+        fairjudge convert reviews.csv -o data --group product \
+            --map content=opinion --attribute stars
+    """
+    opt.check_targets(None, json_file)
+    found: Converted = conversion(skip_bad=skip_bad)
+    _check_inputs_stay([Path(one.path) for one in found.files], folder, found)
+    written = found.write(folder)
+    following = found.next_command(folder)
+    if json_file != "-":
+        for one in found.files:
+            say(f"{one.path}: {one.layout}")
+            if one.unused:
+                say(f"  columns left out: {', '.join(one.unused)}")
+        for path, said in zip(written, found.counts().values(), strict=True):
+            say(f"{path}: {said}")
+        for why, n in found.left_out.items():
+            say(f"Left out {pluralize(n, 'time')}: {why}")
+        say(f"Next: {following}")
+    report = {"written": [str(path) for path in written], "next": following}
+    display.write_json(json_file, found.to_json() | report)
+
+
+def _check_inputs_stay(inputs: list[Path], folder: Path, found: Converted) -> None:
+    for kind in found.records():
+        path = folder / f"{kind}.jsonl"
+        for source in inputs:
+            if path.exists() and source.exists() and path.samefile(source):
+                raise InputError(f"-o would overwrite the input {source}", path=path)

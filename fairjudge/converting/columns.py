@@ -1,0 +1,133 @@
+"""Which column holds which field: as the user says, or by the names that people give them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fairjudge.errors import ConfigurationError
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "eid": (
+        "eid", "doc_id", "document_id", "cluster_id", "event_id", "topic_id", "article_id",
+        "example_id", "item_id", "instance_id", "source_id", "docid", "qid", "id",
+    ),
+    "documents": (
+        "documents", "document", "docs", "articles", "article", "source_documents", "sources",
+        "source_texts", "source_text", "source", "src", "reviews", "texts", "dialogue",
+        "transcript", "input", "context",
+    ),
+    "group": (
+        "group", "cluster", "cluster_id", "event", "event_id", "story", "story_id", "topic",
+        "topic_id", "product_id", "business_id", "parent_asin", "asin", "restaurant_id",
+        "hotel_id", "listing_id", "product", "restaurant", "hotel", "business", "item_id", "eid",
+    ),
+    "content": (
+        "content", "review_text", "review_body", "review", "article_text", "full_text", "body",
+        "maintext", "document_text", "text", "tweet", "comment", "argument", "document", "article",
+    ),
+    "title": ("title", "headline", "review_title"),
+    "url": ("url", "link"),
+    "domain": ("domain", "outlet", "publisher", "news_outlet", "site"),
+    "aid": ("aid", "article_id", "document_id", "doc_id", "review_id", "tweet_id", "id"),
+    "system": ("system", "model", "model_id", "model_name", "system_id", "summarizer", "generator"),
+    "text": (
+        "decoded", "prediction", "predicted_summary", "generated_summary", "system_summary",
+        "model_summary", "model_output", "output", "hypothesis", "candidate", "generated",
+        "summary", "text",
+    ),
+    "reference": (
+        "reference", "reference_summary", "references", "reference_summaries", "gold",
+        "gold_summary", "highlights", "target", "tgt", "human_summary", "human_summaries",
+    ),
+    "annotator": (
+        "annotator", "annotator_id", "rater", "rater_id", "worker_id", "worker", "coder", "user",
+    ),
+    "aspect": ("aspect", "criterion", "dimension", "metric"),
+    "value": ("value", "score", "rating", "label"),
+    "unit": ("unit",),
+}  # fmt: skip
+"""Field to the usual names of its column, the more particular first; spelled in any way."""
+
+ASPECTS = frozenset({
+    "coverage", "faithfulness", "relevance", "coherence", "fluency", "consistency", "balance",
+    "quality", "overall", "overallquality", "informativeness", "factuality", "conciseness",
+    "readability", "nonredundancy", "grammaticality", "structure", "fairness",
+})  # fmt: skip
+"""Names, folded, of columns that hold a rating of a summary."""
+ATTRIBUTES = frozenset({
+    "stars", "starrating", "rating", "score", "sentiment", "gender", "sex", "party", "politics",
+    "leaning", "politicalleaning", "bias", "stance", "race", "ethnicity", "agegroup", "dialect",
+    "country", "language",
+})  # fmt: skip
+"""Names, folded, of columns of articles that are social attributes."""
+_MIN_WORDS = 12
+"""A column named "source" or "input" holds documents where its texts are longer than a name is."""
+
+
+def folded(name: str) -> str:
+    """Return a column's name without case, spaces and signs."""
+    return re.sub(r"[\W_]+", "", name.casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a file, and those of them that the user says hold a field."""
+
+    names: tuple[str, ...]
+    mapped: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(
+        cls, rows: Iterable[Mapping[str, Any]], mapping: Mapping[str, str | Sequence[str]]
+    ) -> Columns:
+        """Return the columns that `rows` have; `mapping` says which holds a field, or several.
+
+        Raises
+        ------
+        ConfigurationError
+            For a field that there is not, or a column that no row has.
+        """
+        names = tuple(dict.fromkeys(name for row in rows for name in row))
+        mapped = {
+            name: (one,) if isinstance(one, str) else tuple(one) for name, one in mapping.items()
+        }
+        columns = cls(names, mapped)
+        for name in mapped:
+            if name not in FIELDS:
+                raise ConfigurationError(f"--map: no field {name!r}; there are {', '.join(FIELDS)}")
+        columns.check(*(column for several in mapped.values() for column in several))
+        return columns
+
+    def check(self, *wanted: str) -> None:
+        """Raise `ConfigurationError` for the first of `wanted` that is no column."""
+        for column in wanted:
+            if column not in self.names:
+                known = ", ".join(map(repr, self.names))
+                raise ConfigurationError(f"no column {column!r}; there are {known}")
+
+    def several(self, field: str) -> tuple[str, ...]:
+        """Return the columns of a field: those that are mapped, else the one with a usual name."""
+        if field in self.mapped:
+            return self.mapped[field]
+        return tuple(self.candidates(field))[:1]
+
+    def one(self, field: str) -> str | None:
+        """Return the column of a field, None where there is none."""
+        return next(iter(self.several(field)), None)
+
+    def candidates(self, field: str) -> Iterator[str]:
+        """Yield the columns with a usual name for a field, the best first, mapped ones left out."""
+        taken = {column for columns in self.mapped.values() for column in columns}
+        by_name = {folded(one): one for one in reversed(self.names) if one not in taken}
+        yield from (by_name[name] for name in map(folded, FIELDS[field]) if name in by_name)
+
+
+def holds_documents(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
+    """Say whether a column has texts, or lists, and not names."""
+    values = [row[column] for row in rows if row.get(column) is not None]
+    return any(
+        isinstance(value, list | dict) or len(str(value).split()) >= _MIN_WORDS for value in values
+    )

@@ -1,0 +1,202 @@
+"""Files in any layout to clusters, references, summaries and labels."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from fairjudge.converting import lines, published, rows
+from fairjudge.converting.layouts import Layout, Settings
+from fairjudge.converting.records import Converted, Entry, Gathered, Kind, ReadFile
+from fairjudge.datasets._loading import read_records
+from fairjudge.datasets._rows import read_rows
+from fairjudge.datasets._tables import is_data_set
+from fairjudge.datasets.readers import CLUSTERS, LABELS, REFERENCES, SUMMARIES
+from fairjudge.datasets.recognising import record_kind
+from fairjudge.errors import FairJudgeError, InputError
+from fairjudge.files import mode_of
+from fairjudge.importing import realsumm
+from fairjudge.importing.formats import import_file, recognise_format
+from fairjudge.importing.records import Skipped
+from fairjudge.importing.sources import Source
+
+_OURS: Mapping[Kind, Any] = {
+    "clusters": CLUSTERS,
+    "references": REFERENCES,
+    "summaries": SUMMARIES,
+    "labels": LABELS,
+}
+_OUR_NAME = "FairJudge's own "
+DATA = frozenset({".json", ".jsonl", ".csv", ".tsv", ".parquet", ".gz", ".src", ".tgt"})
+"""Extensions of the files of a folder that are data."""
+
+
+def convert_files(
+    paths: Sequence[Path], settings: Settings, *, skip_bad: bool = False
+) -> Converted:
+    """Read files, data sets on disk, and the files of folders, which belong together.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read (unless `skip_bad`), or its columns do not tell what it is.
+    ConfigurationError
+        A column that is named is not there.
+    """
+    gathered = Gathered()
+    together, others = lines.take_lines(tuple(_files(paths)))
+    if together:
+        layout = lines.layout_of(together, settings)
+        _add(gathered, layout, together[0], skip_bad=skip_bad)
+    for path in others:
+        source = _open(path, skip_bad=skip_bad)
+        found = recognise(source, settings)
+        if found is None:
+            raise _not_known(source)
+        _add(gathered, found, path, source=source, skip_bad=skip_bad)
+    converted = gathered.converted()
+    if not converted.records():
+        why = next(iter(converted.left_out), "no rows")
+        raise InputError(f"nothing could be taken: {why}", path=paths[0])
+    return converted
+
+
+def recognise(source: Source, settings: Settings) -> Layout | None:
+    """Return how a file is read, told by what it holds; None where nothing tells."""
+    by_rows = rows.layout_of(source, settings)
+    if settings.said:
+        return by_rows
+    return _own(source, by_rows) or published.layout_of(source) or _of_tool(source) or by_rows
+
+
+def holds_data(path: Path) -> bool:
+    """Say whether `path` is in a layout that is known, ours included."""
+    if lines.is_lines(path):
+        return True
+    try:
+        return recognise(_open(path, skip_bad=True), Settings()) is not None
+    except FairJudgeError:
+        return False
+
+
+def command_for(path: Path, wanted: str) -> str | None:
+    """Return the command that would make records of kind `wanted` of a file in another layout.
+
+    None where it is in no layout that is known, gives no such records, or is in ours already.
+    """
+    try:
+        source = _open(path, skip_bad=True)
+        layout = recognise(source, Settings())
+    except FairJudgeError:
+        return None
+    if layout is None or layout.name.startswith(_OUR_NAME) or wanted not in layout.gives:
+        return None
+    return f"fairjudge convert {shlex.quote(str(path))} -o data"
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if (
+            mode_of(path) is None
+            or not path.is_dir()
+            or is_data_set(path)
+            or realsumm.recognises(Source(path=path, rows=()))
+        ):
+            yield path
+        else:
+            found = sorted(one for one in path.iterdir() if one.suffix in DATA)
+            if not found:
+                raise InputError("holds no files of data", path=path)
+            yield from found
+
+
+def _open(path: Path, *, skip_bad: bool) -> Source:
+    is_folder = mode_of(path) is not None and path.is_dir() and not is_data_set(path)
+    found = () if is_folder else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
+    return Source(path=path, rows=found, skip_bad=skip_bad)
+
+
+def _own(source: Source, by_rows: Layout | None) -> Layout | None:
+    """Return the layout of records that are ours already, with all that they carry."""
+    kind = record_kind(source.first)
+    if kind is None or kind == "judgements":
+        return None
+    if kind == "summaries" and not _is_plain(source, by_rows):
+        return None
+    read = _OURS[kind]
+    try:
+        read.model.model_validate(source.first)
+    except ValidationError:
+        return None
+    return Layout(
+        name=f"{_OUR_NAME}{kind}",
+        gives=frozenset({kind}),
+        entries=lambda: read_records(source.path, read, skip_bad=source.skip_bad),
+    )
+
+
+def _is_plain(source: Source, by_rows: Layout | None) -> bool:
+    """Say whether rows of summaries hold nothing else, such as ratings or parts of them."""
+    rows = [row.value for row in source.rows if isinstance(row.value, dict)]
+    items = {(str(row.get("eid")), str(row.get("system"))) for row in rows}
+    return len(items) == len(rows) and (by_rows is None or by_rows.gives == {"summaries"})
+
+
+def _of_tool(source: Source) -> Layout | None:
+    """Return the layout of labels in a file that 'import' knows."""
+    tool = recognise_format(source)
+    if tool is None:
+        return None
+
+    def entries() -> Iterator[Entry]:
+        found = import_file(source.path, tool=tool, skip_bad=source.skip_bad)
+        yield from found.labels
+        yield from found.skipped
+        why = "a judgement: 'fairjudge import' reads it"
+        yield from (Skipped(line=line, why=why) for line in found.lines)
+
+    return Layout(name=tool, gives=frozenset({"labels"}), entries=entries)
+
+
+def _add(
+    gathered: Gathered,
+    layout: Layout,
+    path: Path,
+    *,
+    source: Source | None = None,
+    skip_bad: bool,
+) -> None:
+    for entry in layout.entries():
+        try:
+            gathered.add(entry)
+        except InputError as error:
+            if not skip_bad:
+                raise InputError(error.problem, path=path, field=error.field) from None
+            gathered.left_out["another cluster of an id that is taken"] += 1
+    bad = {one.line: one.why for one in source.bad} if source is not None else {}
+    for why in bad.values():
+        gathered.left_out[why] += 1
+    gathered.files.append(ReadFile(path=str(path), layout=layout.name, unused=layout.unused()))
+
+
+def _not_known(source: Source) -> InputError:
+    bad = next((row for row in source.rows if row.problem is not None), None)
+    if bad is not None:
+        return InputError(bad.problem or "", path=source.path, line=bad.line, field=bad.field)
+    names = ", ".join(map(repr, source.first)) or "there are none"
+    if source.first.keys() & {"response", "raw"}:
+        return InputError(
+            f"holds a judge's recorded replies ({names}): fairjudge import reads them, by "
+            "--protocol",
+            path=source.path,
+        )
+    return InputError(
+        f"not known what its columns hold ({names}). Where a row is a cluster, name its documents: "
+        "--map documents=COLUMN; where it is an article: --group COLUMN; where it is a summary: "
+        "--map system=COLUMN,text=COLUMN (docs/your-data.md)",
+        path=source.path,
+    )

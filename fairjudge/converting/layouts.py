@@ -1,0 +1,38 @@
+"""What a layout is: a name, what it gives, and how its rows are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fairjudge.converting.records import Entry, Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the user says of a file: see `fairjudge.convert`."""
+
+    columns: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    group: str | None = None
+    split: str | None = None
+    attributes: tuple[str, ...] = ()
+    system: str | None = None
+
+    @property
+    def said(self) -> bool:
+        """Whether the user says where things stand, so that no data set is to be guessed."""
+        return bool(self.columns or self.group or self.split)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How a file is read.
+
+    ``gives`` are the kinds of records that come of it; ``unused`` says, after ``entries`` was gone
+    through, of which columns nothing was made.
+    """
+
+    name: str
+    gives: frozenset[Kind]
+    entries: Callable[[], Iterable[Entry]]
+    unused: Callable[[], tuple[str, ...]] = tuple

@@ -1,0 +1,98 @@
+"""Files of lines that belong together, as ``test.src`` and ``test.tgt``: a text on each line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fairjudge.converting.layouts import Layout, Settings
+from fairjudge.converting.records import Entry
+from fairjudge.converting.rows import REFERENCE
+from fairjudge.converting.texts import articles_of, cluster, summary
+from fairjudge.datasets._source import decoded, read_bytes
+from fairjudge.errors import InputError
+from fairjudge.importing.records import Skipped
+
+_SOURCES, _TARGETS = ("src", "source"), ("tgt", "target")
+_OUTPUTS = ("hypo", "hyp", "out", "pred", "decoded", "txt")
+
+
+def take_lines(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """Return those of `paths` that are files of lines, the documents first, and the others.
+
+    Where documents are given alone, the ``.tgt`` that lies beside them belongs to them.
+
+    Raises
+    ------
+    InputError
+        There are two files of documents.
+    """
+    sources = [path for path in paths if _is(path, _SOURCES)]
+    if not sources:
+        return (), tuple(paths)
+    if len(sources) > 1:
+        raise InputError("a second file of documents: convert one at a time", path=sources[1])
+    lines = [path for path in paths if _is(path, _TARGETS) or _is(path, _OUTPUTS)]
+    others = tuple(path for path in paths if path not in {*sources, *lines})
+    beside = _beside(sources[0])
+    if not lines and beside is not None:
+        lines = [beside]
+    return (sources[0], *lines), others
+
+
+def is_lines(path: Path) -> bool:
+    """Say whether a file is one of lines by its name, without another beside it."""
+    return _is(path, (*_SOURCES, *_TARGETS))
+
+
+def _is(path: Path, names: tuple[str, ...]) -> bool:
+    return not path.is_dir() and any(part in names for part in path.name.lower().split(".")[1:])
+
+
+def _beside(source: Path) -> Path | None:
+    for mine, theirs in zip(_SOURCES, _TARGETS, strict=True):
+        path = source.with_name(source.name.replace(f".{mine}", f".{theirs}"))
+        if path != source and path.is_file():
+            return path
+    return None
+
+
+def layout_of(paths: Sequence[Path], settings: Settings) -> Layout:
+    """Return how files of lines are read; the first holds the documents."""
+    first, *others = paths
+    named = [f"{path.name} by {_system(path, settings)!r}" for path in others]
+    return Layout(
+        name=f"one cluster per line of {first.name}"
+        + (f", summaries on the same lines of {', '.join(named)}" if named else ""),
+        gives=frozenset({"clusters", "summaries"} if others else {"clusters"}),
+        entries=lambda: _entries(first, others, settings),
+    )
+
+
+def _system(path: Path, settings: Settings) -> str:
+    if _is(path, _TARGETS):
+        return REFERENCE
+    return settings.system or path.name.split(".")[0]
+
+
+def _entries(first: Path, others: Sequence[Path], settings: Settings) -> Iterator[Entry]:
+    documents = _lines(first)
+    for number, line in enumerate(documents, 1):
+        articles = articles_of(line, split=settings.split)
+        if articles:
+            yield cluster(str(number), articles)
+        else:
+            yield Skipped(line=number, why="a cluster without an article that has text")
+    for path in others:
+        texts = _lines(path)
+        if len(texts) != len(documents):
+            raise InputError(
+                f"{len(texts)} lines for the {len(documents)} of {first.name}", path=path
+            )
+        for number, text in enumerate(texts, 1):
+            yield summary(str(number), _system(path, settings), text)
+
+
+def _lines(path: Path) -> list[str]:
+    lines = decoded(read_bytes(path), path).replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines

@@ -1,0 +1,187 @@
+"""What a conversion gives: records of ours, and what was left out."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from fairjudge.datasets.writers import write_jsonl
+from fairjudge.domain import Cluster, Label, Record, Reference, Summary
+from fairjudge.errors import InputError
+from fairjudge.importing.records import Skipped
+from fairjudge.text.counting import pluralize
+
+Entry: TypeAlias = Reference | Cluster | Summary | Label | Skipped
+Kind: TypeAlias = Literal["clusters", "references", "summaries", "labels"]
+KINDS: tuple[Kind, ...] = ("clusters", "references", "summaries", "labels")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFile:
+    """What an input was recognised as, and its columns that nothing was made of."""
+
+    path: str
+    layout: str
+    unused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Converted:
+    """Clusters, references, summaries and labels of other layouts.
+
+    ``files`` says what each input was recognised as, ``left_out`` how many rows, texts or values
+    were left out for each reason.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> found = fj.convert("clusters.json", "labels.jsonl")
+    >>> found.files[0].layout
+    "FairJudge's own clusters"
+    >>> [path.name for path in found.write("data")]
+    ['clusters.jsonl', 'labels.jsonl']
+    """
+
+    files: tuple[ReadFile, ...]
+    clusters: tuple[Cluster, ...] = ()
+    references: tuple[Reference, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    labels: tuple[Label, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Converted({', '.join(self.counts().values()) or 'nothing'})"
+
+    def records(self) -> dict[Kind, tuple[Record, ...]]:
+        """Return the records of each kind of which there are any."""
+        found: dict[Kind, tuple[Record, ...]] = {
+            "clusters": self.clusters,
+            "references": self.references,
+            "summaries": self.summaries,
+            "labels": self.labels,
+        }
+        return {kind: records for kind, records in found.items() if records}
+
+    def records_of(self, kind: str) -> tuple[Record, ...]:
+        """Return the records of a kind; references are clusters too."""
+        found = {str(name): records for name, records in self.records().items()}
+        if kind == "clusters":
+            return (*self.clusters, *self.references)
+        return found.get(kind, ())
+
+    def counts(self) -> dict[Kind, str]:
+        """Return what there is of each kind, in words."""
+        said = {
+            "clusters": _articles("cluster", self.clusters),
+            "references": _articles("reference", self.references),
+            "summaries": f"{pluralize(len(self.summaries), 'summary', 'summaries')} by "
+            + pluralize(len({one.system for one in self.summaries}), "system"),
+            "labels": f"{pluralize(len(self.labels), 'label')} of "
+            + ", ".join(sorted({one.aspect for one in self.labels})),
+        }
+        return {kind: said[kind] for kind in self.records()}
+
+    def write(self, folder: str | Path) -> tuple[Path, ...]:
+        """Write each kind of records to ``<kind>.jsonl`` in `folder`, and return the files."""
+        target = Path(folder)
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            problem = f"cannot make the folder: {error.strerror or error}"
+            raise InputError(problem, path=target) from None
+        written = []
+        for kind, records in self.records().items():
+            written.append(target / f"{kind}.jsonl")
+            write_jsonl(written[-1], records)
+        return tuple(written)
+
+    def next_command(self, folder: str | Path) -> str:
+        """Return the command that goes on with what `write` wrote to `folder`."""
+        file = {kind: shlex.quote(str(Path(folder) / f"{kind}.jsonl")) for kind in KINDS}
+        known = file["references" if self.references else "clusters"]
+        if not self.references and not self.clusters:
+            if self.summaries:
+                return "convert the articles that were summarized too: docs/your-data.md"
+            return f"fairjudge calibrate JUDGEMENTS --labels {file['labels']}"
+        if not self.summaries:
+            return f"fairjudge summarize {known} -o {file['summaries']} --backend PROVIDER:MODEL"
+        return (
+            f"fairjudge judge --references {known} --summaries {file['summaries']} "
+            f"--aspect {'coverage' if self.references else 'faithfulness'} --protocol likert "
+            f"-o {shlex.quote(str(Path(folder) / 'judgements.jsonl'))}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was recognised, counts, and what was left out, as JSON."""
+        return {
+            "files": [
+                {"path": one.path, "layout": one.layout, "unused_columns": list(one.unused)}
+                for one in self.files
+            ],
+            **{f"n_{kind}": len(self.records().get(kind, ())) for kind in KINDS},
+            "n_articles": sum(len(one.articles) for one in (*self.clusters, *self.references)),
+            "left_out": dict(self.left_out),
+        }
+
+
+def _articles(what: str, clusters: Iterable[Cluster]) -> str:
+    sizes = [len(one.articles) for one in clusters]
+    return f"{pluralize(len(sizes), what)} of {pluralize(sum(sizes), 'article')}"
+
+
+class Gathered:
+    """Collects the entries of several files; what is there already is not taken twice."""
+
+    def __init__(self) -> None:
+        self.files: list[ReadFile] = []
+        self.clusters: dict[str, Cluster] = {}
+        self.summaries: dict[tuple[str, str], Summary] = {}
+        self.labels: list[Label] = []
+        self.left_out: Counter[str] = Counter()
+
+    def add(self, entry: Entry) -> None:
+        """Take an entry.
+
+        Raises
+        ------
+        InputError
+            Two clusters have one id and other articles.
+        """
+        match entry:
+            case Skipped():
+                self.left_out[entry.why] += 1
+            case Label():
+                self.labels.append(entry)
+            case Summary():
+                first = self.summaries.setdefault((entry.eid, entry.system), entry)
+                if first.text != entry.text:
+                    self.left_out["a second summary of a cluster by one system"] += 1
+            case Cluster():
+                self._add_cluster(entry)
+
+    def _add_cluster(self, entry: Cluster) -> None:
+        first = self.clusters.setdefault(entry.eid, entry)
+        if first.articles != entry.articles:
+            raise InputError(
+                f"{entry.eid!r} stands for other articles above: name the column that tells "
+                "clusters apart by --map eid=COLUMN, or --group COLUMN where a row is an article",
+                field="eid",
+            )
+        if isinstance(entry, Reference):
+            self.clusters[entry.eid] = entry
+
+    def converted(self) -> Converted:
+        """Return what was gathered."""
+        of_clusters = self.clusters.values()
+        return Converted(
+            files=tuple(self.files),
+            clusters=tuple(one for one in of_clusters if not isinstance(one, Reference)),
+            references=tuple(one for one in of_clusters if isinstance(one, Reference)),
+            summaries=tuple(self.summaries.values()),
+            labels=tuple(self.labels),
+            left_out=dict(self.left_out),
+        )

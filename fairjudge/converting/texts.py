@@ -1,0 +1,125 @@
+"""Documents of a cluster as they stand in a cell: one text, texts joined by a mark, or a list."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from fairjudge.converting.columns import Columns
+from fairjudge.datasets._json import JsonError, parse
+from fairjudge.datasets._problems import explain
+from fairjudge.domain import Article, Cluster, Summary
+from fairjudge.errors import InputError
+
+MARKS = ("|||||", "story_separator_special_tag", "<doc-sep>", "[DOC_SEP]")
+"""What joins the documents of a cluster in Multi-News and what was made after it."""
+_LINE_BREAK = "NEWLINE_CHAR"
+"""What stands for a line break in Multi-News' files of lines."""
+
+
+def articles_of(
+    cell: object, *, split: str | None, attributes: Iterable[str] = ()
+) -> tuple[Article, ...]:
+    """Return the documents that `cell` holds; texts without a letter or digit are none."""
+    return tuple(_numbered(_documents(_unpacked(cell), split), tuple(attributes)))
+
+
+def _documents(cell: object, split: str | None) -> Iterator[Mapping[str, Any]]:
+    if isinstance(cell, str):
+        marks = (split,) if split else MARKS
+        mark = next((one for one in marks if one in cell), None)
+        yield from ({"content": part} for part in (cell.split(mark) if mark else [cell]))
+    elif isinstance(cell, Mapping):
+        yield from _one_or_columns(cell)
+    elif isinstance(cell, list):
+        for item in cell:
+            yield item if isinstance(item, dict) else {"content": item}
+    else:
+        raise InputError("expected a text or a list of documents")
+
+
+def _one_or_columns(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the one document that an object is, or those of an object of lists, as Arrow has it."""
+    lists = {name: value for name, value in cell.items() if isinstance(value, list)}
+    if lists and len({len(value) for value in lists.values()}) == 1:
+        for values in zip(*lists.values(), strict=True):
+            yield dict(zip(lists, values, strict=True))
+    else:
+        yield cell
+
+
+def _numbered(
+    documents: Iterable[Mapping[str, Any]], attributes: tuple[str, ...]
+) -> Iterator[Article]:
+    taken: set[str] = set()
+    for number, document in enumerate(documents, 1):
+        columns = Columns.of([document], {})
+        content = document.get(columns.one("content") or "")
+        if not isinstance(content, str) or not any(map(str.isalnum, content)):
+            continue
+        aid = str(document.get(columns.one("aid") or "", number))
+        aid = aid if aid and aid not in taken else f"{aid}#{number}"
+        taken.add(aid)
+        yield article(document, columns, aid=aid, attributes=attributes)
+
+
+def article(
+    row: Mapping[str, Any], columns: Columns, *, aid: str, attributes: Iterable[str] = ()
+) -> Article:
+    """Return the article that a row, or an object within one, is."""
+    named = {
+        name: row[column]
+        for name in ("title", "url", "domain")
+        if (column := columns.one(name)) is not None and isinstance(row.get(column), str)
+    }
+    values = {name: row[name] for name in attributes if row.get(name) not in {None, ""}}
+    own = row.get("attributes")
+    values = {**(own if isinstance(own, dict) else {}), **values}
+    content = cleaned(row.get(columns.one("content") or ""))
+    fields = {"aid": aid, "content": content, **named}
+    found: Article = made(Article, fields | ({"attributes": values} if values else {}))
+    return found
+
+
+def made(kind: Any, fields: Mapping[str, Any]) -> Any:
+    """Return the record of ours with `fields`; `InputError` says what is wrong with them."""
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        field, problem = explain(error, fields)
+        raise InputError(problem, field=field) from None
+
+
+def cluster(eid: str, articles: Iterable[Article]) -> Cluster:
+    """Return the cluster of `articles`."""
+    found: Cluster = made(Cluster, {"eid": eid, "articles": tuple(articles)})
+    return found
+
+
+def summary(eid: str, system: object, text: object) -> Summary:
+    """Return the summary; one of several lines or bullets may be a list."""
+    joined = "\n".join(map(str, text)) if isinstance(text, list) else text
+    found: Summary = made(Summary, {"eid": eid, "system": system, "text": cleaned(joined)})
+    return found
+
+
+def cleaned(text: object) -> object:
+    """Return a text with line breaks where their stand-in stands."""
+    return text.replace(_LINE_BREAK, "\n").strip() if isinstance(text, str) else text
+
+
+def _unpacked(cell: object) -> object:
+    """Return the list that a table's cell holds in the words of JSON or of Python."""
+    if not (isinstance(cell, str) and cell.startswith("[") and cell.rstrip().endswith("]")):
+        return cell
+    for read in (parse, ast.literal_eval):
+        try:
+            found = read(cell)
+        except (JsonError, ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(found, list):
+            return found
+    return cell

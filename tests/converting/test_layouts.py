@@ -1,0 +1,254 @@
+"""What a conversion makes of rows, and what it says of those that it leaves out."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+import fairjudge as fj
+from fairjudge.errors import ConfigurationError, InputError
+
+ONE = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
+TWO = "Officials said that the dam had been checked in May; engineers doubt that they looked."
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def lines(name: str, rows: list[dict]) -> str:
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    Path(name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return name
+
+
+def table(name: str, rows: list[dict], separator: str = ",") -> str:
+    with Path(name).open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], delimiter=separator)
+        writer.writeheader()
+        writer.writerows(rows)
+    return name
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        [ONE, TWO],
+        f"{ONE} ||||| {TWO} |||||",
+        f"{ONE} story_separator_special_tag {TWO}",
+        str([ONE, TWO]),
+        json.dumps([ONE, TWO]),
+        [{"text": ONE}, {"body": TWO, "title": None}],
+        {"title": ["", ""], "text": [ONE, TWO]},
+        [ONE, "  ", TWO, "..."],
+    ],
+)
+def test_documents_are_found_however_they_stand_in_a_cell(documents):
+    found = fj.convert(lines("a.jsonl.gz", [{"id": 7, "documents": documents, "summary": "s"}]))
+    (cluster,) = found.clusters
+    assert cluster.eid == "7"
+    assert [article.content for article in cluster.articles] == [ONE, TWO]
+    assert [(one.eid, one.system, one.text) for one in found.summaries] == [("7", "reference", "s")]
+
+
+def test_lists_in_a_table_are_lists():
+    rows = [{"docs": str([ONE, TWO]), "prediction": "s"}]
+    found = fj.convert(table("mine.csv", rows, ";"))
+    assert [article.content for article in found.clusters[0].articles] == [ONE, TWO]
+    assert found.summaries[0].system == "mine"
+    assert fj.convert("mine.csv", system="gpt").summaries[0].system == "gpt"
+
+
+def test_articles_keep_their_fields_and_the_attributes_that_are_named():
+    articles = [
+        {"id": "x", "headline": "H", "body": ONE, "link": "http://a", "lean": "left"},
+        {"id": "x", "headline": "I", "body": TWO, "link": "http://b", "lean": ""},
+    ]
+    path = lines("a.jsonl", [{"articles": articles}])
+    first, second = fj.convert(path, attributes=["lean"]).clusters[0].articles
+    assert (first.aid, first.title, first.url) == ("x", "H", "http://a")
+    assert second.aid == "x#2"
+    assert first.attributes == {"lean": "left"}
+    assert second.attributes == {}
+
+
+def test_rows_are_grouped_and_usual_attributes_are_taken():
+    rows = [
+        {"hotel": h, "review": f"{text} {h}", "stars": n, "user": n}
+        for h in "AB"
+        for n, text in enumerate(("Lovely.", "Cold soup.", ""))
+    ]
+    rows[2]["review"] = rows[5]["review"] = ""
+    found = fj.convert(table("r.tsv", rows, "\t"))
+    assert [(one.eid, len(one.articles)) for one in found.clusters] == [("A", 2), ("B", 2)]
+    assert [one.attributes for one in found.clusters[0].articles] == [
+        {"stars": "0"},
+        {"stars": "1"},
+    ]
+    assert found.left_out == {"an article without text": 2}
+    assert found.files[0].unused == ("user",)
+    named = fj.convert("r.tsv", attributes=["user"]).clusters[0].articles
+    assert [one.attributes for one in named] == [{"user": "0"}, {"user": "1"}]
+
+
+def test_a_group_is_named_where_values_do_not_repeat_or_names_do_not_tell():
+    path = table("r.csv", [{"was": "A", "wort": ONE}, {"was": "B", "wort": TWO}])
+    with pytest.raises(InputError, match=r"columns hold \('was', 'wort'\).*--group COLUMN"):
+        fj.convert(path)
+    found = fj.convert(path, group="was", columns={"content": "wort"})
+    assert [one.eid for one in found.clusters] == ["A", "B"]
+    with pytest.raises(ConfigurationError, match="no column 'what'; there are 'was', 'wort'"):
+        fj.convert(path, group="what")
+    with pytest.raises(ConfigurationError, match="no column 'text'"):
+        fj.convert(path, columns={"content": "text"})
+    with pytest.raises(ConfigurationError, match="no field 'body'; there are eid, documents"):
+        fj.convert(path, columns={"body": "wort"})
+    with pytest.raises(ConfigurationError, match="content=COLUMN"):
+        fj.convert(path, group="was")
+
+
+def test_ratings_are_labels_by_annotator_and_aspect():
+    rows = [
+        {"doc_id": 1, "model": "m", "summary": "s", "Coherence": 4, "fluency": 3.5, "words": 9},
+        {"doc_id": 1, "model": "m", "summary": "s", "Coherence": 2, "fluency": "n/a", "words": 9},
+    ]
+    found = fj.convert(lines("r.jsonl", rows[:1] * 2))
+    assert [(one.annotator, one.aspect, one.value) for one in found.labels] == [
+        ("annotator1", "Coherence", 4), ("annotator1", "fluency", 3.5),
+        ("annotator2", "Coherence", 4), ("annotator2", "fluency", 3.5),
+    ]  # fmt: skip
+    named = fj.convert(lines("r.jsonl", rows), columns={"value": ["fluency", "Coherence"]})
+    assert len(named.labels) == 3
+    assert named.left_out == {"a rating of 'fluency' that is no number": 1}
+    assert len(named.summaries) == 1
+
+
+def test_labels_of_any_name_are_read_one_a_row():
+    rows = [{"doc_id": "1", "model": "m", "rater": "ann", "criterion": "tone", "score": "4"}]
+    (label,) = fj.convert(table("l.csv", rows)).labels
+    assert (label.eid, label.system, label.annotator, label.aspect, label.value) == (
+        "1", "m", "ann", "tone", 4,
+    )  # fmt: skip
+
+
+def test_files_without_ids_belong_together_by_the_numbers_of_rows():
+    documents = lines("test.jsonl", [{"document": ONE}, {"document": TWO}])
+    outputs = [
+        lines(f"{name}.jsonl", [{"output": f"{name} 1"}, {"output": f"{name} 2"}])
+        for name in ("gpt", "llama")
+    ]
+    found = fj.convert(documents, *outputs)
+    assert {(one.eid, one.system, one.text) for one in found.summaries} == {
+        (eid, name, f"{name} {eid}") for name in ("gpt", "llama") for eid in "12"
+    }
+    with pytest.raises(InputError, match=r"'1' stands for other articles.*--map eid=COLUMN"):
+        fj.convert(documents, lines("more.jsonl", [{"document": TWO}]))
+
+
+def test_records_of_ours_are_taken_with_all_that_they_carry():
+    cluster = {"eid": "e", "articles": [{"aid": "a", "content": ONE}], "note": "kept"}
+    cited = {
+        "eid": "e",
+        "system": "s",
+        "text": "t",
+        "citations": [{"text": "t", "articles": ["a"]}],
+    }
+    label = {"eid": "e", "system": "s", "aspect": "tone", "annotator": "p", "value": 1}
+    for name, row in (("c", cluster), ("s", cited), ("l", label)):
+        lines(f"{name}.jsonl", [row])
+    Path("notes.txt").write_text("no data")
+    found = fj.convert(".")
+    assert found.clusters[0].to_json() == cluster
+    assert found.summaries[0].to_json() == cited
+    assert found.labels[0].to_json() == label
+    assert repr(found) == (
+        "Converted(1 cluster of 1 article, 1 summary by 1 system, 1 label of tone)"
+    )
+    written = found.write("out")
+    assert [path.name for path in written] == ["clusters.jsonl", "summaries.jsonl", "labels.jsonl"]
+    assert fj.read_clusters(written[0]).records == found.clusters
+
+
+def test_a_second_summary_of_a_system_and_empty_rows_are_counted():
+    rows = [
+        {"id": 1, "document": ONE, "model": "m", "output": "a"},
+        {"id": 1, "document": ONE, "model": "m", "output": "b"},
+        {"id": 2, "document": " ... ", "model": "m", "output": "c"},
+        {"id": 3, "document": TWO, "model": None, "output": "d"},
+    ]
+    found = fj.convert(lines("a.jsonl", rows))
+    assert [one.eid for one in found.clusters] == ["1", "3"]
+    assert found.left_out == {
+        "a second summary of a cluster by one system": 1,
+        "a cluster without an article that has text": 1,
+        "a summary without a system": 1,
+    }
+
+
+def test_the_hub_s_summeval_has_an_article_a_row():
+    row = {
+        "id": "dm-1", "text": ONE, "machine_summaries": ["a", "b"], "human_summaries": ["r"],
+        "relevance": [1.5, 4], "coherence": [2, 3], "fluency": [5, 5], "consistency": [1, 5],
+    }  # fmt: skip
+    found = fj.convert(lines("s.jsonl", [row]))
+    assert [one.text for one in found.summaries] == ["a", "b"]
+    assert [one.value for one in found.labels if one.aspect == "relevance"] == [1.5, 4]
+    row["fluency"] = [5]
+    with pytest.raises(InputError, match=r"s.jsonl:1: field 'fluency': 1 ratings of 2 summaries"):
+        fj.convert(lines("s.jsonl", [row]))
+
+
+def test_lines_must_be_as_many_as_those_of_the_documents():
+    Path("test.src").write_text(f"{ONE}\n{TWO}\n")
+    Path("test.tgt").write_text("one\n")
+    with pytest.raises(InputError, match=r"test.tgt: 1 lines for the 2 of test.src"):
+        fj.convert("test.src")
+    Path("test.tgt").write_text("one\r\ntwo\r\n")
+    assert [one.text for one in fj.convert("test.src").summaries] == ["one", "two"]
+
+
+@pytest.mark.parametrize("content", ["", "not JSON", "[1, 2]", '{"a": {"b": NaN}}', "\xff\xfe"])
+def test_what_is_no_data_is_one_error_that_names_the_file(content):
+    Path("odd.jsonl").write_bytes(content.encode("latin-1"))
+    with pytest.raises(InputError, match=r"^odd\.jsonl"):
+        fj.convert("odd.jsonl")
+
+
+def test_bad_rows_are_errors_or_are_counted():
+    Path("a.jsonl").write_text(f'{{"document": "{ONE}", "summary": "s"}}\n{{"document": 3}}\nno\n')
+    with pytest.raises(InputError, match=r"a.jsonl:2: "):
+        fj.convert("a.jsonl")
+    found = fj.convert("a.jsonl", skip_bad=True)
+    assert len(found.clusters) == 1
+    assert sum(found.left_out.values()) == 2
+
+
+def test_what_is_converted_goes_in_wherever_a_file_does():
+    rows = [{"id": 1, "document": ONE, "model": m, "summary": "s", "tone": 3} for m in ("x", "y")]
+    found = fj.convert(lines("a.jsonl", rows), columns={"value": "tone"})
+    assert fj.read_clusters(found).records == found.clusters
+    assert fj.read_summaries(found).records == found.summaries
+    assert fj.read_labels(found).records == found.labels
+    with pytest.raises(InputError, match="references: holds no references"):
+        fj.read_references(found)
+
+
+def test_parts_of_summaries_are_one_summary_with_ratings():
+    rows = [{"eid": "e", "system": "s", "text": "t", "unit": u, "covered": n}
+            for n, u in enumerate("ab")]  # fmt: skip
+    found = fj.convert(lines("units.jsonl", rows), columns={"value": "covered"})
+    assert len(found.summaries) == 1
+    assert [(one.unit, one.annotator, one.value) for one in found.labels] == [
+        ("a", "annotator1", 0), ("b", "annotator1", 1),
+    ]  # fmt: skip
+
+
+def test_recorded_replies_are_the_importer_s():
+    row = {"eid": "e", "system": "s", "aspect": "tone", "response": "4/5"}
+    with pytest.raises(InputError, match=r"recorded replies .*fairjudge import reads them"):
+        fj.convert(lines("r.jsonl", [row]))

@@ -1,0 +1,121 @@
+"""From a file in each layout to a leaderboard, from the command line, by the lines of the docs.
+
+`convert` as docs/your-data.md has it, `summarize` where there are no summaries, and the command
+that `convert` says is next. How many commands that took, and how long, is printed (``pytest -s``).
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from pathlib import Path
+
+import pytest
+from data_page import layouts, write_tables
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+LAYOUTS = {one.title: one for one in layouts()}
+COUNTS = {
+    "Multi-News": (2, 4, 2, 0),
+    "Multi-News as lines": (2, 4, 4, 0),
+    "WCEP": (1, 2, 1, 0),
+    "SummEval": (1, 1, 2, 16),
+    "SummHay": (1, 2, 2, 0),
+    "DiverseSumm": (1, 2, 1, 0),
+    "Reviews": (2, 4, 0, 0),
+    "Label Studio's JSON-MIN": (1, 2, 2, 4),
+    "A table of rated summaries": (1, 1, 2, 4),
+    "A column for each system": (2, 2, 4, 0),
+    "Parquet": (2, 4, 2, 0),
+    "A data set on disk": (2, 4, 2, 0),
+    "Names that do not tell": (1, 2, 2, 0),
+}
+"""Clusters, articles, summaries and labels of each layout, counted by hand on the page."""
+
+
+def test_every_layout_of_the_page_is_gone_through():
+    assert [*LAYOUTS] == [*COUNTS]
+
+
+@pytest.mark.parametrize("title", COUNTS)
+def test_a_leaderboard_comes_of_each_layout(cli, server, title):
+    began, n_commands = time.monotonic(), 0
+    layout = LAYOUTS[title]
+    layout.write(Path())
+    if not layout.files:
+        pytest.importorskip("pyarrow", reason="the extra [parquet]")
+        write_tables(Path())
+    backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
+    (line,) = layout.lines
+    done = cli(*line, "--json", "found.json")
+    n_commands += 1
+    assert done.code == 0, done.err
+    found = json.loads(Path("found.json").read_text("utf-8"))
+    assert COUNTS[title] == (
+        found["n_clusters"] + found["n_references"],
+        *(found[name] for name in ("n_articles", "n_summaries", "n_labels")),
+    )
+    following = shlex.split(done.out.rpartition("Next: fairjudge ")[2])
+    if following[0] == "summarize":
+        done = cli(*following[:-2], *backend)
+        n_commands += 1
+        assert done.code == 0, done.err
+        following = shlex.split(
+            "judge --references data/clusters.jsonl --summaries data/summaries.jsonl "
+            "--aspect faithfulness --protocol likert -o data/judgements.jsonl"
+        )
+    done = cli(*following, *backend)
+    n_commands += 1
+    assert done.code == 0, done.err
+    rows = [json.loads(row) for row in Path("data/summaries.jsonl").read_text().splitlines()]
+    for system in {row["system"] for row in rows}:
+        assert system in done.out
+    print(f"{title}: {n_commands} commands, {time.monotonic() - began:.1f} s")  # noqa: T201
+
+
+def test_an_error_of_a_reader_names_the_command_that_reads_the_file(cli, server):
+    """What it names runs, and gives what the command before it wanted."""
+    LAYOUTS["Reviews"].write(Path())
+    LAYOUTS["WCEP"].write(Path())
+    LAYOUTS["A table of rated summaries"].write(Path())
+    for name, wanted, command in (
+        ("reviews.csv", "clusters", ("summarize", "reviews.csv", "-o", "s.jsonl")),
+        ("val.jsonl", "clusters", ("summarize", "val.jsonl", "-o", "s.jsonl")),
+        ("rated.csv", "labels", ("calibrate", "j.jsonl", "--labels", "rated.csv")),
+    ):
+        judged = {"eid": "1", "system": "gpt", "aspect": "coherence", "judge": "j", "value": 3}
+        Path("j.jsonl").write_text(json.dumps(judged | {"protocol": "likert"}) + "\n")
+        backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
+        done = cli(*command, *(backend if command[0] == "summarize" else ()))
+        assert done.code == 1
+        named = done.err.replace("\n", " ").rpartition("fairjudge convert ")[2].split()
+        assert cli("convert", *named).code == 0
+        assert Path(f"data/{wanted}.jsonl").is_file(), name
+
+
+def test_a_study_begins_with_files_in_other_layouts(cli):
+    LAYOUTS["A table of rated summaries"].write(Path())
+    done = cli("study", "init")
+    assert done.code == 0, done.err
+    text = Path("study.toml").read_text("utf-8")
+    for kind in ("clusters", "summaries", "labels"):
+        assert f'"converted/{kind}.jsonl"' in text
+    assert cli("study", "study.toml", "--plan").code == 0
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"the real data of {DATA} are not here")
+def test_real_files_are_recognised(cli):
+    """Own layouts, gzip, tables of labels, and key points: whatever of it is data of clusters."""
+    for name, clusters, said in (
+        ("allsides/clusters.jsonl.gz", None, "own clusters"),
+        ("summeval/labels.jsonl", 0, "own labels"),
+        ("newsstance/clusters.jsonl", 60, "clusters"),
+        ("keypoints/dev.jsonl.gz", None, "grouped by 'topic'"),
+        ("recession/cluster.json", 1, "own clusters"),
+    ):
+        done = cli("convert", DATA / name, "-o", "data", "--json", "found.json")
+        assert done.code == 0, done.err
+        assert said in done.out, done.out
+        found = json.loads(Path("found.json").read_text("utf-8"))
+        assert clusters in {None, found["n_clusters"]}

@@ -1,0 +1,94 @@
+"""A try before the whole: what a run would cost, its first items, and then the rest, once each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import write_jsonl
+
+import fairjudge as fj
+
+EVENTS = ("dam", "strike", "fair")
+SYSTEMS = ("x", "y")
+
+
+@pytest.fixture(autouse=True)
+def files() -> None:
+    text = "The dam above Dunmere broke at noon, and two thousand people had to leave, said {}."
+    write_jsonl(Path("c.jsonl"), [
+        {"eid": e, "articles": [{"aid": n, "content": text.format(f"{e} {n}")} for n in "ab"]}
+        for e in EVENTS
+    ])  # fmt: skip
+    write_jsonl(Path("s.jsonl"), [
+        {"eid": e, "system": s, "text": f"{e} by {s}."} for e in EVENTS for s in SYSTEMS
+    ])  # fmt: skip
+
+
+def judging(*more: object) -> tuple[object, ...]:
+    return (
+        "judge", "--references", "c.jsonl", "--summaries", "s.jsonl", "--aspect", "faithfulness",
+        "--reference-unit", "articles", "-o", "j.jsonl", "--json", "found.json", *more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("protocol", "limit", "n_first", "n_all"),
+    [("likert", 4, 4, 6), ("likert", 1, 1, 6), ("pairwise", 2, 4, 6), ("likert", 99, 6, 6)],
+)
+def test_the_first_items_are_a_try_and_the_rest_is_asked_once(
+    cli, server, protocol, limit, n_first, n_all
+):
+    server.answer = lambda _: "Verdict: 1"
+    backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
+    command = judging("--protocol", protocol, "--run", "run", *backend)
+    found = {}
+    for plan in (("--plan",), ("--plan", "--limit", limit)):
+        assert cli(*command, *plan).code == 0
+        found[plan] = json.loads(Path("found.json").read_text())["calls"]
+    assert list(found.values()) == [n_all, n_first]
+    assert server.calls == []
+    assert not Path("j.jsonl").exists()
+    done = cli(*command, "--limit", limit)
+    assert done.code == 0, done.err
+    assert len(server.calls) == n_first
+    assert len(Path("j.jsonl").read_text().splitlines()) == n_first
+    assert ("A try:" in done.out) == (n_first < n_all)
+    first = [json.loads(row) for row in Path("j.jsonl").read_text().splitlines()]
+    assert {row["eid"] for row in first[:2]} == {"dam"}
+    done = cli(*command)
+    assert done.code == 0, done.err
+    assert len(server.calls) == n_all
+    assert "A try:" not in done.out
+    every = [json.loads(row) for row in Path("j.jsonl").read_text().splitlines()]
+    assert len(every) == n_all
+    assert every[:n_first] == first
+    assert cli(*command, "--limit", limit).code == 0  # less again: nothing is asked or lost
+    assert cli(*command).code == 0
+    assert len(server.calls) == n_all
+
+
+def test_python_tries_and_goes_on_too(server):
+    model = fj.Model("openai:m", base_url=f"{server.url}/v1")
+    judge = fj.Judge(model, aspect="faithfulness", protocol="likert", reference_unit="articles")
+    assert len(judge("c.jsonl", "s.jsonl", run="run", limit=3)) == 3
+    assert len(judge("c.jsonl", "s.jsonl", run="run")) == 6
+    assert len(server.calls) == 6
+    with pytest.raises(fj.FairJudgeError, match="limit: expected 1 or more"):
+        judge("c.jsonl", "s.jsonl", limit=0)
+
+
+def test_build_and_summarize_say_what_they_would_ask(cli, server):
+    backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1", "--json", "found.json")
+    for command in (("build", "c.jsonl"), ("summarize", "c.jsonl", "--strategy", "extract")):
+        done = cli(*command, "-o", "out.jsonl", *backend, "--plan")
+        assert done.code == 0, done.err
+        assert "Planned" in done.out
+        planned = json.loads(Path("found.json").read_text())["calls"]
+        assert planned >= len(EVENTS)
+        assert server.calls == []
+        assert not Path("out.jsonl").exists()
+        if command[0] == "summarize":  # of a build it is at most as many as planned
+            assert cli(*command, "-o", "out.jsonl", *backend).code == 0
+            assert len(server.calls) == planned
