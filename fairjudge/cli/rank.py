@@ -20,6 +20,7 @@ def rank(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     html: Annotated[Path | None, Opt("Write the ranking as one self-contained HTML page.")] = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
@@ -30,13 +31,10 @@ def rank(
         fairjudge rank pairs.jsonl --json ranking.json
     """
     from fairjudge.protocols import PROTOCOLS
+    from fairjudge.reports.result_sections import ranking_page
 
     found = ranking(skip_bad=skip_bad)
-    if html is not None:
-        from fairjudge.records.folder import write_output
-        from fairjudge.reports.result_sections import ranking_page
-
-        write_output(html, ranking_page(found.figures))
     display.found(found, json_file)
+    display.page(lambda: ranking_page(found.figures), html=html, figures=figures)
     ranked = [row for row in ranking.values["judgements"] if PROTOCOLS[row.protocol].paired]
     audit_options.finish(ranked, protocol=None, limit=max_unscored)
