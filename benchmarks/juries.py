@@ -28,11 +28,11 @@ from typing import Any
 
 import numpy as np
 from _machine import describe_machine
-from _summeval import DATA, JUDGES
+from _summeval import DATA, JUDGES, spearman
 
 import fairjudge as fj
 from fairjudge.analysis.calibrating import trained_support
-from fairjudge.calibration.agreement import Resampling
+from fairjudge.calibration.agreement import FEWEST_ITEMS, Resampling
 from fairjudge.calibration.baseline_gains import ConstantAnswer, baseline_gain
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.judge_ranking import JudgeRanking, rank_by_judges
@@ -167,38 +167,61 @@ def _correlation(errors: np.ndarray, i: int, j: int) -> float:
 
 
 def simulate_gains(n_datasets: int) -> dict[str, Any]:
-    """Return the coverage of what a judge adds over a baseline and over the constant answer."""
-    seen: dict[str, list[Estimate]] = defaultdict(list)
-    truth = {name: one.value for name, one in _gains(np.random.default_rng(99), 8_000, 2).items()}
+    """Return the coverage of what a judge adds over a baseline and over the constant answer.
+
+    Balanced accuracies are over the answers that a data set has often enough: so are their truths.
+    """
+    judge, answers, length = _answers(np.random.default_rng(99), 200_000)
+    recalls = np.array([np.mean(judge[answers == answer] == answer) for answer in range(1, 6)])
+    agreement = np.mean(judge == answers)
+    truth = {
+        "gain over a baseline": spearman(judge, answers) - spearman(length, answers),
+        "judge's agreement": agreement,
+        "added to the constant's agreement": agreement - np.mean(answers == 3),
+    }
+    hits: dict[str, list[bool]] = defaultdict(list)
     for seed in range(n_datasets):
-        for name, one in _gains(np.random.default_rng([seed, 5]), N_DOCUMENTS, 500).items():
-            seen[name].append(one)
+        rng = np.random.default_rng([seed, 5])
+        drawn = _answers(rng, N_DOCUMENTS)
+        counted = recalls[[np.sum(drawn[1] == answer) >= FEWEST_ITEMS for answer in range(1, 6)]]
+        own = truth | {
+            "judge's balanced accuracy": counted.mean(),
+            "added to the constant's balanced accuracy": counted.mean() - 1 / counted.size,
+        }
+        for name, one in _gains(*drawn, rng).items():
+            hits[name].append(_holds(one, own[name]))
     return {
         "what": "baselines",
         "n_datasets": n_datasets,
-        "true": truth,
-        "coverage": {name: _covered(some, truth[name]) for name, some in seen.items()},
+        "true": {name: float(value) for name, value in truth.items()},
+        "coverage": {name: _percent(some) for name, some in hits.items()},
     }
 
 
-def _gains(rng: np.random.Generator, n_documents: int, n_resamples: int) -> dict[str, Estimate]:
-    """Draw a judge and a baseline, which is worse, and return what the judge adds."""
+def _answers(
+    rng: np.random.Generator, n_documents: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw a judge's answers, people's, and a baseline that is worse."""
     documents = np.repeat(np.arange(n_documents), N_ITEMS)
     quality = 0.5 * rng.normal(size=n_documents)[documents] + 0.9 * rng.normal(size=documents.size)
-    answers = np.clip(np.round(3 + quality), 1, 5)
-    joined = replace(
-        _pattern(n_documents),
-        human=answers,
-        ratings=answers[:, None],
-        judged=np.clip(np.round(3 + quality + 0.7 * rng.normal(size=documents.size)), 1, 5),
-    )
+    judge = np.clip(np.round(3 + quality + 0.7 * rng.normal(size=documents.size)), 1, 5)
     length = quality + 1.5 * rng.normal(size=documents.size)
+    return judge, np.clip(np.round(3 + quality), 1, 5), length
+
+
+def _gains(
+    judge: np.ndarray, answers: np.ndarray, length: np.ndarray, rng: np.random.Generator
+) -> dict[str, Estimate]:
+    joined = replace(
+        _pattern(len(judge) // N_ITEMS), human=answers, ratings=answers[:, None], judged=judge
+    )
     items = [(key[0], key[1]) for key in joined.keys]
     scores = {"length": dict(zip(items, length.tolist(), strict=True))}
     one = Estimate(value=0.5, n=answers.size, low=None, high=None, level=0.95, method="")
     agreement: Any = {"length": {"pooled": {"spearman": one}}}  # which baseline is the best
-    resampling = Resampling(n_resamples=n_resamples)
-    found = baseline_gain(joined, agreement, scores, resampling=resampling, rng=rng)
+    found = baseline_gain(
+        joined, agreement, scores, resampling=Resampling(n_resamples=500), rng=rng
+    )
     assert isinstance(found.constant, ConstantAnswer)
     named = {
         "gain over a baseline": found.gain,
@@ -275,7 +298,9 @@ def _pairs(
 
 
 def _holds(one: Any, truth: float) -> bool:
-    return isinstance(one, Estimate) and (one.low or -9.0) <= truth <= (one.high or 9.0)
+    if not isinstance(one, Estimate) or one.low is None or one.high is None:
+        return False
+    return one.low <= truth <= one.high
 
 
 def _covered(some: Sequence[Estimate], truth: float) -> float:

@@ -17,6 +17,7 @@ from fairjudge.calibration.agreement import (
     human_agreement,
     judge_agreement,
 )
+from fairjudge.calibration.annotators import AnnotatorReport, annotator_report
 from fairjudge.calibration.assessment import (
     ErrorScores,
     ReliabilityBin,
@@ -107,16 +108,18 @@ class CalibrationReport:
 class GroupReport:
     """All figures of one judge, aspect, protocol and unit; ``joined`` holds the items and counts.
 
-    ``over_baselines`` is what the judge adds over the best of ``baselines``, and over the constant
-    answer. ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``,
-    ``outlet``, an attribute) to its groups, whose errors are those of cross-fitted calibrated
-    scores where there are such. ``rates`` is None but for yes-or-no judges; ``disagreements`` has
-    the widest gap first, ``causes`` what they have in common.
+    ``people`` looks behind the mean label. ``over_baselines`` is what the judge adds over the best
+    of ``baselines``, and over the constant answer. ``fairness`` maps a grouping (``system``,
+    ``family`` of systems, ``length``, ``outlet``, an attribute) to its groups, whose errors are
+    those of cross-fitted calibrated scores where there are such. ``rates`` is None but for
+    yes-or-no judges; ``disagreements`` has the widest gap first, ``causes`` what they have in
+    common.
     """
 
     joined: Joined
     agreement: Agreement | Undefined
     human: Agreement | Undefined
+    people: AnnotatorReport
     baselines: Mapping[str, Agreement | Undefined]
     over_baselines: BaselineGain | Undefined
     calibration: CalibrationReport
@@ -254,6 +257,7 @@ def _report(
         joined=joined,
         agreement=agreement,
         human=human,
+        people=annotator_report(joined, resampling=resampling, seed=settings.seed),
         baselines=baselines,
         over_baselines=few
         if n < FEWEST_ITEMS

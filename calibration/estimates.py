@@ -145,13 +145,15 @@ def _estimate(
 def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
     """Plan labels from the group's labelled items as a pilot.
 
-    The curve takes the spread within systems, one label a document.
+    The curve takes the spread within systems. Labels of parts cluster in their documents, and count
+    for as much less as they do in the pilot; of whole summaries there is one a document.
     """
     series = _by_system(joined)
+    documents = [(name, one) for name, some in series.items() for one in some.documents]
     human = [one.human - one.human.mean() for one in series.values() if one.human.size]
     judged = [one.judged - one.judged.mean() for one in series.values() if one.judged.size]
     known = (
-        pilot(np.concatenate(human), np.concatenate(judged))
+        pilot(np.concatenate(human), np.concatenate(judged), documents=documents)
         if human
         else Undefined(why="no labelled items")
     )
@@ -249,7 +251,9 @@ def _as_wins(series: PartlyLabelled) -> PartlyLabelled:
 def _separation(
     a: str, b: str, partly_labelled: PartlyLabelled, level: float, n_judged: int
 ) -> Separation:
-    known = pilot(partly_labelled.human, partly_labelled.judged)
+    known = pilot(
+        partly_labelled.human, partly_labelled.judged, documents=partly_labelled.documents
+    )
     difference = float(partly_labelled.human.mean()) if partly_labelled.human.size else 0.0
     return Separation(
         system_a=a,

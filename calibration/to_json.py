@@ -122,6 +122,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "notes": [*joined.notes, *_remarks(joined)],
         "agreement": to_json(report.agreement),
         "human": to_json(report.human),
+        "people": to_json(report.people),
         "baselines": to_json(report.baselines),
         "over_baselines": to_json(report.over_baselines),
         "calibration": _calibration(report.calibration),

@@ -229,6 +229,9 @@ class TrainedModels(Protocol):
         `lacking` counts the statement's names and numbers that no source has.
         """
 
+    def support(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return shape (n, 3): P(supported, neutral, contradicted) of (passage, statement)."""
+
     def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): P(covered) of (passage of a summary, unit)."""
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from fairjudge.analysis.comparing import Aspect, matched
+from fairjudge.analysis.watching import Looks, WatchSettings, group_name, take_look
 from fairjudge.calibration.drift import Anchors, DriftVerdict, drift
 from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.items import Joined, join
@@ -55,10 +56,14 @@ def check_report(
     *,
     gate: Gate,
     choice: LabelChoice = LabelChoice(),
+    watching: WatchSettings | None = None,
     level: float = 0.95,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Return how agreement with people changed, by aspect, protocol and unit, and the outcome.
+
+    With `watching`, this is one look of several: it is added to their record, and the verdicts are
+    those of confidence sequences (`fairjudge.calibration.watching`).
 
     Judges are matched by name, or whatever their names where either side has one. The verdict of
     all is the worst; where there are several, each of them has its own interval, uncorrected. A
@@ -67,7 +72,8 @@ def check_report(
     Raises
     ------
     InputError
-        If either side has no labelled item, or what was judged before was not judged after.
+        If either side has no labelled item, what was judged before was not judged after, or the
+        record of looks is of something else.
     """
     rows, baseline, judged = list(labels), tuple(before), tuple(after)
     _check_all_judged_again(_judges(baseline), _judges(judged))
@@ -75,6 +81,12 @@ def check_report(
         _by_aspect(join(some, rows, annotators=choice.annotators, label_scale=choice.scale))
         for some in (baseline, judged)
     )
+    pairs = {
+        (of, judges): sides
+        for of in was
+        if of in now
+        for judges, sides in matched(was[of], now[of])
+    }
     groups = [
         {
             "aspect": of[0],
@@ -84,10 +96,15 @@ def check_report(
             "judge_after": judges[1],
             **_group(*sides, margin=gate.margin, level=level, seed=seed),
         }
-        for of in was
-        if of in now
-        for judges, sides in matched(was[of], now[of])
+        for (of, judges), sides in pairs.items()
     ]
+    looks = None
+    if watching is not None:
+        named = {group_name(*of, judges[0]): sides for (of, judges), sides in pairs.items()}
+        looks = take_look(watching, named, level=level)
+        for name, group in zip(named, groups, strict=True):
+            seen = looks.report(name, margin=gate.margin, level=level)
+            group |= {"watch": seen, "verdict": seen["verdict"]}
     verdicts = {group["verdict"] for group in groups}
     worst = next(verdict for verdict in _WORST_FIRST if verdict in verdicts)
     n_unscored = sum(row.unscored is not None for row in judged)
@@ -100,7 +117,15 @@ def check_report(
         "n_judgements": len(judged),
         "n_unscored": n_unscored,
         "groups": groups,
+        **_since(looks),
     }
+
+
+def _since(looks: Looks | None) -> dict[str, Any]:
+    if looks is None:
+        return {}
+    name = looks.settings.path.name
+    return {"since": {"name": name, "n_looks": len(looks.seen), "is_new": looks.is_new}}
 
 
 def _judges(rows: Iterable[Judgement]) -> dict[Aspect, list[str]]:

@@ -8,7 +8,9 @@ from typing import Annotated
 
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import inputs_of
+from fairjudge.calibration.choices import SequenceName
 from fairjudge.datasets import read_judgements, read_labels
+from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import as_names, checks_arguments
 from fairjudge.options.declaring import (
     Annotators,
@@ -44,6 +46,31 @@ def check(
     strict: Annotated[bool, Opt("Fail also where the anchors cannot tell.")] = False,
     seed: Seed = 0,
     max_unscored: MaxUnscored = 0.05,
+    since: Annotated[
+        Path | None,
+        Opt(
+            "Watch the judge: keep each look in this file, and take intervals that all hold at "
+            "once, however often you look."
+        ),
+    ] = None,
+    looks: Annotated[
+        int, Opt("With --since: looks planned, such as the weeks of a year.", ge=1, le=10_000)
+    ] = 52,
+    sequence: Annotated[
+        SequenceName,
+        Opt(
+            "With --since: 'spending' spends the error over the looks; 'betting' assumes nothing "
+            "but independent documents, and takes many more of them."
+        ),
+    ] = "spending",
+    live: Annotated[
+        object | None,
+        Opt(
+            "With --since: judgements of what the systems write now, by the same judge, to tell "
+            "whether the judge moved or the systems did.",
+            reads=read_judgements,
+        ),
+    ] = None,
 ) -> Findings:
     """Compare a judge's agreement with people after a change with that before it.
 
@@ -68,6 +95,16 @@ def check(
         Lowest and highest label, where the labels do not tell it.
     level : float
         Confidence of the intervals, over documents.
+    since : path, optional
+        A record of looks at this judge: this one is added, unless it saw what the last one saw,
+        and the verdict comes from a confidence sequence of the change in agreement. Each group has
+        ``["watch"]``, whose ``["moved"]`` is "neither", "judge", "systems" or "judge and systems".
+    looks : int
+        How many looks are planned; over so many all intervals hold at once with `level`.
+    sequence : {"spending", "betting"}
+        The confidence sequence.
+    live
+        Judgements of what the systems write now, by the same judge.
 
     Returns
     -------
@@ -94,7 +131,16 @@ def check(
     'worse'
     """
     from fairjudge.analysis.checking import Gate, LabelChoice, check_report
+    from fairjudge.analysis.watching import WatchSettings
 
+    if live is not None and since is None:
+        raise ConfigurationError("live: needs since, the record of earlier looks")
+    watching = None
+    if since is not None:
+        seen = () if live is None else read_judgements(live).records
+        watching = WatchSettings(
+            path=Path(since), planned=looks, sequence=sequence, live=tuple(seen)
+        )
     return Findings(
         "check",
         check_report(
@@ -103,6 +149,7 @@ def check(
             read_labels(labels),
             gate=Gate(margin=margin, max_unscored=max_unscored, strict=strict),
             choice=LabelChoice(annotators=as_names(annotators), scale=label_scale),
+            watching=watching,
             level=level,
             seed=seed,
         ),

@@ -11,13 +11,14 @@ from typing import Any, TypeAlias, TypeVar
 
 from fairjudge.api.tables import Table, to_pandas
 from fairjudge.datasets import Loaded, write_jsonl
-from fairjudge.domain import Judgement, Record, Reference
+from fairjudge.domain import Judgement, Record, Reference, Summary
 from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
 from fairjudge.exporting import (
     REFERENCE_TARGETS,
+    SUMMARY_TARGETS,
     TARGETS,
     export_judgements,
-    export_references,
+    export_records,
 )
 from fairjudge.options.checking import checks_arguments
 from fairjudge.records.folder import replacing, write_atomically
@@ -41,7 +42,8 @@ def export(value: object, path: str | Path, *, format: str | None = None) -> Non
     format : {"csv", "json", "jsonl", "parquet", ...}, optional
         Where the extension does not say; judgements also as another tool's:
         ``"inspect-scores"``, ``"otel"`` or ``"label-studio"``, references as
-        ``"nuggetbank"``. In CSV and Parquet, which are flat, what nests is JSON.
+        ``"nuggetbank"``, summaries as ``"trec-run"`` (docs/interchange.md). In CSV and
+        Parquet, which are flat, what nests is JSON.
 
     Raises
     ------
@@ -60,19 +62,20 @@ def export(value: object, path: str | Path, *, format: str | None = None) -> Non
     """
     target = Path(path)
     name = format or target.suffix.removeprefix(".").lower()
-    every = {**_WRITERS, **TARGETS, **REFERENCE_TARGETS}
+    every = {**_WRITERS, **TARGETS, **REFERENCE_TARGETS, **SUMMARY_TARGETS}
     if name not in every:
         known = ", ".join(map(repr, every))
         raise ConfigurationError(f"format: expected one of {known}, found {name!r}")
     if name in TARGETS and (judged := _all_of(Judgement, value)):
         export_judgements(judged, target, to=name)
         return
-    if name in REFERENCE_TARGETS and (built := _all_of(Reference, value)):
-        export_references(built, target, to=name)
+    kind = Reference if name in REFERENCE_TARGETS else Summary
+    if name not in {*_WRITERS, *TARGETS} and (records := _all_of(kind, value)):
+        export_records(records, target, to=name)
         return
     if name not in _WRITERS:
-        kind = "judgements" if name in TARGETS else "references"
-        raise ConfigurationError(f"value: only {kind} can be written as {name!r}")
+        wanted = "judgements" if name in TARGETS else f"{kind.__name__.lower()} records"
+        raise ConfigurationError(f"value: only {wanted} can be written as {name!r}")
     rows = _rows(value)
     try:
         _WRITERS[name](rows, target)

@@ -30,9 +30,9 @@ def build(
 ) -> None:
     """Build references: questions that sources answer differently, with who said what.
 
-    The local backend needs no key and no LLM: it turns clauses of the articles into questions, and
-    keeps those that a trained reader finds answered in enough of them. It knows wording, not truth:
-    an LLM backend asks better questions, understands paraphrase, and filters what makes no sense.
+    The local backend needs no key and no LLM, and makes points, not questions: statements of
+    several articles that say the same, with who makes them, under a topic. Of what the articles
+    dispute it asks numbers alone; an LLM backend asks the rest, and finds answers in other words.
 
         fairjudge build clusters.json -o refs.jsonl
         fairjudge build clusters.json -o refs.jsonl --backend openai:gpt-4o-mini

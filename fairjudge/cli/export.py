@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,12 +17,24 @@ from fairjudge.text.counting import pluralize
 
 def export(
     records: Annotated[
-        Path, Opt("Judgements; or references, for formats that are of these.", argument=True)
+        Path, Opt("Judgements; or references or summaries, for their formats.", argument=True)
     ],
     *,
     output: opt.Output,
     to: Annotated[
-        Literal["csv", "parquet", "inspect-scores", "otel", "label-studio", "nuggetbank"],
+        Literal[
+            "csv",
+            "parquet",
+            "inspect-scores",
+            "otel",
+            "label-studio",
+            "trec-eval",
+            "nuggetizer-assignments",
+            "nuggetbank",
+            "nuggetizer",
+            "argkp",
+            "trec-run",
+        ],
         Opt("The format."),
     ],
     aspect: Annotated[str | None, Opt("Only judgements of this aspect.")] = None,
@@ -30,16 +42,23 @@ def export(
     judge: Annotated[str | None, Opt("Only judgements by this judge.")] = None,
     summaries: Annotated[
         Path | None,
-        Opt("For label-studio: the summaries that people are to see."),
+        Opt("For label-studio and nuggetizer-assignments: the summaries that were judged."),
+    ] = None,
+    references: Annotated[
+        Path | None, Opt("For nuggetizer-assignments: the references of the checklists.")
     ] = None,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    r"""Write judgements or references for another tool.
+    r"""Write judgements, references or summaries for another tool.
 
     csv and parquet have one row a judgement (parquet needs the extra [parquet]). inspect-scores is
     the JSONL of Inspect's precomputed_scores, otel holds OpenTelemetry's gen_ai.evaluation.result
     events as OTLP JSON lines, label-studio tasks with predictions, which 'fairjudge import' reads
-    back once people have annotated them. References are written as nuggetbank. See docs/formats.md.
+    back once people have annotated them, trec-eval a leaderboard, nuggetizer-assignments checklists
+    of coverage. See docs/formats.md.
+
+    References are written as nuggetbank, nuggetizer or argkp, summaries as trec-run. See
+    docs/interchange.md.
 
         fairjudge export judgements.jsonl -o judgements.csv --to csv
 
@@ -47,16 +66,23 @@ def export(
     """
     from fairjudge.datasets import read_judgements, read_references, read_summaries
     from fairjudge.errors import InputError
-    from fairjudge.exporting import REFERENCE_TARGETS, export_judgements, export_references
+    from fairjudge.exporting import (
+        REFERENCE_TARGETS,
+        TARGETS,
+        export_judgements,
+        export_records,
+    )
     from fairjudge.exporting.targets import select
 
-    if summaries is not None and to != "label-studio":
-        raise typer.BadParameter("only --to label-studio shows texts", param_hint="--summaries")
-    if to in REFERENCE_TARGETS:
+    if summaries is not None and to not in {"label-studio", "nuggetizer-assignments"}:
+        raise typer.BadParameter("--to " + to + " shows no texts", param_hint="--summaries")
+    if to not in TARGETS:
         if aspect or system or judge:
             raise typer.BadParameter("--aspect, --system and --judge choose among judgements")
-        references = display.read(read_references, records, skip_bad=skip_bad).records
-        exported = export_references(references, output, to=to)
+        read: Any = read_references if to in REFERENCE_TARGETS else read_summaries
+        exported = export_records(
+            display.read(read, records, skip_bad=skip_bad).records, output, to=to
+        )
         say(f"{pluralize(exported.n_rows, 'row')} written to {output}", err=True)
         return
     loaded = display.read(read_judgements, records, skip_bad=skip_bad)
@@ -70,10 +96,14 @@ def export(
         summaries=()
         if summaries is None
         else display.read(read_summaries, summaries, skip_bad=skip_bad),
+        references=()
+        if references is None
+        else display.read(read_references, references, skip_bad=skip_bad),
         observed_unix_nano=time.time_ns(),
     )
     said = f"{pluralize(len(chosen), 'judgement')} of {len(loaded)}: "
     said += f"{pluralize(exported.n_rows, 'row')} written to {output}"
     if exported.n_left_out:
-        said += f"; {exported.n_left_out} without a score left out"
+        kind = "that are no checklist" if to == "nuggetizer-assignments" else "without a score"
+        said += f"; {exported.n_left_out} {kind} left out"
     say(said, err=True)

@@ -43,6 +43,9 @@ def import_(
     clusters: Annotated[
         Path | None, Opt("File for clusters: the documents that runs bring along.")
     ] = None,
+    articles: Annotated[
+        Path | None, Opt("Clusters with the texts of articles that references only name.")
+    ] = None,
     tool: Annotated[
         str | None,
         Opt("Which tool wrote it; by default told by the content.", flag="--from", metavar="NAME"),
@@ -91,6 +94,7 @@ def import_(
         fairjudge import replies.jsonl -o judgements.jsonl \
             --protocol likert --scale 1-5
     """
+    from fairjudge.datasets import read_clusters
     from fairjudge.importing import scale_from_options
 
     files = {
@@ -117,7 +121,9 @@ def import_(
         if scale or stars or mapping:
             raise typer.BadParameter("--scale, --stars and --map need --protocol")
         words = scale_from_options(_of_words(answers), answers=answers) if answers else None
-        how = {"tool": tool, "judge": judge, "repeats": repeats, "answers": words}
+        how: dict[str, Any] = {"tool": tool, "judge": judge, "repeats": repeats, "answers": words}
+        if articles is not None:
+            how["articles"] = display.read(read_clusters, articles, skip_bad=skip_bad)
         report = _from_tool(recorded, {**how, "skip_bad": skip_bad}, written)
     _say(report, written)
     display.write_json(json_file, report)

@@ -15,7 +15,6 @@ from fairjudge.cli.display import (
 )
 from fairjudge.cli.terminal import say
 from fairjudge.reports.figures import named
-from fairjudge.reports.ranking_tables import RANKS_ALLOWED
 from fairjudge.reports.stability_tables import stability_tables
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 from fairjudge.text.counting import pluralize
@@ -130,6 +129,8 @@ def _ranking(scores: Sequence[SystemScore], ranks: Mapping[str, tuple[int, int]]
         return []
     by_strength = any(score.strength is not None for score in scores)
     if ranks and by_strength:
+        from fairjudge.reports.ranking_tables import RANKS_ALLOWED
+
         return [f"Rank: {RANKS_ALLOWED} (95 %)."]
     if ranks:
         return ["Rank: what the 95 % intervals of the differences over clusters leave open."]

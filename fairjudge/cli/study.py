@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer.core import TyperGroup
 
@@ -210,6 +210,10 @@ def init(
     ] = None,
     *,
     output: Annotated[Path, Opt("The study file to write.", short="-o")] = Path("study.toml"),
+    like: Annotated[
+        Literal["diversesumm", "fairsumm", "coverage-fairness", "news-bias"] | None,
+        Opt("The experiment of this paper: its judges, measures and variants of summaries."),
+    ] = None,
     force: Annotated[bool, Opt("Overwrite the file.")] = False,
 ) -> None:
     """Write a commented study file: clusters, references, summaries and labels that are found.
@@ -219,6 +223,8 @@ def init(
     asked.
 
         fairjudge study init data/ -o study.toml
+
+        fairjudge study init data/ --like diversesumm
     """
     from fairjudge.engine.runs import check_writable
     from fairjudge.errors import InputError
@@ -229,7 +235,7 @@ def init(
         raise InputError("is there already; choose another -o, or --force", path=output)
     check_writable(output)
     found_data = find_data(data or [Path()], converted=output.parent / "converted")
-    write_output(output, study_text(found_data, output))
+    write_output(output, study_text(found_data, output, like=like))
     n_files = sum(
         map(
             len,

@@ -12,7 +12,7 @@ from fairjudge.errors import ConfigurationError
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "eid": (
         "eid", "doc_id", "document_id", "cluster_id", "event_id", "topic_id", "article_id",
-        "example_id", "item_id", "instance_id", "source_id", "docid", "qid", "id",
+        "example_id", "item_id", "instance_id", "source_id", "query_id", "docid", "qid", "id",
     ),
     "documents": (
         "documents", "document", "docs", "articles", "article", "source_documents", "sources",
@@ -36,7 +36,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "text": (
         "decoded", "prediction", "predicted_summary", "generated_summary", "system_summary",
         "model_summary", "model_output", "output", "hypothesis", "candidate", "generated",
-        "summary", "text",
+        "summaries", "candidates", "predictions", "outputs", "summary", "text",
     ),
     "reference": (
         "reference", "reference_summary", "references", "reference_summaries", "gold",

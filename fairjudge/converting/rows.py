@@ -20,6 +20,10 @@ from fairjudge.importing.sources import Source, score
 Row = Mapping[str, Any]
 REFERENCE = "reference"
 """The system of summaries that people wrote."""
+BY_KEYS = ""
+"""The system of a cell that holds a summary by each of several, as an object or a list."""
+_SEVERAL = frozenset({"summaries", "candidates", "predictions", "outputs"})
+"""Columns whose cells may hold several summaries."""
 _SAMPLE = 200
 """Rows by which a layout is told."""
 _BY_PEOPLE = frozenset({"summary", "text"})
@@ -32,7 +36,7 @@ _LABEL_STUDIO = frozenset({"annotation_id", "lead_time", "created_at", "updated_
 class Roles:
     """Which columns hold what of a table; ``texts`` are summaries, each with its system's name.
 
-    The name is None where ``system`` holds it.
+    The name is None where ``system`` holds it, and `BY_KEYS` where a cell holds several summaries.
     """
 
     eid: str | None = None
@@ -144,7 +148,7 @@ def _by_row(
         else columns.one("eid"),
         documents=documents,
         system=system,
-        texts=_texts(source, columns, documents, settings),
+        texts=_texts(source, sample, columns, documents, settings),
         reference=None if system else columns.one("reference"),
         annotator=columns.one("annotator"),
         unit=columns.one("unit"),
@@ -178,7 +182,11 @@ def _documents(sample: list[Row], columns: Columns) -> str | None:
 
 
 def _texts(
-    source: Source, columns: Columns, documents: str | None, settings: Settings
+    source: Source,
+    sample: list[Row],
+    columns: Columns,
+    documents: str | None,
+    settings: Settings,
 ) -> tuple[tuple[str, str | None], ...]:
     """Return the columns of summaries, each with the name of its system."""
     names = [name for name in columns.several("text") if name != documents]
@@ -186,6 +194,10 @@ def _texts(
         return tuple((name, None) for name in names)
     if len(names) > 1:
         return tuple((name, name) for name in names)
+    if names and folded(names[0]) in _SEVERAL:
+        cells = [row[names[0]] for row in sample if row.get(names[0]) is not None]
+        if cells and all(isinstance(cell, dict | list) for cell in cells):
+            return ((names[0], BY_KEYS),)
     by_people = documents and columns.one("reference") is None
     return tuple(
         (
@@ -241,6 +253,12 @@ def _records(source: Source, roles: Roles, split: str | None) -> Iterator[Entry]
 
 def _summaries(line: int, row: Row, eid: str, roles: Roles) -> Iterator[Entry]:
     for column, system in roles.texts:
+        if system == BY_KEYS:
+            cell = row.get(column) or {}
+            by_name = cell.items() if isinstance(cell, dict) else enumerate(cell, 1)
+            for name, text in by_name:
+                yield summary(eid, name if isinstance(cell, dict) else f"system-{name}", text)
+            continue
         name = system or _id(row, roles.system)
         if row.get(column) is None or not name:
             yield Skipped(
@@ -324,7 +342,8 @@ def _name(first: Row, roles: Roles) -> str:
         mark = next((m for m in MARKS if joined and m in first[roles.documents]), None)
         parts.append(f"documents in {roles.documents!r}" + (f" split at {mark!r}" if mark else ""))
     parts += [
-        f"summaries in {column!r}" + (f" by {system!r}" if system else "")
+        f"summaries in {column!r}"
+        + (f" by {system!r}" if system else ", one a system" if system == BY_KEYS else "")
         for column, system in roles.texts
     ]
     parts += [f"summaries in {roles.reference!r} by {REFERENCE!r}"] if roles.reference else []

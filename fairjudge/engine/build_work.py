@@ -17,6 +17,7 @@ from fairjudge.graphs.by_article import ArticleDeps, build_article_graph
 from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
 from fairjudge.options.building import PAPER_ARTICLES, PAPER_QUESTIONS, SettledOptions
 from fairjudge.parsing.outcomes import RETRYABLE
+from fairjudge.references.embedded import LocalQuestionWriter
 from fairjudge.references.ports import ArticleBuilder, Builder
 from fairjudge.text.counting import pluralize
 from fairjudge.text.usable import Skipped, usable
@@ -24,6 +25,10 @@ from fairjudge.text.usable import Skipped, usable
 _NO_QUESTION = (
     "no valid question was left; more articles, a lower --min-sources, or a --backend that asks "
     "better ones would help"
+)
+_NO_POINT = (
+    "no valid question was left: too few articles say the same in words that the local model is "
+    "sure of; an LLM is needed (--backend provider:model)"
 )
 
 
@@ -91,6 +96,11 @@ def _deps(
     )
 
 
+def _why_none(builder: Builder | ArticleBuilder) -> str:
+    by_points = isinstance(builder, Builder) and isinstance(builder.writer, LocalQuestionWriter)
+    return _NO_POINT if by_points else _NO_QUESTION
+
+
 async def build_one(
     graph: Any,
     cluster: Cluster,
@@ -128,5 +138,5 @@ async def build_one(
         "problems": [problem["text"] for problem in state["problems"]],
         "retry": any(problem["reason"] in RETRYABLE for problem in state["problems"]),
         "signature": builder.signature,
-        "why_none": None if questions else _NO_QUESTION,
+        "why_none": None if questions else _why_none(builder),
     }

@@ -1,17 +1,19 @@
-"""Judgements and references in the formats of other tools."""
+"""Judgements, references and summaries in the formats of other tools."""
 
 from fairjudge.exporting.targets import (
     REFERENCE_TARGETS,
+    SUMMARY_TARGETS,
     TARGETS,
     Exported,
     export_judgements,
-    export_references,
+    export_records,
 )
 
 __all__ = [
     "REFERENCE_TARGETS",
+    "SUMMARY_TARGETS",
     "TARGETS",
     "Exported",
     "export_judgements",
-    "export_references",
+    "export_records",
 ]

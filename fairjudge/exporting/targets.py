@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from fairjudge.datasets.writers import write_bytes
-from fairjudge.domain import Judgement, Reference, Summary
+from fairjudge.domain import Judgement, Record, Reference, Summary
 from fairjudge.errors import InputError
 
 TARGETS = {
@@ -18,18 +18,27 @@ TARGETS = {
     "inspect-scores": "inspect_scores:write",
     "otel": "otel:write",
     "label-studio": "label_studio:write",
+    "trec-eval": "trec_eval:write",
+    "nuggetizer-assignments": "nuggetizer:write_assignments",
 }
 """Name to the function, ``"module:function"``, that writes judgements."""
-REFERENCE_TARGETS = {"nuggetbank": "nuggetbank:write"}
-"""The same of references."""
+REFERENCE_TARGETS = {
+    "nuggetbank": "nuggetbank:write",
+    "nuggetizer": "nuggetizer:write",
+    "argkp": "argkp:write",
+}
+SUMMARY_TARGETS = {"trec-run": "trec_run:write"}
+"""The same of references, and of summaries."""
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is to be written; ``texts`` maps ``(eid, system)`` to the summary."""
+    """What is to be written; ``texts`` maps ``(eid, system)`` to a summary, ``references`` eids."""
 
     judgements: Sequence[Judgement]
     texts: dict[tuple[str, str], str] = field(default_factory=dict)
+    references: dict[str, Reference] = field(default_factory=dict)
     observed_unix_nano: int = 0
 
 
@@ -51,6 +60,7 @@ def export_judgements(
     *,
     to: str,
     summaries: Iterable[Summary] = (),
+    references: Iterable[Reference] = (),
     observed_unix_nano: int = 0,
 ) -> Exported:
     """Write judgements for another tool.
@@ -64,7 +74,9 @@ def export_judgements(
     to : str
         One of `TARGETS`.
     summaries : iterable of Summary
-        For Label Studio: the texts that people are to see.
+        For Label Studio, and for nuggetizer: the texts that were judged.
+    references : iterable of Reference
+        For nuggetizer's assignments: what checklists are of.
     observed_unix_nano : int
         For OpenTelemetry: when the events were made, in nanoseconds since 1970; 0 is not known.
 
@@ -87,17 +99,22 @@ def export_judgements(
         raise InputError("there are no judgements to export")
     texts = {(summary.eid, summary.system): summary.text for summary in summaries}
     writer: Writer = _function(TARGETS[to])
-    request = Request(judgements=rows, texts=texts, observed_unix_nano=observed_unix_nano)
+    request = Request(
+        judgements=rows,
+        texts=texts,
+        references={one.eid: one for one in references},
+        observed_unix_nano=observed_unix_nano,
+    )
     parts, exported = writer(request)
     write_bytes(path, parts)
     return exported
 
 
-def export_references(references: Iterable[Reference], path: str | Path, *, to: str) -> Exported:
-    """Write references for another tool; `to` is one of `REFERENCE_TARGETS`."""
-    writer: Callable[[Sequence[Reference]], tuple[Iterable[bytes], Exported]]
-    writer = _function(REFERENCE_TARGETS[to])
-    parts, exported = writer(tuple(references))
+def export_records(records: Iterable[R], path: str | Path, *, to: str) -> Exported:
+    """Write references, or summaries, for another tool: `to` is one of their targets."""
+    writer: Callable[[Sequence[R]], tuple[Iterable[bytes], Exported]]
+    writer = _function({**REFERENCE_TARGETS, **SUMMARY_TARGETS}[to])
+    parts, exported = writer(tuple(records))
     write_bytes(path, parts)
     return exported
 

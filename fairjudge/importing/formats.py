@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from fairjudge.domain import Cluster
 from fairjudge.errors import InputError
+from fairjudge.importing.articles import with_texts
 from fairjudge.importing.records import ImportedFile, Repeats, assemble
 from fairjudge.importing.sources import Source, open_source
 from fairjudge.scales import Scale
@@ -26,6 +30,11 @@ FORMATS = {
     "summeval": "summeval",
     "realsumm": "realsumm",
     "nuggetbank": "nuggetbank",
+    "nuggetizer": "nuggetizer",
+    "trec-run": "trec_run",
+    "dragun": "dragun",
+    "argkp": "argkp",
+    "trec-eval": "trec_eval",
 }
 """Name to the module that recognises and reads it; asked in this order."""
 
@@ -37,6 +46,7 @@ def import_file(
     judge: str | None = None,
     repeats: Repeats = "keep",
     answers: Scale | None = None,
+    articles: Iterable[Cluster] = (),
     skip_bad: bool = False,
 ) -> ImportedFile:
     """Read the judgements, people's labels, references and summaries that another tool recorded.
@@ -55,6 +65,8 @@ def import_file(
     answers : Scale, optional
         The values of words, where feedback is words: MLflow's, Label Studio's choices, Inspect's
         values.
+    articles : iterable of Cluster
+        Where the texts of articles are that the file only names.
     skip_bad : bool
         Leave out, and list under ``skipped``, rows that cannot be read.
 
@@ -103,7 +115,8 @@ def import_file(
         raise InputError(
             f"holds no judgements and no labels, references or summaries{why}", path=path
         )
-    return imported_file
+    filled = tuple(with_texts(imported_file.references, articles))
+    return replace(imported_file, references=filled)
 
 
 def word_values(answers: Scale | None) -> dict[str, float]:

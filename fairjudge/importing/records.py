@@ -50,6 +50,8 @@ class Recorded:
     scale : Scale, optional
         What the judge was asked for, where that is known: then `reply` is read by our parser.
         Without one `value` counts, which is the tool's own reading.
+    protocol : str, optional
+        Where the tool's values alone would not tell it.
     value : float or Verdict, optional
         What the tool made of it; None where it has nothing.
     cut_off : bool
@@ -71,6 +73,7 @@ class Recorded:
     unit: str = "summary"
     reply: str | None = None
     scale: Scale | None = None
+    protocol: ProtocolName | None = None
     value: float | Verdict | None = None
     unscored: UnscoredReason | None = None
     detail: str = ""
@@ -266,6 +269,8 @@ def _judgement(
 def _protocol(
     recorded: Recorded, protocols: Mapping[tuple[str, str], ProtocolName]
 ) -> ProtocolName:
+    if recorded.protocol is not None:
+        return recorded.protocol
     if recorded.system_a is not None:
         return "pairwise"
     if recorded.scale is not None:

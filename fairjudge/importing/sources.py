@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from fairjudge.datasets._row import Row
 from fairjudge.datasets._rows import read_rows
+from fairjudge.datasets._source import read_bytes
 from fairjudge.errors import InputError
 from fairjudge.files import mode_of
 from fairjudge.importing.inspect_archive import is_archive, read_archive
@@ -51,6 +52,12 @@ class Source:
         """The first object, empty where there is none."""
         return next((row.value for row in self.rows if isinstance(row.value, dict)), {})
 
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines that are not blank, as text, from 1; none of a folder."""
+        if not self.path.is_dir():
+            said = read_bytes(self.path).decode("utf-8", "replace")
+            yield from ((n, line) for n, line in enumerate(said.split("\n"), 1) if line.strip())
+
     def records(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Yield the line and value of each row that is an object."""
         for row in self.rows:
@@ -84,7 +91,7 @@ def open_source(
     if is_archive(path):
         rows = (Row(line=1, value=read_archive(path)),)
     elif mode_of(path) is None or not path.is_dir():
-        rows = tuple(read_rows(path, csv_allowed=False, nan_as_null=True))
+        rows = tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
     return Source(path=path, rows=rows, skip_bad=skip_bad, answers=answers or {})
 
 

@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from fairjudge.parsing import _languages
+from fairjudge.parsing import _words as words
 from fairjudge.scales import NUMBER_WORDS, Position, Scale
 
 Problem: TypeAlias = Literal["off_scale", "several"]
@@ -20,29 +20,33 @@ _NUMBER = re.compile(
     (?P<half>\s{{1,3}}and\s{{1,3}}a\s{{1,3}}half\b | \s?½)?
     (?P<percent>\s?%)?
     (?:\s{{0,2}}\(\d{{1,2}}\))?
-    (?:\s{{0,3}}-?\s?(?P<counted>stars?|points?|estrellas?|étoiles?|sterne?|pts)\b)?
+    (?:\s{{0,3}}-?\s?(?P<counted>stars?|points?|estrellas?|étoiles?|sternen?|pts)\b)?
     (?:\s{{0,3}}(?:/|\(?\bout\s{{1,3}}of\b(?:\sa\s(?:possible|maximum|total)(?:\sof)?\b)?|\bof\b(?=\s{{1,3}}(?:\d|{_WORD}))
                  |\bsur\b|\bsobre\b|من|\bvon\b|\bde\b|\bsu\b|из)\s{{0,3}}
        (?P<denominator>\d{{1,9}}(?:\.0)?(?!\d)|(?:{_WORD})\b)(?:\s?\(\d{{1,2}}\)|(?<=\d)\))?)?
-    (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|punkten?|puntos|estrellas?|étoiles?|sterne?|pts|분|점|分|星|点)(?![^\W\d](?<![で입])))?
+    (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|punkten?|puntos|estrellas?|étoiles?|sternen?|pts|분|점|分|星|点)(?![^\W\d](?<![で입])))?
     (?:\s{{0,3}}\(?(?:on|in|using)\s(?:an?|the)\s(?:given\s)?(?:scale\s(?:of|from)\s(?:\d{{1,3}}\s?(?:to|-)\s?)?
        (?P<scale>\d{{1,3}}|(?:{_WORD})\b)|(?P<points>\d{{1,3}}|(?:{_WORD}))-?\s?point\sscale)\)?)?
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_BEGINS = re.compile(rf"[-+\d]|(?:{_WORD})\b", re.IGNORECASE)
 _GLYPHS = re.compile(r"(?P<full>★(?:\s?★){0,99})(?P<half>\s?½)?(?P<empty>(?:\s?☆){0,99})")
-_SUMMARY = rf"(?:(?:the|le|la|el|il|o|die)\s{{1,3}})?{_languages.NOUN}"
+_SUMMARY = rf"(?:(?:the|le|la|el|il|o|die)\s{{1,3}})?{words.NOUN}"
 _TIE = (
     r"(?:it'?s\s{1,3}|it\s{1,3}is\s{1,3})?(?:a\s{1,3})?(?:tied?|draw|toss-up|neither|no\s{1,3}preference|equal(?:ly\s{1,3}\w+)?"
     r"|(?:they\s{1,3}are\s{1,3}|both\s{1,3}(?:are\s{1,3})?(?:summaries\s{1,3}are\s{1,3})?)(?:equal(?:ly\s{1,3}\w+)?|the\s{1,3}same|tied|comparable|similar)"
     r"|both|(?:the\s{1,3})?same|no\s{1,3}(?:clear\s{1,3}|significant\s{1,3})?(?:difference|winner))\b"
-    rf"|(?:{_languages.TIE})"
+    r"|on\spar\b|(?:of\s)?(?:similar|comparable|the\ssame|equal)\s(?:overall\s)?quality\b"
+    rf"|(?:{words.TIE})"
 )
 
 
 class Rank(IntEnum):
     """How plainly a reply says that an answer is its verdict; the plainest counts."""
 
+    CLAIMED = 0
+    """What yes and no would mean, said of the summary: no verdict, but it may contradict one."""
     MENTIONED = 1
     """A sentence speaks of it: "earning a 4", "4/5", "Summary 2 is better"."""
     NAMED = 2
@@ -77,7 +81,7 @@ def answer_at(text: str, place: int, scale: Scale) -> Answer | None:
     """Return the answer that begins at `place` of a cleaned text, or None."""
     if scale.kind == "number":
         return _number_at(text, place, scale)
-    match = _words(scale).match(text, place)
+    match = _pattern(scale).match(text, place)
     if match is None:
         return None
     value = _value_of(match, scale)
@@ -85,7 +89,7 @@ def answer_at(text: str, place: int, scale: Scale) -> Answer | None:
 
 
 def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
-    match = _NUMBER.match(text, place)
+    match = _NUMBER.match(text, place) if _BEGINS.match(text, place) else None
     if match is None:
         return _glyphs_at(text, place, scale)
     number = _to_number(match["number"]) + (0.5 if match["half"] else 0.0)
@@ -129,33 +133,36 @@ def _on_scale(number: float, scale: Scale) -> float | None:
 
 
 @lru_cache(maxsize=64)
-def _words(scale: Scale) -> re.Pattern[str]:
+def _pattern(scale: Scale) -> re.Pattern[str]:
     """One named group a level; longer words first, so that "not supported" beats "supported"."""
-    words = [
+    spelled = [
         (word, index)
         for index, level in enumerate(scale.levels)
         for word in (level.answer, *level.aliases, *_elsewhere(level.answer, scale))
     ]
-    words.sort(key=lambda pair: -len(pair[0]))
-    parts = [f"(?P<w{n}_{index}>{_spelled(word)})" for n, (word, index) in enumerate(words)]
+    spelled.sort(key=lambda pair: -len(pair[0]))
+    parts = [f"(?P<w{n}_{index}>{_spelled(word)})" for n, (word, index) in enumerate(spelled)]
     pattern = "|".join(parts)
     if scale.kind == "pair":
         pattern = rf"(?:{_SUMMARY}[\s_]{{0,3}}[#(]?\s?)?(?:{pattern})\)?" + _pair_words(scale)
-    return re.compile(rf"[(\[\"'<{{#]?(?:{pattern})(?![\w+])", re.IGNORECASE)
+    return re.compile(
+        rf"[(\[\"'<{{#]?(?:{pattern})(?![+]|(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\w)",
+        re.IGNORECASE,
+    )
 
 
 def _elsewhere(answer: str, scale: Scale) -> tuple[str, ...]:
     """Return the words of other languages for `answer`, on the scale of yes and no."""
     if set(scale.answers) != {"yes", "no"}:
         return ()
-    return _languages.YES if answer == "yes" else _languages.NO
+    return words.YES if answer == "yes" else words.NO
 
 
 def _pair_words(scale: Scale) -> str:
-    one = rf"(?:the\s{{1,3}})?(?:%s)(?:\s{{1,3}}(?:one|{_SUMMARY}))?"
+    one = rf"(?:the\s{{1,3}})?(?:{_SUMMARY}\s{{1,3}})?(?:%s)(?:\s{{1,3}}(?:one|{_SUMMARY}))?"
     parts = [
-        f"|(?P<first>{one % _languages.FIRST}|{_SUMMARY}\\s{{1,3}}one)",
-        f"|(?P<second>{one % _languages.SECOND}|{_SUMMARY}\\s{{1,3}}two)",
+        f"|(?P<first>{one % words.FIRST}|{_SUMMARY}\\s{{1,3}}one)",
+        f"|(?P<second>{one % words.SECOND}|{_SUMMARY}\\s{{1,3}}two)",
     ]
     if any(level.value == "tie" for level in scale.levels):
         parts.append(f"|(?P<tie>{_TIE})")
@@ -172,14 +179,24 @@ def _value_of(match: re.Match[str], scale: Scale) -> float | Position | None:
         return next(lv.value for lv in scale.levels if lv.value == name)
     if len(found) == 1 and _is_an_article(match):
         return None
-    return scale.levels[int(name.rsplit("_", 1)[1])].value
+    value = scale.levels[int(name.rsplit("_", 1)[1])].value
+    return None if value == "tie" and re.fullmatch(r"\w{2,}\sc", match[0], re.IGNORECASE) else value
 
 
 def _is_an_article(match: re.Match[str]) -> bool:
     """Whether a lone "a" or "I" goes on as a sentence ("A summary that ..."), so is no letter."""
     if match[0].lower() not in {"a", "i"}:
         return False
+    if match[0] == "A" and _GOES_ON.match(match.string, match.end()):
+        return False
     rest = match.string[match.end() : match.end() + 3]
-    return bool(re.match(r"\s[a-z]|'", rest)) or (
+    return bool(re.match("[ \xa0][^\\W\\d]|'", rest)) or (
         match[0].islower() and match.string.strip().lower() != match[0]
     )
+
+
+_GOES_ON = re.compile(
+    r"\s(?:is|was|has|wins?|won|beats|over|loses|does|performs|seems|appears|outperforms|because|since|for|by|and|with|as"
+    r"|but|due|gets|covers|contains|provides|or|vs|would|narrowly|then|it)\b"
+)
+"""After the letter A where it names a side, and is no article."""

@@ -28,12 +28,6 @@ _KEYCAP = "\u20e3"
 
 _QUOTE = re.compile(r'"([^"\n]{0,4000})"')
 _SINGLE_QUOTE = re.compile(r"(?<![\w'])'([^'\n]{0,300}(?:(?<=\w)'(?=\w)[^'\n]{0,300}){0,8})'(?!\w)")
-_TOLD_QUOTE = re.compile(
-    r"\b(?:says|said|reads?|states?|contains?|writes?|claims?|quotes?)[:,]?\s\"([^\n]{0,2000}\n.{0,2000}?)"
-    r"\"(?=[.,;!?]?\s{0,3}(?:\n|$))",
-    re.DOTALL,
-)
-"""A quotation over several lines: words that tell of it open it, the end of a line closes it."""
 _BLOCK_QUOTE = re.compile(r"^[ ]{0,8}>[^\n]*", re.MULTILINE)
 _FENCE_WORD = re.compile(
     r"(?<=```)(?:json|jsonc|text|txt|markdown|md|yaml|xml|python)\b", re.IGNORECASE
@@ -89,7 +83,7 @@ def normalised(text: str) -> str:
     """Map look-alikes to ASCII: digits of all scripts, full-width signs, quotes, dashes, markup."""
     if not text.isascii():
         text = _JOINED.sub(_without_joints, blank_all(_NOTE_MARK, text))
-        text = "".join(_ascii_digit(sign) for sign in text)
+        text = _NOT_ASCII.sub(lambda sign: _ascii_digit(sign[0]), text)
     if "```" in text:
         text = blank_all(_FENCE_WORD, text)
     if "</" in text:
@@ -106,9 +100,10 @@ def lowered(text: str) -> str:
     return text.replace("İ", "i").replace("ı", "i").lower()
 
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
 def _ascii_digit(sign: str) -> str:
-    if sign.isascii():
-        return sign
     digit = unicodedata.digit(sign, None)
     if digit is not None:
         return str(digit)
@@ -116,11 +111,6 @@ def _ascii_digit(sign: str) -> str:
     if len(plain) == 1 and plain.isascii():
         return plain
     return " " if unicodedata.category(sign) == "So" and sign not in _SIGNS else sign
-
-
-def without_told_quotations(text: str) -> str:
-    """Blank the quotations over several lines that the text is said to hold."""
-    return blank_all(_TOLD_QUOTE, text) if '"' in text else text
 
 
 def without_quotations(text: str) -> str:
@@ -136,7 +126,10 @@ def without_quotations(text: str) -> str:
     return text
 
 
+_TELLS = re.compile(r":|\b(?:rate|answer|say|give|score|reply|respond|output)\b", re.IGNORECASE)
+
+
 def _blank_if_long(match: re.Match[str]) -> str:
-    if len(match[1].split()) <= _QUOTED_ANSWER_WORDS and ":" not in match[1]:
+    if len(match[1].split()) <= _QUOTED_ANSWER_WORDS and not _TELLS.search(match[1]):
         return f" {match[1]} "
     return " " * len(match[0])

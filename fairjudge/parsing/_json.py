@@ -8,16 +8,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fairjudge.parsing._wording import FAULTS, QUALITY
-
-_KEYS = (
-    "final_verdict", "final_score", "final_answer", "verdict", "score", "overall_score", "rating",
-    "overall_rating", "answer", "label", "winner", "preference", "preferred",
-    "preferred_summary", "better_summary", "choice", "decision",
-    "grade", "stars", "points", "judgment", "judgement", "result", "overall", "better", "value",
-)  # fmt: skip
+_NAMES = {
+    "verdict": """verdict answer label winner preference preferred choice decision judgment
+        judgement result better best vencedor ganador gagnant gewinner vincitore respuesta
+        resposta réponse antwort risposta urteil ответ 答案 结论 判定 結論""",
+    "score": "score rating grade stars points value overall puntuación nota 评分 得分",
+    "whole": "final overall total summary better preferred",
+    "worse": "worse worst loser rejected weaker inferior",
+}
+_VERDICT, _SCORE, _WHOLE, _WORSE = (frozenset(words.split()) for words in _NAMES.values())
+"""Words of keys: of the verdict, of a score, of one on the whole, and of the worse."""
+_TOP = re.compile(
+    r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|total|(?:rating_)?scale|(?:score_)?range"
+)
+"""Keys of the highest score that there is."""
+_ASIDE = re.compile(
+    r"reason|explan|confiden|certain|comment|feedback|note|error|hallucinat|missing|wrong|justif"
+    r"|contradict|omi(?:t|ss)|unsupported|incorrect|inconsist|unfaithful|fabricat|fault|weak|max|min"
+    r"|count|num|absent|^n_|^(?:not|no)_|invent|false|lack|example|input|previous|issues|strength"
+    r"|index|^id$|code|length|year|evidence|quote|forced|thought"
+)
+"""Names of what is no verdict, or of what is bad."""
+_QUALITY = re.compile(r"(?:ness|ity|ency|ence|ance|acy|coverage|fluency|style)$")
+_LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
 _BROKEN = re.compile(
-    rf"""["'](?:{"|".join(_KEYS[:-5])})["']\s{{0,5}}:\s{{0,5}}(?:["']([^"'\n]{{1,60}})["']|(-?[\d.]{{1,9}}|true|false)\b)""",
+    rf"""["'](?:final_|overall_)?(?:{"|".join(sorted(_VERDICT | _SCORE))})["']\s{{0,5}}:\s{{0,5}}"""
+    r"""(?:["']([^"'\n]{1,60})["']|(-?[\d.]{1,9}|true|false)\b)(?!\s{0,3}(?:or\b|\||/(?![*/])))""",
     re.IGNORECASE,
 )
 _OBJECT = re.compile(r"\{")
@@ -26,18 +42,18 @@ _MAX_FAILURES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonValue:
-    """An object or array, or the value under a verdict's key; and the stretch of text it takes.
+    """An object or array, or what stands under its keys of verdicts; and the text that it takes.
 
-    ``several`` says that other verdicts stand beside this one, ``top`` what it is out of, and
-    ``others`` what stands under other keys of verdicts.
+    ``verdicts`` are pairs of a value and whether its key names the worse; ``top`` is what a score
+    is out of, ``prose`` the texts under other keys.
     """
 
     start: int
     end: int
     value: Any
-    several: bool = False
+    verdicts: tuple[tuple[Any, bool], ...] = ()
     top: str = ""
-    others: tuple[Any, ...] = ()
+    prose: str = ""
 
 
 def json_values(
@@ -72,75 +88,79 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def json_verdicts(text: str, *, aspect: str, kind: str) -> Iterator[JsonValue]:
-    """Yield the verdicts of every JSON object in `text`, in order: texts, numbers, true and false.
-
-    Each with the stretch of text that its object takes; None for an object without one.
-    """
+    """Yield every JSON object in `text`, in order, with its verdicts."""
     found = failed = False
-    for json_value in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
-        if json_value is None:
+    for one in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
+        if one is None:
             failed = True
-        elif not (values := list(_verdicts_in(json_value.value, aspect.lower(), kind))):
-            yield replace(json_value, value=None)
-        else:
-            found = True
-            several = len({str(value) for value, _ in values}) > 1
-            value, top = values[-1]
-            others = _rivals(json_value.value)
-            yield replace(json_value, value=value, several=several, top=top, others=others)
+            continue
+        verdicts, top = _verdicts_in(one.value, aspect.lower().replace(" ", "_"), kind)
+        found = found or bool(verdicts)
+        yield replace(one, verdicts=tuple(verdicts), top=top, prose=_prose(one.value))
     if failed and not found:
         yield from _broken(text)
 
 
-def _verdicts_in(value: Any, aspect: str, kind: str) -> Iterator[tuple[str | float | bool, str]]:
-    """Yield what stands under the first key of `_KEYS` that `value` has, and what it is out of.
+def _verdicts_in(value: Any, aspect: str, kind: str) -> tuple[list[tuple[Any, bool]], str]:
+    """Return what stands under the keys of the plainest kind that `value` has, and its maximum.
 
-    Without one, what stands under the aspect's name or under its only rating ("fluency_score");
-    else what the objects in it hold.
+    Keys that name a verdict, then those that name a score on the whole, then those of the worse;
+    then the one key that names what is judged; else what the objects in it hold.
     """
     if not isinstance(value, dict):
-        return
-    lowered = {str(key).strip().lower().replace(" ", "_"): item for key, item in value.items()}
-    rated = [k for k in lowered if k.endswith(("_score", "_rating")) and not k.startswith(_ASIDE)]
-    key = next((key for key in (*_KEYS, aspect) if key in lowered), None)
-    if key is None and (len(rated) == 1 or len(lowered) == 1):
-        key = rated[0] if rated else next(iter(lowered))
-        key = key if rated or _may_rate(key, lowered[key], kind) else None
-    if key is None:
-        for item in lowered.values():
-            yield from _verdicts_in(item, aspect, kind)
-        return
-    item = lowered[key]
-    if isinstance(item, dict):
-        yield from _verdicts_in(item, aspect, kind)
-        return
-    tops = (_LAST_NUMBER.search(str(v)) for k, v in lowered.items() if _TOP.fullmatch(k))
-    top = next(tops, None)
-    for each in item if isinstance(item, list) else [item]:
-        if isinstance(each, str | int | float):
-            yield each, top[1] if top else ""
+        return [], ""
+    items = {re.sub("[ -]", "_", str(key).strip().lower()): item for key, item in value.items()}
+    if kind == "pair" and isinstance(order := items.get("ranking"), list) and len(order) > 1:
+        return [(order[0], False)], ""
+    tops = (_LAST_NUMBER.search(str(item)) for key, item in items.items() if _TOP.fullmatch(key))
+    top = next((match[1] for match in tops if match), "")
+    keys, worse = _plainest(items, aspect, kind)
+    nested = [key for key in items if isinstance(items[key], dict) and not _ASIDE.search(key)]
+    found: list[tuple[Any, bool]] = []
+    for key in keys or nested:
+        item = items[key]
+        if isinstance(item, dict):
+            inner, inner_top = _verdicts_in(item, aspect, kind)
+            found, top = found + inner, top or inner_top
+        else:
+            found += [(one, worse) for one in (item if isinstance(item, list) else [item])]
+    return found, top
 
 
-def _rivals(value: Any) -> tuple[Any, ...]:
-    items = value.items() if isinstance(value, dict) else ()
-    return tuple(v for k, v in items if str(k).lower() in _WHOLE and isinstance(v, str | int))
+def _plainest(items: dict[str, Any], aspect: str, kind: str) -> tuple[list[str], bool]:
+    """Return the keys of the plainest kind, and whether they name the worse."""
+    words = {key: set(key.split("_")) for key in items if not _ASIDE.search(key)}
+    plain = [k for k in words if words[k] <= _VERDICT | _SCORE | _WHOLE or k == aspect]
+    plain = [k for k in plain if words[k] & (_VERDICT | _SCORE) or k == aspect]
+    for keys in (
+        [k for k in plain if words[k] & {"final", "verdict"}],
+        [k for k in plain if words[k] & _VERDICT],
+        [k for k in plain if words[k] & _WHOLE and words[k] & _SCORE],
+    ):
+        if keys:
+            return keys, False
+    if len({str(items[key]) for key in plain}) == 1:
+        return plain, False
+    if worse := [k for k in words if words[k] & _WORSE]:
+        return worse, True
+    rated = [k for k in words if k == aspect or k.endswith(("_score", "_rating"))]
+    rated = [] if kind == "pair" or len({str(items[key]) for key in rated}) > 1 else rated
+    only = [k for k in words if len(words) == 1 and _is_judged(k, items[k], kind)]
+    return rated or only, False
 
 
-_WHOLE = frozenset({"verdict", "answer", "winner", "preference", "preferred", "choice", "decision"})
-"""Keys of which each names the verdict: two that contradict each other are none."""
-_ASIDE = ("max", "min", "confidence", "sub", "previous", "summary")
-_TOP = re.compile(
-    r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|(?:rating_)?scale|(?:score_)?range"
-)
-"""Keys of the highest score that there is."""
-_LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
-
-
-def _may_rate(key: str, value: Any, kind: str) -> bool:
-    """Whether an object's only key, which is no verdict's, names what is judged."""
-    if FAULTS.search(key) or kind == "pair" or (isinstance(value, str) and len(value) > 12):
+def _is_judged(key: str, value: Any, kind: str) -> bool:
+    """Whether a key that is no verdict's names what is judged: {"consistent": false}."""
+    long = isinstance(value, dict | list) or (isinstance(value, str) and len(value) > 12)
+    if kind == "pair" or long:
         return False
-    return kind != "number" or bool(QUALITY.search(key))
+    return bool(_QUALITY.search(key)) if kind == "number" else key not in {"yes", "no"}
+
+
+def _prose(value: Any) -> str:
+    if not isinstance(value, dict):
+        return ""
+    return "\n".join(str(v) for v in value.values() if isinstance(v, str) and len(v) > 10)
 
 
 def _broken(text: str) -> Iterator[JsonValue]:
@@ -149,4 +169,4 @@ def _broken(text: str) -> Iterator[JsonValue]:
         start = text.rfind("{", 0, match.start())
         end = text.find("}", match.end()) + 1 or match.end()
         value = match[1] if match[1] is not None else match[2]
-        yield JsonValue(start=max(start, 0), end=end, value=value)
+        yield JsonValue(start=max(start, 0), end=end, value=None, verdicts=((value, False),))

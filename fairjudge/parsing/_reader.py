@@ -1,20 +1,20 @@
 """Chooses the verdict among what a reply states, and checks it against the scale.
 
 The plainest statement counts: the form that was asked for (JSON, tags) or a label that says
-verdict, final or overall; then other labels, and answers that stand alone; then what a line says
-of a named quality; then what the prose says of a score. Two that contradict each other, neither
-taken back, are no verdict.
+verdict, final or overall; then other labels, and answers that stand alone; then what the prose
+says of a score. Two that contradict each other, neither taken back, are no verdict; nor is one
+that the conclusion of the prose contradicts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from fairjudge.domain import Unscored, UnscoredReason
-from fairjudge.parsing._answers import Answer, Rank
+from fairjudge.parsing._answers import Answer, Problem, Rank, answer_at
 from fairjudge.parsing._boxes import BOXED, in_box, ticked
 from fairjudge.parsing._clean import (
     blank,
@@ -23,17 +23,17 @@ from fairjudge.parsing._clean import (
     lowered,
     normalised,
     without_quotations,
-    without_told_quotations,
 )
-from fairjudge.parsing._context import amid_a_sentence, told
+from fairjudge.parsing._context import is_denied
+from fairjudge.parsing._grammar import statements
 from fairjudge.parsing._json import JsonValue, json_verdicts
-from fairjudge.parsing._statements import statements
+from fairjudge.parsing._sides import ranked
 from fairjudge.parsing._thoughts import without_reasoning
-from fairjudge.parsing._wording import REVERSED, REVISED, TURNED
+from fairjudge.parsing._tokens import words_of
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "7"
+PARSER_VERSION = "8"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
 """What stands after a verdict that more text would not have changed."""
@@ -101,125 +101,210 @@ def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> R
     return Reading(value=answer.value, start=answer.start, end=answer.end)
 
 
+_ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
+_FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
+
+
 def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
     """Return every statement of a reply; places are those of the reply."""
-    thought = without_told_quotations(thought)
     found: list[Answer] = []
     if boxes := ticked(thought):
         found += [in_box(boxes, scale)]
         thought = blank_all(BOXED, thought)
     text = normalised(thought)
-    for verdict in json_verdicts(thought, aspect=aspect, kind=scale.kind):
-        is_told = _is_template(verdict.value, scale) or told(text, verdict.start)
-        if not is_told and not amid_a_sentence(text, verdict.end):
-            found.append(_from_json(verdict, thought, scale))
-        text = blank(text, verdict.start, verdict.end)
+    for one in json_verdicts(thought, aspect=aspect, kind=scale.kind):
+        if one.verdicts and not _is_about(text, one.start, one.end):
+            found += _from_json(one, thought, scale)
+        text = blank(text, one.start, one.end)
     text = without_quotations(text)
+    if scale.kind == "pair" and (first := ranked(text)):
+        return [*found, first]
     if scale.kind == "number":
+        text = blank_all(_RECKONED, text)
         text = blank_all(_scale_words(scale.answers[0], scale.answers[-1]), text)
-    items = tuple(match.span() for match in _ITEM.finditer(thought))
-    fences = tuple(match.span() for match in _FENCED.finditer(thought))
+    found += [*_forms(text, scale), *_foreign(text, scale)]
+    lists: dict[bool, list[tuple[int, int]]] = {}
+    for item in _ITEM.finditer(thought):
+        lists.setdefault(item[0].lstrip()[0].isdigit(), []).append(item.span())
+    items = sorted(span for spans in lists.values() if len(spans) > 1 for span in spans)
+    fences = [match.span() for match in _FENCED.finditer(thought)]
     outside = any(thought[end:].strip() for _, end in fences[-1:])
-    for statement in statements(text, scale, items=items if len(items) > 1 else (), aspect=aspect):
-        fenced = outside and any(a <= statement.start < b for a, b in fences)
-        found.append(replace(statement, rank=Rank.MENTIONED) if fenced else statement)
+    for said in statements(text, words_of(text, scale), scale, items, aspect):
+        fenced = outside and any(a <= said.start < b for a, b in fences)
+        found.append(replace(said, rank=Rank.MENTIONED) if fenced else said)
     return found
 
 
-def _is_template(value: object, scale: Scale) -> bool:
-    """Whether what stands under a verdict's key is nothing, or but names what may stand there."""
+_SENTENCE = re.compile(r"(?<!e\.g)[.!?;](?=\s|$)|(?<!:)(?<!: )\n|。|\]\]|</\w+>")
+_TAG = re.compile(r"</?\w+[^<>\n]{0,40}>")
+_GOES_ON = re.compile(r"[\"'`]?\s{1,3}(?!because|since|as|due|for|out|with|and|but)[a-z]")
+
+
+_RECKONED = re.compile(
+    r"(?<![^\s:])\d[^\n=:]{0,70}[-+*]\s?[^\n=:]{0,70}=\s{0,3}(?=\d)(?!\d[\d.]*\s?%)"
+)
+"""A score that is reckoned out: 5, less 1 for an omission, makes 4."""
+
+
+def _is_about(text: str, start: int, end: int) -> bool:
+    """Whether the sentence around a form only speaks of it: 'the summary says {"verdict": 5}'."""
+    before = _SENTENCE.split(text[max(0, start - 160) : start])[-1]
+    return is_denied(_TAG.sub(" ", before)) or bool(_GOES_ON.match(text, end))
+
+
+_FORM = re.compile(
+    r"\[\[|\[result\]\s{0,4}|#{4}\s|\\boxed\{(?:\\text(?:bf)?\{)?"
+    r"|<(?:final_)?(?:verdict|score|rating|answer|grade|judge?ment|decision|choice|winner|result|label|preference|final)"
+    r"(?:\s[^<>\n\d]{0,30}(?P<top>\d{1,4})?[\x22\x27 ]?)?>\s{0,8}",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(r"[(\[\"'\s]{0,3}")
+_CLOSED = re.compile(
+    r"\s{0,3}(?:\n|$|</\w{1,20}>)|[\])}\"'$.,:;!]{1,9}(?:\s{0,3}</\w{1,20}>)?(?=\W|$)"
+)
+_COMPARED = re.compile(r"(?P<left>[AB12])\s?(?P<sign>>{1,3}|<{1,3}|={1,2})\s?(?P<right>[AB12])")
+
+
+def _forms(text: str, scale: Scale) -> Iterator[Answer]:
+    """Read what was asked for in so many forms: "[[B]]", "<score>4</score>"."""
+    for match in _FORM.finditer(text):
+        if match["top"] and float(match["top"]) != scale.levels[-1].value:
+            continue
+        signs = _COMPARED.match(text, match.end()) if scale.kind == "pair" else None
+        opening = _OPENING.match(text, match.end())
+        place = opening.end() if opening else match.end()
+        answer = _by_signs(signs) if signs else answer_at(text, place, scale)
+        closed = _CLOSED.match(text, answer.end) if answer else None
+        if answer and closed and not _is_about(text, match.start(), closed.end()):
+            yield replace(answer, rank=Rank.FINAL)
+
+
+def _by_signs(signs: re.Match[str]) -> Answer:
+    """Return what "A>B" in a form says."""
+    first = (signs["left"] in "A1") == (signs["sign"][0] == ">")
+    value: Position = "tie" if signs["sign"][0] == "=" else "first" if first else "second"
+    return Answer(start=signs.start(), end=signs.end(), value=value)
+
+
+_FOREIGN = re.compile(
+    r"(?:^|\n|[.;]\s|\b(?:final|overall|with)\s)\W{0,8}(?:verdict|score|rating|grade|answer|winner|preference)\s?[:=]\s?\W{0,3}"
+    r"(?P<said>[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?)[\s.*\"')\]]{0,20}(?:\n|$)",
+    re.IGNORECASE,
+)
+
+
+def _foreign(text: str, scale: Scale) -> Iterator[Answer]:
+    """Read what closes a reply under a label and is no answer of this scale: "Grade: C"."""
+    for match in _FOREIGN.finditer(text):
+        start, end = match.span("said")
+        if answer_at(text, start, scale) is None and (
+            match["said"].isupper() or scale.kind != "number"
+        ):
+            yield Answer(start=start, end=end, value=None, problem="off_scale", rank=Rank.FINAL)
+
+
+def _from_json(one: JsonValue, text: str, scale: Scale) -> Iterator[Answer]:
+    """Read each value under a verdict's key as a reply of its own; those that differ are none."""
+    read = [
+        (said, _of_value(value, said, worse=worse, top=one.top, scale=scale))
+        for value, worse in one.verdicts
+        if value is not None and not _is_template(said := _written(value), scale)
+    ]
+    values = {value for _, (value, _) in read if value is not None}
+    if not read:
+        return
+    said, (value, problem) = next((r for r in reversed(read) if r[1][0] is not None), read[-1])
+    start = max(text.rfind(said, one.start, one.end), one.start)
+    answer = Answer(start=start, end=start + len(said), value=value, rank=Rank.FINAL)
+    against = value is not None and _contradicts(_found(one.prose, scale, ""), answer, "")
+    if len(values) > 1 or against:
+        answer = replace(answer, value=None, problem="several")
+    yield answer if value is not None else replace(answer, problem=problem)
+
+
+def _written(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _of_value(
+    value: object, said: str, *, worse: bool, top: str, scale: Scale
+) -> tuple[float | Position | None, Problem | None]:
+    """Return what a value of JSON is worth, or what is wrong with it."""
+    if isinstance(value, bool) and scale.kind == "number":
+        return None, "several"
+    if top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
+        said += f"/{top}"
+    inner = _chosen(_found(said, scale, ""), said)
+    if inner is None:
+        foreign = re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", said)
+        return None, "off_scale" if foreign else "several"
+    return (_FLIPPED.get(inner.value) if worse else inner.value), inner.problem
+
+
+_FLIPPED: dict[object, Position] = {"first": "second", "second": "first", "tie": "tie"}
+
+
+def _is_template(value: str, scale: Scale) -> bool:
+    """Whether what stands under a verdict's key but names what may stand there."""
     low, high = scale.answers[0], scale.answers[-1]
-    offered = (f"{low}-{high}", f"{low}–{high}", "...", "|".join(scale.answers))
-    return value is None or (isinstance(value, str) and value.strip() in offered)
-
-
-_ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
-_FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
-
-
-def _from_json(verdict: JsonValue, text: str, scale: Scale) -> Answer:
-    """Read the value under a verdict's key as a reply of its own."""
-    value = verdict.value
-    said = f"{value:g}" if isinstance(value, float) else str(value)
-    place = max(text.rfind(said, verdict.start, verdict.end), verdict.start)
-    if verdict.top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
-        said += f"/{verdict.top}"
-    answer = Answer(
-        start=place, end=place + len(said), value=None, problem="several", rank=Rank.FINAL
-    )
-    if not verdict.several and not (isinstance(value, bool) and scale.kind == "number"):
-        inner = _chosen(_found(said, scale, ""), said)
-        others = (_chosen(_found(str(one), scale, ""), str(one)) for one in verdict.others)
-        if inner and any(one and one.value not in {None, inner.value} for one in others):
-            return answer
-        if inner is not None:
-            answer = replace(answer, value=inner.value, problem=inner.problem)
-        elif re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", said):
-            answer = replace(answer, problem="off_scale")
-    return answer
+    return value.strip() in {f"{low}-{high}", f"{low}–{high}", "...", "|".join(scale.answers), ""}
 
 
 def _chosen(found: Sequence[Answer], text: str) -> Answer | None:
     """Return the answer stated most plainly; of those, the last one that takes back the others."""
-    ranges = [s for s in found if s.problem == "several"]
-    alone = [s for s in found if s.revises or not any(_holds(one, s) for one in ranges)]
-    best = max((s.rank for s in alone), default=None)
-    top = [s for s in alone if s.rank == best or s.revises]
-    top.sort(key=lambda s: (s.end, s.start))
-    usable = [answer for answer in top if answer.problem != "off_scale"]
-    if best == Rank.MENTIONED and usable:
-        top = usable
-    if len({(answer.value, answer.problem) for answer in top}) < 2:
-        return _unless_reversed(top[-1], found, text) if top else None
-    if best in {Rank.NAMED, Rank.RATED} and _is_broken_down(text, top):
-        return top[0]
-    if top[-1].revises or _is_taken_back(text, top, best):
-        return top[-1]
-    return replace(top[-1], start=top[0].start, value=None, problem="several")
-
-
-def _unless_reversed(answer: Answer, found: Sequence[Answer], text: str) -> Answer:
-    """Return `answer`, or that it is one of several: what is said after "actually" is another."""
-    for other in found:
-        differs = other.value not in {None, answer.value}
-        if differs and other.start > answer.end and REVERSED.search(text, answer.end, other.start):
-            return replace(answer, value=None, problem="several")
-    return answer
-
-
-def _holds(several: Answer, one: Answer) -> bool:
-    """Whether `one` is but one of `several` that are stated as plainly or more."""
-    if one.problem == "several" or several.rank < one.rank:
-        return False
-    return several.start <= one.start and one.end <= several.end
-
-
-_PARTS = re.compile(r"\b(?:breakdown|break\sit\sdown|sub-?scores|components)\b")
-_REASONS = re.compile(r"\b(?:detail|criteri|explan|reason|here)[^\n:]{0,80}:")
-
-
-def _is_broken_down(text: str, named: list[Answer]) -> bool:
-    """Whether a score stands first, and the others are given as its parts."""
-    between = lowered(text[named[0].end : named[1].start])
-    opens = not text[: named[0].start].strip().count("\n")
-    return bool(_PARTS.search(between) or (opens and _REASONS.search(between)))
-
-
-def _is_taken_back(text: str, top: list[Answer], rank: Rank | None) -> bool:
-    """Whether the words before the last answer take back those that contradict it."""
+    best = max((s.rank for s in found if s.rank), default=None)
+    top = sorted((s for s in found if s.rank == best), key=lambda s: (s.end, s.start))
+    if not top or best is None:
+        return None
     last = top[-1]
-    other = [
-        answer for answer in top if (answer.value, answer.problem) != (last.value, last.problem)
-    ]
-    between = lowered(text[min(other[-1].end, last.start) : last.end])[-2_000:]
-    if rank == Rank.FINAL and "final" in between and "final" not in lowered(text[: other[-1].end]):
-        return True
-    if rank == Rank.MENTIONED and (TURNED.search(between) or _CONCLUDES.match(text, last.end)):
-        return True
-    return bool(REVISED.search(between))
+    if any((s.value, s.problem) != (last.value, last.problem) for s in top):
+        return _of_several(top, best, text)
+    later = [s for s in found if s.revises and s.start > last.end and s.rank >= Rank.SAID]
+    if later and later[-1].value != last.value:
+        return later[-1]
+    if best > Rank.SAID and last.value is not None and _contradicts(found, last, text):
+        return replace(last, value=None, problem="several")
+    return last
 
 
-_CONCLUDES = re.compile(r"(?:\s(?:for|on|in)\s(?:\w{1,20}\s){0,3}\w{1,20})?[\s.!*)\"']{0,20}$")
+def _of_several(top: list[Answer], best: Rank, text: str) -> Answer:
+    """Return the one that takes back those that it contradicts; else that they are several."""
+    last = top[-1]
+    others = [s for s in top if (s.value, s.problem) != (last.value, last.problem)]
+    usable = [s for s in top if s.problem != "off_scale"]
+    if best == Rank.MENTIONED and len({s.value for s in usable}) == 1:
+        return usable[-1]
+    corrects = last.revises and not any(s.revises for s in others)
+    if corrects or _is_taken_back(text, others[-1], last):
+        return last
+    return replace(last, start=top[0].start, value=None, problem="several")
+
+
+def _contradicts(found: Sequence[Answer], last: Answer, text: str) -> bool:
+    """Whether what the prose concludes, or all that it says in sum, is another verdict."""
+    said = [s for s in found if s.rank is Rank.SAID and s.value is not None]
+    if not said and isinstance(last.value, str):
+        said = [s for s in found if s.rank is Rank.NAMED and s.value is not None]
+    claims = [s for s in found if s.rank is Rank.CLAIMED]
+    if claims and all(s.value != last.value for s in claims):
+        return True
+    if not said or (said[0].rank is Rank.NAMED and any(s.value == last.value for s in said)):
+        return False
+    return any(s.value != last.value and not _is_taken_back(text, s, last) for s in said)
+
+
+def _is_taken_back(text: str, former: Answer, last: Answer) -> bool:
+    """Whether the words between two answers take back the former one."""
+    return bool(_REVISED.search(lowered(text[max(former.end, last.end - 2_000) : last.end])))
+
+
+_REVISED = re.compile(
+    r"\b(?:actually|(?:on|upon)\s(?:\w+\s)?(?:reflection|reconsideration|thoughts?)|wait|hmm+"
+    r"|correct(?:ion|ed|ing)|scratch\sthat|rather|no,|no\s(?=\w)|sorry|edit|update[ds]?|revis\w+|make\s(?:that|it)"
+    r"|clos(?:er|e)\s(?:look|reading|inspection)|reconsider\w*|re-?(?:read|check|evaluat|think)\w*"
+    r"|chang\w+|adjust\w*|lower(?:ed|ing)?|rais(?:e|ed|ing)|downgrad\w+|mistaken|overlooked"
+    r"|settl(?:e|ed)|after\schecking|however,?\ssince)\b"
+)
 
 
 def _is_settled(answer: Answer, found: list[Answer], text: str, scale: Scale) -> bool:
@@ -231,7 +316,7 @@ def _is_settled(answer: Answer, found: list[Answer], text: str, scale: Scale) ->
     if scale.token_readable and text.strip() == text[answer.start : answer.end].strip():
         return True
     return any(
-        one.rank >= Rank.NAMED and one.value == answer.value and _AFTER_SETTLED.match(text, one.end)
+        one.rank >= Rank.SAID and one.value == answer.value and _AFTER_SETTLED.match(text, one.end)
         for one in found
     )
 
@@ -254,7 +339,7 @@ def _scale_words(low: str, high: str) -> re.Pattern[str]:
     line = r"[ ]{0,4}\d{1,2}\s?[=:][^\n]{2,80}"
     return re.compile(
         rf"(?<![\w.,/-])(?:on\s(?:a|the)\sscale\s(?:of|from)\s)?(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
-        rf"|\b(?:{high}|four|five|six|seven|ten)-?\s?point\b|{high}(?:段階|点)中|(?:满分|总分)[为是]?\s?\d{{1,3}}\s?分"
+        rf"|\bout\sof\s{high}(?=\s?[:)])|\b(?:{high}|four|five|six|seven|ten)-?\s?point\b|{high}(?:段階|点)中|(?:满分|总分)[为是]?\s?\d{{1,3}}\s?分"
         rf"|\([^()\n]{{0,80}}\d\s?=[^()\n]{{0,80}}\)|^{line}\n(?:{line}(?:\n|$)){{1,10}}",
         re.IGNORECASE | re.MULTILINE,
     )

@@ -109,7 +109,7 @@ def _sections(text: str, names: tuple[str, ...]) -> Iterator[tuple[str, str, boo
     heads = list(_heading((*names, *_ALL_TOGETHER)).finditer(text))
     ends = [head.start() for head in heads[1:]]
     for head, end in zip(heads, [*ends, len(text)], strict=False):
-        rest = _AFTER_NAME.sub(": ", text[head.end("name") : end].strip().strip("|"), count=1)
+        rest = _AFTER_NAME.sub(": ", text[head.end("name") : end].strip().rstrip("|"), count=1)
         yield _plain(head["name"]), head["name"] + rest.partition("</")[0], end == len(text)
 
 

@@ -9,12 +9,12 @@ from fairjudge.domain import Answer, Article, Unscored
 from fairjudge.ports import Embedder
 from fairjudge.references.consolidation import consolidate
 from fairjudge.references.local import LocalReferences
-from fairjudge.references.ports import Asked, Consolidator, Grouping, Groups
+from fairjudge.references.ports import Asked, Consolidator, Grouping, Groups, sort_groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalQuestionWriter:
-    """Words questions on a whole cluster: without understanding, one article shows no topic."""
+    """Asks of a whole cluster what its sources say: one article alone shows no topic."""
 
     references: LocalReferences
 
@@ -31,7 +31,7 @@ class LocalQuestionWriter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalAnswerer:
-    """Quotes what answers, with its sentence as gloss."""
+    """Quotes the statements of an article."""
 
     references: LocalReferences
 
@@ -40,6 +40,22 @@ class LocalAnswerer:
     ) -> tuple[Answer, ...] | Unscored:
         """See `fairjudge.references.ports.Answerer`."""
         return self.references.answer_question(question, article, cluster=cluster)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalConsolidator:
+    """Groups answers as they were found: a group a point, or a number."""
+
+    references: LocalReferences
+
+    async def group(
+        self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
+    ) -> Groups | Unscored:
+        """See `fairjudge.references.ports.Consolidator`."""
+        places = {(answer.aid, answer.answer): i for i, answer in enumerate(answers)}
+        groups = self.references.groups_of(question, articles)
+        found = [[places.get((one.aid, one.answer)) for one in group] for group in groups]
+        return sort_groups([[i for i in group if i is not None] for group in found])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fairjudge.protocols import PROTOCOLS
+from fairjudge.reports.annotator_tables import annotator_tables, camps_sentence
 from fairjudge.reports.audit_tables import POSITION
 from fairjudge.reports.figures import Json, interval, percent, protocol_of, tally, why
 from fairjudge.reports.protocol_tables import protocol_tables
@@ -35,7 +36,12 @@ def calibration_tables(report: Json) -> tuple[TextTable, ...]:
     tables: list[TextTable] = [findings_table(report["groups"])] if report["groups"] else []
     tables += protocol_tables(report)
     for group in report["groups"]:
-        tables += [*agreement_tables(group), *gains_tables(group), errors_table(group)]
+        tables += [
+            *annotator_tables(group, group_title(group)),
+            *agreement_tables(group),
+            *gains_tables(group),
+            errors_table(group),
+        ]
     if report["comparisons"]:
         tables.append(comparison_table(report["comparisons"]))
     return tuple(tables)
@@ -51,7 +57,7 @@ def verdict(group: Json) -> str:
     n_documents = group["n_documents"]
     if 0 < n_documents < FEWEST_DOCUMENTS:
         return f"{pluralize(n_documents, 'document')} with labels: too few to tell"
-    said = _verdict(group)
+    said = camps_sentence(group) or _verdict(group)
     return f"{said} (few documents: {n_documents})" if group.get("few_documents") else said
 
 

@@ -29,6 +29,19 @@ _CHANGES = {
 }
 
 
+_WATCHED = {
+    "agreement": "watched: agreement with people",
+    "shift": "watched: the judge's values of anchors",
+    "systems": "watched: the systems, by values of new summaries less those of anchors",
+}
+_MOVED = {
+    "neither": "Neither judge nor systems have surely moved.",
+    "judge": "The judge moved: its values of anchors, which do not change, are others.",
+    "systems": "The systems moved: new summaries get other values, and anchors do not.",
+    "judge and systems": "Both judge and systems moved.",
+}
+
+
 def check_tables(report: Json) -> tuple[TextTable, ...]:
     """Return a table of changes for each aspect, protocol and judge."""
     return tuple(_table(group, report["margin"]) for group in report["groups"])
@@ -45,6 +58,14 @@ def check_findings(report: Json) -> Iterator[str]:
         ),
     }
     yield failed[report["outcome"]]
+    if since := report.get("since"):
+        same = "" if since["is_new"] else ", the same as last time"
+        yield f"Look {since['n_looks']} of {since['name']}{same}."
+        yield from (
+            f"{group['aspect']}, {protocol_of(group)}: {_MOVED[group['watch']['moved']]}"
+            for group in report["groups"]
+            if group["watch"]["moved"] != "neither"
+        )
     n_unscored, n_all = report["n_unscored"], report["n_judgements"]
     if n_unscored > report["max_unscored"] * n_all:
         yield f"{n_unscored:,} of {pluralize(n_all, 'judgement')} without a score."
@@ -71,6 +92,7 @@ def _table(group: Json, margin: float) -> TextTable:
                 "after": number(group["after"]),
                 "change": group["agreement"],
             },
+            *_watched(group),
             *(
                 {"figure": words, **_levels(group, name), "change": group[name]}
                 for name, words in _CHANGES.items()
@@ -79,6 +101,17 @@ def _table(group: Json, margin: float) -> TextTable:
         ],
         notes=_notes(group, margin),
     )
+
+
+def _watched(group: Json) -> Iterator[Json]:
+    """Yield the changes whose intervals hold at all looks at once, where there are looks."""
+    if "watch" not in group:
+        return
+    found = group["watch"]
+    for name, words in _WATCHED.items():
+        if found[name].get("value") is not None:
+            shown = f"{words}, look {found['n_looks']} of {found['planned']}"
+            yield {"figure": shown, "before": "", "after": "", "change": found[name]}
 
 
 def _levels(group: Json, name: str) -> Json:
@@ -97,10 +130,23 @@ def _notes(group: Json, margin: float) -> Iterator[str]:
         f"{pluralize(group['n_items'], 'anchor')} judged both times, in "
         f"{pluralize(group['n_documents'], 'document')}, of {group['n_labelled']} labelled."
     )
+    if "watch" in group:
+        yield from _watch_notes(group["watch"])
     if group["n_documents"] < FEWEST_DOCUMENTS:
         yield f"No verdict is given on fewer than {FEWEST_DOCUMENTS} documents."
+    elif "watch" in group:
+        return
     elif group["verdict"] == "cannot tell" and group["documents_needed"]:
         yield (
             f"About {pluralize(group['documents_needed'], 'document')} would make the interval "
             "narrow enough for this margin."
         )
+
+
+def _watch_notes(found: Json) -> Iterator[str]:
+    yield (
+        f"The verdict is that of the watched change: its intervals hold at all "
+        f"{pluralize(found['planned'], 'look')} at once. {_MOVED[found['moved']]}"
+    )
+    if found["first_worse"] not in (None, found["n_looks"]):
+        yield f"It was worse at look {found['first_worse']}."

@@ -15,6 +15,7 @@ from fairjudge.references.embedded import (
     EmbeddingConsolidator,
     GroupsAlone,
     LocalAnswerer,
+    LocalConsolidator,
     LocalQuestionWriter,
     WhenNeeded,
 )
@@ -29,6 +30,9 @@ from fairjudge.references.llm import (
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.ports import ArticleBuilder, Builder, Consolidator, Grouper
 from fairjudge.references.writing import LlmClusterWriter
+
+LOCAL_BUILDER = "local-points"
+"""Names what builds without an LLM in signatures and identities of runs: another one, new runs."""
 
 
 def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBuilder:
@@ -117,11 +121,11 @@ def _local_builder(models: Models, consolidation: Consolidation) -> Builder:
         seed_writer=writer,
         writer=writer,
         answerer=LocalAnswerer(references=references),
-        consolidator=EmbeddingConsolidator(embedder=embedder),
+        consolidator=LocalConsolidator(references=references),
         post_filter=None,
         signature=signature(
             {
-                "builder": "local",
+                "builder": LOCAL_BUILDER,
                 "encoder": embedder.fingerprint,
                 "model": trained.identity,
                 "consolidation": consolidation,

@@ -27,7 +27,7 @@ from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.records.folder import RunStore
 from fairjudge.reports.measured_findings import with_findings
-from fairjudge.run.builders import make_builder
+from fairjudge.run.builders import LOCAL_BUILDER, make_builder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +106,7 @@ async def build_loaded(
         "options": settled.identity(),
         "model": model.identity(),
         "clusters": digest(loaded.records),
+        **({"builder": LOCAL_BUILDER} if model.llm is None else {}),
     }
     opened = open_run(run_folder, command="build", model=model, identity=identity)
     finished = _finished(loaded, model=model, opened=opened)

@@ -14,6 +14,7 @@ from fairjudge.datasets import read_clusters, read_labels, read_summaries
 from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster
 from fairjudge.errors import InputError
+from fairjudge.studies.experiments import EXPERIMENTS
 from fairjudge.text.counting import pluralize
 from fairjudge.text.spellings import with_labels
 
@@ -140,10 +141,17 @@ def _attributes(clusters: Sequence[Cluster]) -> dict[str, list[str]]:
     }
 
 
-def study_text(found: FoundData, path: Path) -> str:
-    """Return the study file that is to stand at `path`."""
-    parts = (_head(path), _data(found, path), _MODELS, _build(found), _JUDGES, *_rest(found))
-    return "\n".join(parts)
+def study_text(found: FoundData, path: Path, *, like: str | None = None) -> str:
+    """Return the study file that is to stand at `path`, of the paper `like` of `EXPERIMENTS`."""
+    if like is None:
+        parts = (_MODELS, _build(found, _WRITERS), _JUDGES, *_rest(found))
+        return "\n".join((_head(path), _data(found, path), *parts))
+    asked = EXPERIMENTS[like]
+    said = f"# As {asked.paper}.\n# The paper has more, command by command: {asked.after}.\n"
+    writers = asked.writers.replace("ATTRIBUTE", next(iter(found.attributes), "ATTRIBUTE"))
+    parts = (said, _MODELS, _build(found, writers), asked.judges)
+    measured = _rest(found, measures=asked.measures, scorer="local", like=like)
+    return "\n".join((_head(path), _data(found, path), *parts, *measured))
 
 
 def _head(path: Path) -> str:
@@ -184,26 +192,40 @@ def _quoted(file: Path, path: Path) -> str:
     return json.dumps(Path(os.path.relpath(file, path.parent)).as_posix(), ensure_ascii=False)
 
 
-def _build(found: FoundData) -> str:
+def _build(found: FoundData, writers: str) -> str:
     if found.references:
-        return _WRITERS
+        return writers
     return f"""\
 [build]                                      # questions that sources answer differently
 model = "local"
 n_questions = 12
 
-{_WRITERS}"""
+{writers}"""
 
 
-def _rest(found: FoundData) -> Iterator[str]:
+def _rest(
+    found: FoundData,
+    *,
+    measures: Sequence[str] | None = None,
+    scorer: str = "coverage",
+    like: str = "",
+) -> Iterator[str]:
+    if like == "diversesumm" and not found.labels:
+        yield "# [calibrate] needs labels: 'fairjudge annotate' collects them.\n"
+    if measures and not found.attributes:
+        yield "# [[fairness]] needs articles with an attribute, such as their outlets' leaning.\n"
     if found.labels:
         yield """\
 [calibrate]                                  # the judges against people's labels
 method = "isotonic"
 """
-    for name, values in found.attributes.items():
+    listed = "" if measures is None else f"measures = {json.dumps(list(measures))}\n"
+    for name, values in () if measures == () else found.attributes.items():
         yield f"""\
 [[fairness]]
 {_line(f"attribute = {json.dumps(name, ensure_ascii=False)}", ", ".join(values))}
-scorer = "coverage"                          # that judge's verdicts, or "local"
+{listed}{_line(f"scorer = {json.dumps(scorer)}", _SCORERS[scorer])}
 """
+
+
+_SCORERS = {"coverage": 'that judge\'s verdicts, or "local"', "local": "or the name of a judge"}

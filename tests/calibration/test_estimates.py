@@ -143,3 +143,26 @@ def test_pairs_are_told_of_20_systems_at_the_most():
         (joined,) = join(rows, labels)
         found = system_estimates(joined, level=0.95)
         assert sum(one.kind == "difference" for one in found) == n_pairs
+
+
+def test_plans_count_documents_where_parts_are_labelled():
+    """Four sentences of a summary that are all alike are worth one label."""
+    rng = np.random.default_rng(8)
+    truth, said = rng.integers(1, 6, size=(2, 30)).astype(float)
+    rows, labels = [], []
+    for i in range(30):
+        for sentence in range(4):
+            unit = {"unit": f"sentence:{sentence}"}
+            rows.append(judged(f"d{i}", said[i], system="s", **unit))
+            labels.append(label(f"d{i}", truth[i], system="s", **unit))
+    (joined,) = join(rows, labels)
+    plan = plan_labels(joined, level=0.95, n_judged=500)
+    y, f = (np.repeat(values - values.mean(), 4) for values in (truth, said))
+    alone = planning_curve(pilot(y, f), n_judged=500)
+    # by hand: (d / (d - 1) sum (4 r_d)^2 / n^2) / (sum 4 r_d^2 / (n - 1) / n), with n = 4 d
+    effect = (30 / 29 * 16 / 120**2) / (4 / 119 / 120)
+    ratio = [
+        one.without_judge / other.without_judge
+        for one, other in zip(plan.curve, alone, strict=True)
+    ]
+    assert ratio == pytest.approx([effect**0.5] * len(ratio))

@@ -222,7 +222,7 @@ def test_what_the_local_backend_cannot_do_is_said(cli, clusters, references, sum
     assert "need an LLM" in only_message(
         cli("summarize", clusters, "-o", "s.jsonl", "--backend", "local")
     )
-    assert "only faithfulness, coverage and balance" in only_message(
+    assert "can judge coverage, faithfulness and balance" in only_message(
         cli("judge", *inputs, "--aspect", "tone", "--protocol", "likert")
     )
 

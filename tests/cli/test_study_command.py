@@ -14,6 +14,7 @@ from stub_server import Reply
 from waiting import wait_until
 
 import fairjudge as fj
+from fairjudge.studies.files import read_study
 
 N = 3
 
@@ -322,6 +323,44 @@ def test_init_writes_a_study_file_from_what_is_there(cli, written, server):
     planned = cli("study", "study.toml", "--plan")
     assert planned.code == 0, planned.err
     assert "nothing to pay" in planned.out
+
+
+@pytest.mark.parametrize(
+    ("like", "n_judges", "n_writers", "measures"),
+    [
+        ("diversesumm", 12, 2, None),
+        ("fairsumm", 1, 1, ("proportional",)),
+        ("coverage-fairness", 1, 2, ("coverage", "proportional")),
+        ("news-bias", 1, 1, None),
+    ],
+)
+def test_init_writes_what_a_paper_did(cli, written, server, like, n_judges, n_writers, measures):
+    """The file is a study as it stands, and with all that is commented out."""
+    written.unlink()
+    done = cli("study", "init", "--like", like)
+    assert done.code == 0, done.err
+    text = Path("study.toml").read_text()
+    assert max(map(len, text.splitlines())) < 120
+    study = read_study("study.toml")
+    assert len({(j.name, j.options.protocol) for j in study.judges}) == n_judges
+    found = {one.attribute: one.measures for one in study.tables.fairness}
+    assert found == ({} if measures is None else {"kind": measures})
+    assert study.tables.calibrate is not None
+
+    tables = r"(?m)^# (\[\[?(?:models|budget|summarize)|(?:backend|system|model|sweeps|[a-z_]+) = )"
+    Path("whole.toml").write_text(re.sub(tables, r"\1", text))
+    whole = read_study("whole.toml")
+    assert len(whole.writers) == n_writers
+
+
+def test_a_papers_study_runs_by_the_bundled_model(cli, written, server):
+    written.unlink()
+    assert cli("study", "init", "--like", "fairsumm").code == 0
+    done = cli("study", "study.toml")
+    assert done.code in (0, 3), done.err
+    assert Path("study/fairness/kind.proportional.json").is_file()
+    assert not Path("study/fairness/kind.coverage.json").exists()
+    assert not server.calls
 
 
 def test_init_says_where_nothing_is(cli):

@@ -252,3 +252,15 @@ def test_recorded_replies_are_the_importer_s():
     row = {"eid": "e", "system": "s", "aspect": "tone", "response": "4/5"}
     with pytest.raises(InputError, match=r"recorded replies .*fairjudge import reads them"):
         fj.convert(lines("r.jsonl", [row]))
+
+
+@pytest.mark.parametrize(
+    ("cell", "systems"),
+    [({"gpt": "a", "llama": "b"}, ["gpt", "llama"]), (["a", "b"], ["system-1", "system-2"])],
+)
+def test_a_cell_may_hold_the_summaries_of_several_systems(cell, systems):
+    found = fj.convert(lines("a.jsonl", [{"query_id": "q", "docs": [ONE], "candidates": cell}]))
+    assert [(one.eid, one.system, one.text) for one in found.summaries] == [
+        ("q", name, text) for name, text in zip(systems, "ab", strict=True)
+    ]
+    assert "'candidates', one a system" in found.files[0].layout

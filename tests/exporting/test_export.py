@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from fairjudge.cli._main import app
 from fairjudge.datasets import write_records
-from fairjudge.domain import Judgement, Summary
+from fairjudge.domain import Judgement, Reference, Summary
 from fairjudge.errors import InputError, MissingExtraError
 from fairjudge.exporting import TARGETS, export_judgements
 from fairjudge.importing import import_file
@@ -224,9 +224,15 @@ def test_people_who_annotate_the_exported_tasks_are_read_back(tmp_path):
 
 @pytest.mark.parametrize("to", sorted(set(TARGETS) - {"parquet"}))
 def test_gzip_holds_the_same(tmp_path, to):
-    rows = [single()]
-    plain_file, _ = exported(tmp_path, rows, to, name="file")
-    packed, _ = exported(tmp_path, rows, to, name="file.gz")
+    answers = [[{"aid": "a", "answer": "Rain."}]]
+    asked = [{"question": "Why?", "answer_groups": answers}]
+    article = {"aid": "a", "content": "It rained."}
+    reference = {"eid": "e1", "articles": [article], "question_answers": asked}
+    listed = [{"unit": "answer:0.0", "covered": 1}]
+    rows = [single(value=1.0, protocol="checklist", checklist=listed)]
+    beside = {"references": [Reference.model_validate(reference)]}
+    plain_file, _ = exported(tmp_path, rows, to, name="file", **beside)
+    packed, _ = exported(tmp_path, rows, to, name="file.gz", **beside)
     assert gzip.decompress(packed.read_bytes()) == plain_file.read_bytes()
 
 

@@ -55,6 +55,20 @@ ROWS = {
     "deepeval": {
         "testCases": [{"name": "t", "metricsData": [{"name": "m", "score": 1}]}], "testPassed": 1,
     },
+    "nuggetizer": {
+        "qid": "e", "query": "Why?", "run_id": "s", "answer_text": "Rain.",
+        "nuggets": [{"text": "Rain.", "importance": "vital", "assignment": "support"}],
+    },
+    "trec-run": {
+        "metadata": {"run_id": "s", "topic_id": "e"}, "documents": {"d": {"text": "Rain."}},
+        "responses": [{"text": "Rain.", "citations": ["d"]}],
+    },
+    "dragun": {"topic_id": "e", "run_tag": "s", "answer_id": "na-1", "auto_assessment": "none"},
+    "argkp": {
+        "topic": "Ban it", "stance": 1, "arg_id": "a", "argument": "Bad.", "key_point_id": "k",
+        "key_point": "It is bad", "label": 1,
+    },
+    "trec-eval": {"run_id": "s", "topic_id": "e", "measure": "ndcg", "value": 0.5},
     "nuggetbank": {
         "query_id": "e", "format_version": "v3",
         "nugget_bank": {"Why?": {

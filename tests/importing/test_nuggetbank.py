@@ -14,7 +14,7 @@ from fairjudge.cli._main import app
 from fairjudge.datasets import read_references, write_records
 from fairjudge.domain import GROUP_LISTS, Reference
 from fairjudge.errors import InputError
-from fairjudge.exporting import export_references
+from fairjudge.exporting import export_records
 from fairjudge.importing import import_file
 
 FULL = {
@@ -64,7 +64,7 @@ def models(monkeypatch):
 
 
 def banks(references, path: Path):
-    export_references(references, path, to="nuggetbank")
+    export_records(references, path, to="nuggetbank")
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
@@ -295,5 +295,5 @@ def test_references_are_exported_from_python(tmp_path):
     built = read_references([FULL])
     fj.export(built, tmp_path / "bank.jsonl", format="nuggetbank")
     assert json.loads((tmp_path / "bank.jsonl").read_text())["query_id"] == "e1"
-    with pytest.raises(fj.errors.ConfigurationError, match="only references can be written"):
+    with pytest.raises(fj.errors.ConfigurationError, match="only reference records can be written"):
         fj.export([{"a": 1}], tmp_path / "x.jsonl", format="nuggetbank")

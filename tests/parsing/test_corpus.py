@@ -31,11 +31,19 @@ ROWS = [
 ]
 LEFT_UNSCORED = {
     "Summary 2 is not worse; it is better.",
-    "⭐⭐⭐ out of 5. Two events are missing.",
     "4-star summary.",
     "Not really, no.",
     "3\n\n1\n2",
     "This summary is poor: 2 out of 5 at best.",
+    "Let me think. A 3 would be too harsh and a 5 too generous. 4 it is.",
+    "I would call it partially supported, since the date is missing.",
+    "No, the correct answer would be yes only if the date matched.",
+    "While Summary 1 is concise, Summary 2 covers more answers.",
+    "Both cover the same number of answers.",
+    "Score: (4 + 2) / 2 = 3",
+    "Verdict: <3>",
+    "**Answer:** $4$",
+    "There is nothing between them: tie.",
 }
 """Replies that a person reads and the reader does not: a wrong verdict would be worse."""
 

@@ -2,8 +2,8 @@
 
 ``judged_replies.jsonl`` holds replies as people reported them of LLM judges ("reported"), and
 others written by hand in more languages and forms ("written" while the reader was made, "blind"
-after it was frozen). ``right`` lists every reading that a careful person accepts; null is
-unscored. None may be read otherwise.
+after it was frozen, "grammar" when it was made anew). ``right`` lists every reading that a careful
+person accepts; null is unscored. None may be read otherwise.
 """
 
 from __future__ import annotations
@@ -94,4 +94,4 @@ def test_a_score_out_of_another_maximum_is_never_read(form, top):
 
 def test_the_version_of_the_reader_is_known():
     """Raised whenever any reply would be read differently: part of every signature."""
-    assert PARSER_VERSION == "7"
+    assert PARSER_VERSION == "8"

@@ -350,7 +350,7 @@ MORE_PAIRS = [
     ("Verdict: Summary 2 is not better", "-"),
     ("Summary 1 has more errors than Summary 2, so Summary 2 it is.", "second"),
     ("Summary 1 would be better if it did not invent a quote. Verdict: 2", "second"),
-    ("Both orders considered, the tie goes to neither: tie.", "tie"),
+    ("Both orders considered, the tie goes to neither: tie.", "-"),  # a tie is meant
     ("Neither is clearly better, but if forced I would choose Summary 2.", "second"),
     ("Verdict: First", "first"),
     ("Verdict: no. 2", "second"),

@@ -855,6 +855,13 @@ THIRD_PAIRS = [
     ("Verdict: Summary 2 is slightly better", "second"),
 ]
 
+LEFT_UNSCORED = {
+    "**Answer:** $4$",
+    "Verdict: <3>",
+    "While Summary 1 is concise, Summary 2 covers more answers.",
+    "Both cover the same number of answers.",
+}
+"""Replies that a person reads and the reader does not: a wrong verdict would be worse."""
 TABLE: list[tuple[str, Scale, str, object]] = [
     *(("likert", likert(), reply, wanted) for reply, wanted in LIKERT + MORE_LIKERT + THIRD_LIKERT),
     *(("letters", options("ABCDE"), reply, wanted) for reply, wanted in LETTERS),
@@ -873,7 +880,9 @@ TABLE: list[tuple[str, Scale, str, object]] = [
 )
 def test_reply_is_read_as_a_person_reads_it(scale, reply, wanted):
     got = read_verdict(reply, scale)
-    if wanted == "-":
+    if reply in LEFT_UNSCORED:
+        assert isinstance(got, Unscored), (reply, got)
+    elif wanted == "-":
         assert isinstance(got, Unscored), (reply, got)
         assert got.reason == "unparseable", reply
         assert got.raw == reply
@@ -962,18 +971,9 @@ def test_half_points_lie_between_any_two_neighbours_and_not_beyond_the_ends():
         assert read_verdict(f"Score: {beyond}", likert()).reason == "off_scale"
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("earning 4/5, then earning 3/5 for relevance.", 3),
-    ],
-)
-def test_a_mention_that_turns_or_concludes_takes_back_what_stood_before(text, value):
-    assert read_verdict(text, likert()) == value
-
-
 def test_two_mentions_side_by_side_are_no_verdict():
-    assert read_verdict("It merits 4/5 and 3/5.", likert()).reason == "unparseable"
+    for reply in ("It merits 4/5 and 3/5.", "earning 4/5, then earning 3/5 for relevance."):
+        assert read_verdict(reply, likert()).reason == "unparseable"
 
 
 @pytest.mark.parametrize(

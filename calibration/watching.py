@@ -1,0 +1,200 @@
+"""A judge that is watched: look after look at the same anchors, with intervals that all hold.
+
+The judge's change on anchors (fixed summaries that people labelled) is the judge's alone, for
+nothing else can move them; what its values of the systems' new summaries changed beyond that is
+the systems' ("Who drifted: the system or the judge?", arXiv 2606.15474). This takes the judge to
+move as much on new summaries as on anchors, which are to be alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fairjudge.calibration.choices import SequenceName
+from fairjudge.calibration.drift import FEWEST_DOCUMENTS, DriftVerdict, verdict_of
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats._bounds import Bounds
+from fairjudge.stats.sequences import (
+    LookEstimate,
+    betting_bounds,
+    mean_at_look,
+    spending_sequence,
+)
+
+Moved: TypeAlias = Literal["neither", "judge", "systems", "judge and systems"]
+ByDocument: TypeAlias = Mapping[str, float]
+_METHODS: Mapping[SequenceName, str] = {
+    "spending": "confidence sequence: error spent over {} looks, variance over documents",
+    "betting": "confidence sequence: betting, union bound over {} looks",
+}
+
+
+_NOTHING = Undefined(why="nothing to compare at this look")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What one look saw, a mean for each document.
+
+    ``agreement`` is the change in agreement with people since the baseline, and ``shift`` that of
+    the judge's own values as a part of its scale, both of the anchors and in [-1, 1]; ``live`` are
+    the judge's values of the systems' new summaries in [0, 1], empty where there are none.
+    """
+
+    agreement: ByDocument
+    shift: ByDocument
+    live: ByDocument
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """What the last of several looks says; each interval holds at all looks at once.
+
+    ``systems`` is the change of what the judge says of new summaries since the first look that had
+    such, less ``shift``. ``first_worse`` is the first look of this block whose verdict was worse.
+    """
+
+    n_looks: int
+    planned: int
+    sequence: SequenceName
+    agreement: Estimate | Undefined
+    shift: Estimate | Undefined
+    systems: Estimate | Undefined
+    verdict: DriftVerdict
+    moved: Moved
+    first_worse: int | None
+
+
+def watch(
+    looks: Sequence[Look],
+    *,
+    margin: float,
+    planned: int,
+    sequence: SequenceName = "spending",
+    level: float = 0.95,
+) -> Watch:
+    """Say what the last of `looks` shows, in the light of there having been the others.
+
+    The verdict is that of `fairjudge.calibration.drift.drift` on the interval of a confidence
+    sequence of the change in agreement, in which documents weigh alike. Over `planned` looks (and
+    each further block of as many) the probability of any interval that is wrong is at most 1 -
+    `level`, for the sequence ``"betting"`` surely and for ``"spending"`` nearly
+    (`fairjudge.stats.sequences`). Shift and systems always have ``"spending"``.
+    """
+    changes = [one.agreement for one in looks]
+    found = (
+        _betting(changes, planned=planned, level=level)
+        if sequence == "betting"
+        else _spending(list(map(_mean, changes)), planned=planned, level=level)
+    )
+    verdicts = [_verdict(one, margin) for one in found]
+    shifts = [_mean(one.shift) for one in looks]
+    shift = _spending(shifts, planned=planned, level=level)[-1]
+    systems = _spending(_systems(looks, shifts), planned=planned, level=level)[-1]
+    block = (len(looks) - 1) // planned * planned
+    worse = [number for number in range(block, len(looks)) if verdicts[number] == "worse"]
+    judge_moved = verdicts[-1] in ("better", "worse") or _excludes_zero(shift)
+    return Watch(
+        n_looks=len(looks),
+        planned=planned,
+        sequence=sequence,
+        agreement=found[-1],
+        shift=shift,
+        systems=systems,
+        verdict=verdicts[-1],
+        moved=_moved(judge=judge_moved, systems=_excludes_zero(systems)),
+        first_worse=worse[0] + 1 if worse else None,
+    )
+
+
+def _mean(values: ByDocument) -> LookEstimate | None:
+    return mean_at_look(values) if values else None
+
+
+def _systems(
+    looks: Sequence[Look], shifts: Sequence[LookEstimate | None]
+) -> list[LookEstimate | None]:
+    """Return each look's change of new summaries since the first that had such, less the shift."""
+    found: list[LookEstimate | None] = []
+    first: tuple[LookEstimate, LookEstimate] | None = None
+    for look, shift in zip(looks, shifts, strict=True):
+        live = _mean(look.live)
+        if live is None or shift is None:
+            found.append(None)
+        elif first is None:
+            first = live, shift
+            found.append(None)
+        else:
+            found.append(live.minus(first[0]).minus(shift.minus(first[1])))
+    return found
+
+
+def _spending(
+    looks: Sequence[LookEstimate | None], *, planned: int, level: float
+) -> list[Estimate | Undefined]:
+    """Return an estimate a look; one without values keeps its place among those planned."""
+    nothing = LookEstimate(value=0.0, influence={}, freedom=0)
+    bounds = spending_sequence([one or nothing for one in looks], planned=planned, level=level)
+    method = _METHODS["spending"].format(planned)
+    return [
+        _NOTHING
+        if one is None
+        else _estimate(one.value, bound, n=len(one.influence), level=level, method=method)
+        for one, bound in zip(looks, bounds, strict=True)
+    ]
+
+
+def _betting(
+    changes: Sequence[ByDocument], *, planned: int, level: float
+) -> list[Estimate | Undefined]:
+    found: list[Estimate | Undefined] = []
+    for change in changes:
+        values = list(change.values())
+        if not values:
+            found.append(_NOTHING)
+            continue
+        bounds = betting_bounds(values, least=-1.0, most=1.0, planned=planned, level=level)
+        mean, method = sum(values) / len(values), _METHODS["betting"].format(planned)
+        found.append(_estimate(mean, bounds, n=len(values), level=level, method=method))
+    return found
+
+
+def _estimate(
+    value: float, bounds: Bounds | None, *, n: int, level: float, method: str
+) -> Estimate:
+    return Estimate(
+        value=value,
+        n=n,
+        low=None if bounds is None else max(-1.0, bounds.low),
+        high=None if bounds is None else min(1.0, bounds.high),
+        level=level,
+        method=method,
+    )
+
+
+def _verdict(change: Estimate | Undefined, margin: float) -> DriftVerdict:
+    if isinstance(change, Undefined) or change.n < FEWEST_DOCUMENTS:
+        return "cannot tell"
+    return verdict_of(change, margin=margin)
+
+
+def _excludes_zero(found: Estimate | Undefined) -> bool:
+    if isinstance(found, Undefined) or found.low is None or found.high is None:
+        return False
+    return found.n >= FEWEST_DOCUMENTS and not found.low <= 0.0 <= found.high
+
+
+def _moved(*, judge: bool, systems: bool) -> Moved:
+    if judge:
+        return "judge and systems" if systems else "judge"
+    return "systems" if systems else "neither"
+
+
+def by_document(values: Sequence[float], documents: Sequence[Hashable]) -> dict[str, float]:
+    """Return the mean of the values of each document."""
+    found: dict[str, list[float]] = {}
+    for value, document in zip(values, documents, strict=True):
+        found.setdefault(str(document), []).append(value)
+    return {document: sum(some) / len(some) for document, some in found.items()}

@@ -1,0 +1,171 @@
+"""The record of a watched judge: what each look saw, in a file that is only added to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairjudge.calibration.choices import SequenceName
+from fairjudge.calibration.grouping import by_group
+from fairjudge.calibration.items import Joined
+from fairjudge.calibration.scales import Scale, rescale
+from fairjudge.calibration.watching import Look, by_document, watch
+from fairjudge.domain import Judgement
+from fairjudge.errors import InputError
+from fairjudge.protocols import PROTOCOLS
+from fairjudge.records.folder import differences
+from fairjudge.records.journal import Journal
+from fairjudge.records.results import to_json
+from fairjudge.stats._arrays import FloatArray
+
+_KIND = "looks of a watched judge"
+Seen: TypeAlias = Mapping[str, Look]
+"""What a look saw, by aspect, protocol, unit and the baseline's judge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchSettings:
+    """Where looks are kept, how many are planned, and by which sequence they are bounded.
+
+    ``live`` are judgements of what the systems write now, by the judge that is checked.
+    """
+
+    path: Path
+    planned: int = 52
+    sequence: SequenceName = "spending"
+    live: tuple[Judgement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    """All looks at one baseline's anchors, the present one last; ``is_new`` says it is no repeat.
+
+    A look that saw what the one before it saw is the same look: a job that was started again, or
+    a judge that answers always the same, spends nothing.
+    """
+
+    settings: WatchSettings
+    seen: tuple[Seen, ...]
+    is_new: bool
+
+    def report(self, group: str, *, margin: float, level: float) -> dict[str, Any]:
+        """Return what the looks say of one group, as JSON."""
+        found = watch(
+            [one[group] for one in self.seen if group in one],
+            margin=margin,
+            planned=self.settings.planned,
+            sequence=self.settings.sequence,
+            level=level,
+        )
+        return dict(to_json(found))
+
+
+def take_look(
+    settings: WatchSettings,
+    groups: Mapping[str, tuple[Joined, Joined]],
+    *,
+    level: float,
+) -> Looks:
+    """Read the record, and add what this look sees of `groups`: the anchors before and after.
+
+    Raises
+    ------
+    InputError
+        The record is of another baseline, of other labels, of another plan or level, or no such
+        record; or there are live judgements, and none of what is checked.
+    """
+    journal = Journal(settings.path)
+    identity = {
+        "anchors": _digest(groups),
+        "looks": settings.planned,
+        "sequence": settings.sequence,
+        "level": level,
+    }
+    kept = journal.rows()
+    if kept:
+        _check(kept[0], identity, settings.path)
+    looks = [_seen(row, settings.path) for row in kept[1:]]
+    seen = {name: _look(*sides, settings.live) for name, sides in groups.items()}
+    if settings.live and not any(one.live for one in seen.values()):
+        raise InputError("the live judgements have no scored one of what is checked", field="live")
+    if looks and looks[-1] == seen:
+        return Looks(settings=settings, seen=tuple(looks), is_new=False)
+    row = {"look": {name: asdict(one) for name, one in seen.items()}}
+    journal.append(*([] if kept else [{"kind": _KIND, "identity": identity}]), row)
+    return Looks(settings=settings, seen=(*looks, seen), is_new=True)
+
+
+def group_name(*parts: str) -> str:
+    """Return one name of aspect, protocol, unit and judge."""
+    return json.dumps(parts, ensure_ascii=False)
+
+
+def _check(header: Mapping[str, Any], identity: Mapping[str, Any], path: Path) -> None:
+    if header.get("kind") != _KIND or not isinstance(header.get("identity"), dict):
+        raise InputError("not a record of looks, as --since keeps it", path=path)
+    if header["identity"] != identity:
+        raise InputError(
+            "this record is of another check (it differs in "
+            f"{', '.join(differences(header['identity'], dict(identity)))}): looks at other "
+            "anchors, labels or baselines are not one sequence; name a new file",
+            path=path,
+        )
+
+
+def _seen(row: Mapping[str, Any], path: Path) -> dict[str, Look]:
+    try:
+        return {str(name): Look(**one) for name, one in row["look"].items()}
+    except (AttributeError, KeyError, TypeError):
+        raise InputError("holds a row that is no look", path=path) from None
+
+
+def _digest(groups: Mapping[str, tuple[Joined, Joined]]) -> str:
+    """Return a digest of the baseline's values and people's labels of its items."""
+    rows = [
+        [name, list(key), value, label]
+        for name, (was, _) in groups.items()
+        for key, value, label in zip(was.keys, was.judged.tolist(), was.human.tolist(), strict=True)
+    ]
+    text = json.dumps(sorted(rows), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()
+
+
+def _look(was: Joined, now: Joined, live: Sequence[Judgement]) -> Look:
+    """Compare the items that both have; values and labels from 0 to 1, 1 is nearest to people."""
+    before, after = (_unit(one.judged, was.judge_scale) for one in (was, now))
+    human = rescale(was.human, was.label_scale, (0.0, 1.0))
+    now_at = {key: row for row, key in enumerate(now.keys)}
+    rows = [(row, now_at[key]) for row, key in enumerate(was.keys) if key in now_at]
+    documents = [was.keys[row][0] for row, _ in rows]
+    moved = [float(after[then] - before[row]) for row, then in rows]
+    nearer = [
+        float(abs(before[row] - human[row]) - abs(after[then] - human[row])) for row, then in rows
+    ]
+    return Look(
+        agreement=by_document(nearer, documents),
+        shift=by_document(moved, documents),
+        live=_live(live, was, now),
+    )
+
+
+def _unit(values: FloatArray, scale: Scale) -> FloatArray:
+    return rescale(values, scale, (0.0, 1.0)).clip(0.0, 1.0)
+
+
+def _live(live: Sequence[Judgement], was: Joined, now: Joined) -> dict[str, float]:
+    """Return the mean of each document's new summaries, from 0 to 1."""
+    if PROTOCOLS[was.protocol].paired:
+        return {}
+    scored = [
+        (float(row.value), row.eid)
+        for row in by_group(live).get(now.group, ())
+        if row.value is not None
+    ]
+    values = _unit(np.array([value for value, _ in scored]), was.judge_scale)
+    return by_document(values.tolist(), [eid for _, eid in scored])

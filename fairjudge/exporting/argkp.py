@@ -1,0 +1,53 @@
+"""ArgKP in one file: a row an argument and a key point, ``label`` 1 where the one makes the other.
+
+Every answer of a reference is an argument, every group a key point; within a question each
+argument is paired with each key point. Where answers are whole articles, as what was read from
+ArgKP, the other articles are arguments too, that make no key point.
+
+Source: IBM/KPA_2021_shared_task 2f5e2d5, ``kpm_data``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fairjudge.domain import AnswerGroup, Reference
+from fairjudge.exporting.targets import Exported
+
+_COLUMNS = ("eid", "topic", "stance", "arg_id", "argument", "key_point_id", "key_point", "label")
+
+
+def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], Exported]:
+    """Return CSV with a header."""
+    rows = [row for reference in references for row in _rows(reference)]
+    return map(_line, [_COLUMNS, *rows]), Exported(n_rows=len(rows))
+
+
+def _rows(reference: Reference) -> Iterator[tuple[Any, ...]]:
+    whole = {(one.aid, one.content): None for one in reference.articles if one.content}
+    stances = {one.aid: one.attributes.get("stance", "") for one in reference.articles}
+    for q, question in enumerate(reference.question_answers):
+        groups = question.groups()
+        made = {(answer.aid, answer.answer): None for group in groups for answer in group.answers}
+        if whole.keys() >= made.keys():
+            made = whole | made
+        for aid, words in made:
+            for g, group in enumerate(groups):
+                label = any((one.aid, one.answer) == (aid, words) for one in group.answers)
+                yield (
+                    reference.eid, question.question, stances.get(aid, ""), aid, words,
+                    f"{q}.{g}", _label(group), int(label),
+                )  # fmt: skip
+
+
+def _label(group: AnswerGroup) -> str:
+    return group.label or next((one.answer for one in group.answers), "")
+
+
+def _line(cells: Sequence[Any]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue().encode()

@@ -1,0 +1,79 @@
+"""Nuggetizer's nuggets, the groups of a reference, and their assignments, checklists of coverage.
+
+Source: castorini/nuggetizer d00dc3e, ``src/nuggetizer/cli/adapters.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fairjudge.datasets.writers import json_line
+from fairjudge.domain import AnswerGroup, Judgement, Reference
+from fairjudge.errors import InputError
+from fairjudge.exporting.targets import Exported, Request
+from fairjudge.importing.nuggetizer import ASSIGNED, PEER
+
+_WORDS = {value: word for word, value in ASSIGNED.items()}
+
+
+def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], Exported]:
+    """Return one query a line, with the groups of all its questions as nuggets."""
+    rows = ({**_query(one), "nuggets": list(_nuggets(one).values())} for one in references)
+    return map(json_line, rows), Exported(n_rows=len(references))
+
+
+def write_assignments(request: Request) -> tuple[Iterator[bytes], Exported]:
+    """Return one checklist of coverage a line; other judgements are left out."""
+    rows = [one for one in request.judgements if one.checklist is not None]
+    if not rows:
+        raise InputError("assignments are checklists of coverage; there is none")
+    written = [_assignments(one, request) for one in rows]
+    left_out = len(request.judgements) - len(rows)
+    return map(json_line, written), Exported(n_rows=len(rows), n_left_out=left_out)
+
+
+def _assignments(judgement: Judgement, request: Request) -> dict[str, Any]:
+    reference = request.references.get(judgement.eid)
+    if reference is None:
+        raise InputError(f"no reference {judgement.eid!r} among those given", field="--references")
+    nuggets = _nuggets(reference)
+    entries = judgement.checklist or ()
+    unknown = next((one.unit for one in entries if one.unit not in nuggets), None)
+    if unknown is not None:
+        raise InputError(f"the reference {judgement.eid!r} has no group {unknown!r}")
+    said = request.texts.get((judgement.eid, str(judgement.system)), "")
+    length = (judgement.model_extra or {}).get("response_length", len(said.split()))
+    return {
+        **_query(reference),
+        "answer_text": said,
+        "response_length": length,
+        "run_id": judgement.system,
+        "nuggets": [
+            {**nuggets[one.unit], "assignment": _WORDS[float(one.covered)]} for one in entries
+        ],
+    }
+
+
+def _query(reference: Reference) -> dict[str, Any]:
+    """Return the query: the question where there is one, else the cluster."""
+    asked = reference.question_answers
+    return {"query": asked[0].question if len(asked) == 1 else reference.eid, "qid": reference.eid}
+
+
+def _nuggets(reference: Reference) -> Mapping[str, dict[str, Any]]:
+    """Return the nuggets by unit."""
+    return {
+        f"answer:{q}.{g}": {
+            "text": _words(group),
+            **({} if group.importance is None else {"importance": group.importance}),
+            **((question.model_extra or {}).get(PEER) or {g: {}})[g],
+        }
+        for q, question in enumerate(reference.question_answers)
+        for g, group in enumerate(question.groups())
+        if _words(group)
+    }
+
+
+def _words(group: AnswerGroup) -> str:
+    return group.label or next((one.answer for one in group.answers), "")

@@ -1,0 +1,73 @@
+"""A leaderboard as trec_eval's tools read it: ``run measure topic value``, and ``all`` for means.
+
+Source: PyPI ``autojudge-base`` 1.0.0, ``leaderboard/leaderboard.py`` (format ``tot``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from fairjudge.domain import Judgement
+from fairjudge.errors import InputError
+from fairjudge.exporting.targets import Exported, Request
+
+ALL = "all"
+
+
+def write(request: Request) -> tuple[Iterator[bytes], Exported]:
+    """Return a line for each system, measure and cluster, and one for the mean over clusters.
+
+    A measure is an aspect; with protocol, unit kind or judge where there are several. Judgements of
+    one system and cluster, such as repeats and parts, are averaged.
+    """
+    rows = request.judgements
+    if any(one.system is None for one in rows):
+        raise InputError("a leaderboard has a score a system; these are judgements of pairs")
+    scored = [one for one in rows if isinstance(one.value, int | float)]
+    names = _measures(scored)
+    values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for one, name in zip(scored, names, strict=True):
+        values[str(one.system), name][one.eid].append(float(one.value or 0))
+    lines = [
+        line
+        for (system, name), topics in sorted(values.items())
+        for line in _lines(system, name, {eid: fmean(all_) for eid, all_ in topics.items()})
+    ]
+    return (line.encode() for line in lines), Exported(
+        n_rows=len(lines), n_left_out=len(rows) - len(scored)
+    )
+
+
+def _lines(system: str, measure: str, topics: dict[str, float]) -> Iterator[str]:
+    if ALL in topics:
+        raise InputError(f"a leaderboard's topic {ALL!r} stands for the mean; rename the cluster")
+    for name in (system, measure, *topics):
+        if not name.split() == [name]:
+            raise InputError(f"a leaderboard has no place for the spaces in {name!r}")
+    for eid, value in {**topics, ALL: fmean(topics.values())}.items():
+        yield f"{system}\t{measure}\t{eid}\t{value!r}\n"
+
+
+def _measures(rows: Sequence[Judgement]) -> list[str]:
+    """Return each row's measure: its aspect, and whatever else tells rows of it apart."""
+    parts = [(one.aspect, one.protocol, _kind(one.unit), one.judge) for one in rows]
+    seen: dict[str, list[set[str]]] = defaultdict(lambda: [set(), set(), set(), set()])
+    for one in parts:
+        for values, part in zip(seen[one[0]], one, strict=True):
+            values.add(part)
+    return [
+        "-".join(
+            "_".join(part.split())
+            for place, part in enumerate(one)
+            if place == 0 or len(seen[one[0]][place]) > 1
+        )
+        for one in parts
+    ]
+
+
+def _kind(unit: str) -> str:
+    """Return what a unit is, without which one: other tools' units are parts."""
+    kind, colon, _ = unit.partition(":")
+    return kind if colon or unit == "summary" else "part"

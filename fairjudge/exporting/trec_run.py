@@ -1,0 +1,76 @@
+"""Runs of TREC's report tasks: a report a summary, which `fairjudge.importing.trec_run` reads back.
+
+The sentences are those of ``citations`` where they make up the text, else those of the text, each
+with what is cited of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fairjudge.datasets.writers import json_line
+from fairjudge.domain import Summary
+from fairjudge.exporting.targets import Exported
+from fairjudge.importing.trec_run import PEER
+from fairjudge.text.quoting import find_quote
+from fairjudge.text.statements import split_statements
+
+
+def write(summaries: Sequence[Summary]) -> tuple[Iterator[bytes], Exported]:
+    """Return one report a line."""
+    return map(json_line, map(report_of, summaries)), Exported(n_rows=len(summaries))
+
+
+def report_of(summary: Summary) -> dict[str, Any]:
+    """Return the report that a summary is; its team is FairJudge where nothing else is known."""
+    extra = summary.model_extra or {}
+    peer = dict(extra.get(PEER, {}))
+    name = peer.pop("sentences", "responses")
+    listed = peer.get("references") if name == "answer" else None
+    sentences = [_cited(one, listed) for one in _sentences(summary)]
+    about = {
+        "team_id": "fairjudge",
+        **peer.pop("metadata", {}),
+        "run_id": summary.system,
+        peer.pop("topic", "topic_id"): summary.eid,
+    }
+    report = {"metadata": about, name: sentences, **peer}
+    if PEER not in extra:
+        cited = dict.fromkeys(aid for one in _sentences(summary) for aid in one["articles"])
+        report["references"] = list(cited)
+    return report
+
+
+def _sentences(summary: Summary) -> list[dict[str, Any]]:
+    cited = summary.citations or ()
+    if cited and " ".join(one.text for one in cited) == summary.text:
+        return [one.to_json() for one in cited]
+    spans = [(find_quote(one.text, summary.text), one.articles) for one in cited]
+    return [
+        {
+            "text": sentence.text.strip(),
+            "articles": list(
+                dict.fromkeys(
+                    aid
+                    for span, articles in spans
+                    if span is not None
+                    if sentence.start < span.end and span.start < sentence.end
+                    for aid in articles
+                )
+            ),
+        }
+        for sentence in split_statements(summary.text)
+    ]
+
+
+def _cited(sentence: Mapping[str, Any], listed: Sequence[str] | None) -> dict[str, Any]:
+    """Return a sentence as a run has it: places among the documents `listed` where these count."""
+    rest = dict(sentence)
+    articles, confidences = rest.pop("articles"), rest.pop("confidences", None)
+    citations: Any = articles
+    if confidences is not None:
+        citations = dict(zip(articles, confidences, strict=True))
+    elif listed is not None and {*articles} <= {*listed}:
+        citations = [listed.index(aid) for aid in articles]
+    return {"text": rest.pop("text"), "citations": citations, **rest}

@@ -1,0 +1,131 @@
+"""ArgKP: which arguments, by people's labels, make which key point.
+
+A topic with a stance is a cluster: its arguments are the articles, its key points the groups of one
+question, the topic. Each label is of one argument, as a summary, and one key point. One file with
+an argument and a key point a row, or a folder with ``arguments*.csv``, ``key_points*.csv`` and
+``labels*.csv``.
+
+Source: IBM/KPA_2021_shared_task 2f5e2d5, ``kpm_data``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fairjudge.domain import Reference, Summary
+from fairjudge.errors import InputError
+from fairjudge.importing.records import Entry, Skipped, make, make_label
+from fairjudge.importing.sources import Source, fingerprint, given, open_source, score, text
+
+_FILES = ("arguments", "key_points", "labels")
+_LABELS = ("label", "match")
+
+
+def recognises(source: Source) -> bool:
+    """Say whether rows have an argument and a key point, or a folder the three files."""
+    if source.path.is_dir():
+        return all(any(source.path.glob(f"{name}*.csv")) for name in _FILES)
+    return {"argument", "key_point", "topic"} <= source.first.keys()
+
+
+def read(source: Source) -> Iterator[Entry]:
+    """Yield each label, then each argument as a summary and each topic as a reference."""
+    topics: dict[str, _Topic] = {}
+    for line, row in _pairs(source):
+        with source.at(line):
+            found = next((row[one] for one in _LABELS if row.get(one) is not None), None)
+            value = score(found)
+            if value not in (0, 1):
+                raise InputError(f"expected 0 or 1, not {found!r}", field=_LABELS[0])
+            eid = given(row, "eid") or "/".join(
+                part for part in (text(row, "topic"), given(row, "stance")) if part
+            )
+            yield topics.setdefault(eid, _Topic(eid)).label(row, value=value)
+    for topic in topics.values():
+        yield from topic.records()
+
+
+class _Topic:
+    """The arguments and key points of one topic and stance, as they come."""
+
+    def __init__(self, eid: str) -> None:
+        self.eid = eid
+        self.arguments: dict[str, dict[str, Any]] = {}
+        self.questions: dict[str, dict[str, _Point]] = {}
+
+    def label(self, row: Mapping[str, Any], *, value: float) -> Entry:
+        """Return the label in `row`, and remember its argument and key point."""
+        words, said = text(row, "argument"), text(row, "key_point")
+        aid, stance = given(row, "arg_id") or fingerprint(words), given(row, "stance")
+        about = {} if stance is None else {"attributes": {"stance": stance}}
+        self.arguments.setdefault(aid, {"aid": aid, "content": words, **about})
+        points = self.questions.setdefault(text(row, "topic"), {})
+        point = points.setdefault(given(row, "key_point_id") or said, _Point(len(points), said))
+        if value == 1:
+            point.made[aid, words] = None
+        return make_label(
+            eid=self.eid,
+            system=aid,
+            aspect="coverage",
+            unit=f"answer:{[*self.questions].index(text(row, 'topic'))}.{point.place}",
+            annotator="people",
+            value=value,
+            text=said,
+        )
+
+    def records(self) -> Iterator[Entry]:
+        """Yield the arguments as summaries, and the reference."""
+        for aid, article in self.arguments.items():
+            yield make(Summary, {"eid": self.eid, "system": aid, "text": article["content"]})
+        questions = [
+            {
+                "question": question,
+                "answer_groups": [
+                    [{"aid": aid, "answer": words} for aid, words in point.made]
+                    for point in points.values()
+                ],
+                "group_labels": [point.words for point in points.values()],
+            }
+            for question, points in self.questions.items()
+        ]
+        fields = {"eid": self.eid, "articles": list(self.arguments.values())}
+        yield make(Reference, {**fields, "question_answers": questions})
+
+
+@dataclass(slots=True)
+class _Point:
+    """A key point, its place, and the arguments that make it."""
+
+    place: int
+    words: str
+    made: dict[tuple[str, str], None] = field(default_factory=dict)
+
+
+def _pairs(source: Source) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield an argument and a key point a row, of a folder joined by their ids."""
+    if not source.path.is_dir():
+        yield from source.records()
+        return
+    tables = {}
+    for name in _FILES:
+        files = sorted(source.path.glob(f"{name}*.csv"))
+        tables[name] = [
+            (path, line, row)
+            for path in files
+            for line, row in open_source(path, skip_bad=source.skip_bad).records()
+        ]
+    arguments = {row.get("arg_id"): row for _, _, row in tables["arguments"]}
+    points = {row.get("key_point_id"): row for _, _, row in tables["key_points"]}
+    for path, line, row in tables["labels"]:
+        argument, point = arguments.get(row.get("arg_id")), points.get(row.get("key_point_id"))
+        if argument is None or point is None:
+            missing = "arg_id" if argument is None else "key_point_id"
+            if not source.skip_bad:
+                raise InputError(
+                    f"not known: {row.get(missing)!r}", path=path, line=line, field=missing
+                )
+            source.bad.append(Skipped(line=line, why=f"field {missing!r}: not known"))
+            continue
+        yield line, {**point, **argument, **row}

@@ -1,0 +1,62 @@
+"""DRAGUN's assessments: does a run's report give each answer of the rubric? Four verdicts.
+
+Rows with ``auto_assessment`` or ``assessment`` are judgements by its AutoJudge, those with
+``annotation`` labels by its assessors. A report that contradicts an answer does not cover it: the
+value is 0, and ``contradicted`` says so.
+
+Source: trec-dragun/resources 4b60fb6, ``auto_judge/output`` and ``utils/score.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairjudge.errors import InputError
+from fairjudge.importing.records import Entry, Recorded, make_label
+from fairjudge.importing.sources import Source, given, text, text_or_none
+
+_VALUES = {"supports": 1.0, "partial": 0.5, "none": 0.0, "contradicts": 0.0}
+_VERDICTS = ("auto_assessment", "assessment", "annotation")
+_ASPECT = "coverage"
+_ITEM = ("topic_id", "run_tag", "answer_id")
+
+
+def recognises(source: Source) -> bool:
+    """Say whether the rows are answers to which a run's report was assessed."""
+    return source.first.keys() >= {*_ITEM} and not {*_VERDICTS}.isdisjoint(source.first)
+
+
+def read(source: Source) -> Iterator[Entry]:
+    """Yield a judgement, or a label, for each row; ``unit`` is the answer's id."""
+    for line, row in source.records():
+        with source.at(line):
+            name = next((one for one in _VERDICTS if row.get(one) is not None), _VERDICTS[0])
+            yield _entry(line, row, name)
+
+
+def _entry(line: int, row: Mapping[str, Any], name: str) -> Entry:
+    eid, system, unit = (text(row, one) for one in _ITEM)
+    said = text_or_none(row, name)
+    verdict = (said or "").strip().casefold()
+    if said and verdict not in _VALUES:
+        raise InputError(f"expected one of {', '.join(_VALUES)}, not {said[:20]!r}", field=name)
+    value = _VALUES.get(verdict)
+    about: dict[str, Any] = {"contradicted": True} if verdict == "contradicts" else {}
+    about |= {"question_id": found} if (found := given(row, "question_id")) else {}
+    if name == "annotation":
+        who = given(row, "assessor", "annotator") or "assessor"
+        item = {"eid": eid, "system": system, "aspect": _ASPECT, "unit": unit}
+        return make_label(**item, annotator=who, value=value, **about)
+    return Recorded(
+        line=line,
+        eid=eid,
+        system=system,
+        aspect=_ASPECT,
+        unit=unit,
+        judge=given(row, "judge") or "dragun",
+        value=value,
+        detail="the file has no verdict",
+        reply=text_or_none(row, name.replace("assessment", "rationale")),
+        extra=about,
+    )

@@ -1,0 +1,69 @@
+"""Two sides in a ranking, or each with a score: who stands first, or has more."""
+
+from __future__ import annotations
+
+import re
+
+from fairjudge.parsing import _words as words
+from fairjudge.parsing._answers import Answer, Rank
+from fairjudge.scales import Position
+
+_NAME = rf"(?:the\s)?(?:{words.NOUN}\s{{0,3}})?[#(]?(?:[12AB]|one|two)\)?(?![\w'])"
+_RANKED = re.compile(
+    rf"^\W{{0,6}}(?:(?:rank(?:ing|ed)?|place)\W{{1,6}})?(?:\#|no\.\s?)?1(?:st)?(?:\splace)?\s?[-.):\s]\s{{0,3}}(?P<name>{_NAME})\s{{0,3}}(?:[,;.\n(]|$)"
+    rf"|^\W{{0,6}}(?:first|gold)(?:\s(?:place|prize|choice))?\s{{0,3}}[:=]\s{{0,4}}(?P<placed>{_NAME})\s{{0,3}}(?:[,;.\n(]|$)"
+    rf"|^\W{{0,6}}ranking\s{{0,3}}[:=]\s{{0,4}}\[?(?P<listed>{_NAME})\s{{0,3}}(?:,|then|>)\s{{0,3}}(?:{_NAME})\]?\W{{0,6}}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FIRST = re.compile(rf"^\W{{0,6}}1[.)]\s{{1,3}}({_NAME})\s{{1,3}}-\s", re.IGNORECASE | re.MULTILINE)
+
+
+def _scored(side: str) -> str:
+    return (
+        rf"(?:{words.NOUN}\s{{0,3}})?(?P<{side}>[12AB])(?:\stotal)?\W{{1,6}}(?P<{side}n>\d{{1,3}}(?:\.\d)?)"
+        rf"(?:\s?/\s?(?P<{side}d>\d{{1,3}}))?(?:\s?stars)?(?![.)]?[ ]?[^\W\d])"
+    )
+
+
+_BOTH = re.compile(
+    rf"(?:\A|(?P<total>\b(?:total|overall|final)(?:\sscores?)?\W{{1,6}}))\W*{_scored('a')}\W{{1,6}}{_scored('b')}\W*\Z",
+    re.IGNORECASE,
+)
+_CELL = r"[ ]{0,9}\|[ ]{0,9}"
+_COLUMNS = re.compile(
+    rf"^[^|\n]{{0,60}}\|?[^|\n]{{0,60}}{_CELL}(?:{words.NOUN}\s)?[1A]{_CELL}"
+    rf"(?:{words.NOUN}\s)?[2B][ ]{{0,9}}(?:\||$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MORE = r"(\d{1,3}(?:\.\d{1,2})?)[^|\n]{0,6}"
+_ROW = re.compile(
+    rf"^[ |]{{0,9}}(?:overall|total)[^|\n]{{0,20}}\|[ ]{{0,9}}{_MORE}\|[ ]{{0,9}}{_MORE}(?:\||$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def ranked(text: str) -> Answer | None:
+    """Return who stands first in a ranking, or has more of two scores that end a reply or table."""
+    both = _BOTH.search(text)
+    if both and both["a"].lower() != both["b"].lower() and both["ad"] == both["bd"]:
+        return _more(both, float(both["an"]), float(both["bn"]), swapped=both["a"] in "2Bb")
+    row = _ROW.search(text) if _COLUMNS.search(text) else None
+    if row and not text[row.end() :].strip(" |\n"):
+        return _more(row, float(row[1]), float(row[2]))
+    match = _RANKED.search(text) or (_FIRST.search(text) if "ranking" in text.lower() else None)
+    if match is None:
+        return None
+    name = next(name for name in match.groups() if name)
+    return _answer(match, "first" if re.search(r"(?:1|a|one)\)?$", name.lower()) else "second")
+
+
+def _more(match: re.Match[str], one: float, other: float, *, swapped: bool = False) -> Answer:
+    won: Position = "first" if (one > other) != swapped else "second"
+    return _answer(match, None if one == other else won)
+
+
+def _answer(match: re.Match[str], value: Position | None) -> Answer:
+    return Answer(
+        start=match.start(), end=match.end(), value=value, rank=Rank.STATED,
+        problem=None if value else "several",
+    )  # fmt: skip

@@ -1,0 +1,103 @@
+"""Cuts a cleaned reply into words by kind: what the grammar of verdicts is read from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fairjudge.parsing._answers import Answer, answer_at
+from fairjudge.parsing._clean import lowered
+from fairjudge.parsing._words import kind_of
+from fairjudge.scales import Scale
+
+_PIECE = re.compile(
+    r"(?P<n>\n\s*)|(?P<script>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
+    r"|(?P<word>[-+]?\d+(?:[.,]\d+)*(?:[^\W\d_]+)?"
+    r"|(?:[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f])+(?:['.-][^\W\d_]+)*)"
+    r"|(?P<unlike>!=|≠)|(?P<arrow>[-=]{1,3}>|[→≻])|(?P<dash>-{1,2})|(?P<dots>\.{2,40})|(?P<glyph>[★½☆#])"
+    r"|(?P<sign>[^\w\s])"
+)
+_SIGNS = dict(zip(".!?;,:=|/([{)]}><~≈&%+", "..?.,::|/((()))><~~axx", strict=True))
+_STARTS = re.compile(
+    r"(?<![\w/:$€£-])(?<!\d[.,])|(?<=[^\W\d][:/])|(?<=\.\.)|(?<=[\u3040-\u9fff\uac00-\ud7af])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text as a string of kinds, one letter a word or sign; the places, and the answers in it."""
+
+    kinds: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    answers: dict[int, Answer]
+
+
+def words_of(text: str, scale: Scale) -> Words:
+    """Cut `text` into words: ``A`` stands for an answer on `scale`, ``n`` for the end of a line."""
+    small = lowered(text)
+    kinds: list[str] = []
+    places: list[tuple[int, int]] = []
+    answers: dict[int, Answer] = {}
+    at = 0
+    while piece := _PIECE.search(small, at):
+        kind, at, answer = _kind(text, small, piece, scale)
+        if kind == "★" and kinds[-1:] == ["A"] and scale.kind == "number":
+            continue  # "3/5 ⭐⭐⭐"
+        if kind and answer:
+            kind, answers[len(kinds)] = "A", answer
+        if kind:
+            kinds.append(kind)
+            places.append((piece.start(), at))
+    starts, ends = zip(*places, strict=True) if places else ((), ())
+    return Words("".join(kinds), starts, ends, answers)
+
+
+def _kind(
+    text: str, small: str, piece: re.Match[str], scale: Scale
+) -> tuple[str, int, Answer | None]:
+    """Return the kind of a word or sign, where it ends, and the answer that it is."""
+    start, at = piece.span()
+    which = piece.lastgroup or ""
+    if which in {"script", "word"}:
+        kind, end = kind_of(small, start, at)
+        is_phrase = end > at and which == "word"
+        answer = None if is_phrase else _answer(text, start, scale)
+        return kind, answer.end if answer else end, answer
+    if which == "glyph":
+        answer = _answer(text, start, scale)
+        return ("★", answer.end, answer) if answer else ("", at, None)
+    if which == "dots":
+        return ":" if at - start > 3 else ".", at, None
+    if which == "sign":
+        return _sign(small, start), at, None
+    return {"n": "n", "arrow": ":", "unlike": "N", "dash": "-"}[which], at, None
+
+
+def _sign(small: str, start: int) -> str:
+    """Return the kind of a sign; a full stop within a word or after "e.g" is none."""
+    sign, follows = small[start], small[start + 1 : start + 2]
+    if small[start - 3 : start] in {"e.g", "i.e"}:
+        return ""
+    if sign in ".!" and follows.isalnum() and follows.isascii():
+        return "N" if sign == "!" and not small[start - 1 : start].isalnum() else ""
+    return _SIGNS.get(sign, "")
+
+
+def _answer(text: str, start: int, scale: Scale) -> Answer | None:
+    if start and not _STARTS.match(text, start):
+        return None
+    answer = answer_at(text, start, scale)
+    return None if answer is None or continues(text, answer.end) else answer
+
+
+_CONTINUES = re.compile(r"[-/:.,]\d|-\w|'\w|\+|%|\w")
+
+
+def continues(text: str, end: int) -> bool:
+    """Whether the word or number goes on past `end`: "5-year", "2-1", "3.1", "B+"."""
+    found = _CONTINUES.match(text, end)
+    return bool(found) and not _CJK.match(text, end)
+
+
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -1,0 +1,107 @@
+"""Arguments, key points and people's labels of ArgKP, in one file or three, and back."""
+
+import csv
+
+import pytest
+
+from fairjudge.errors import InputError
+from fairjudge.exporting import export_records
+from fairjudge.importing import import_file
+
+
+def row(arg, point, label, topic="Ban uniforms", stance=1):
+    return {
+        "topic": topic, "stance": stance, "arg_id": f"a{arg}", "argument": f"argument {arg}",
+        "key_point_id": f"k{point}", "key_point": f"point {point}", "label": label,
+    }  # fmt: skip
+
+
+ROWS = [row(1, 1, 1), row(1, 2, 0), row(2, 1, 1), row(2, 2, 1), row(3, 3, 0, stance=-1)]
+
+
+def found_in(found):
+    labels = [(one.eid, one.system, one.unit, one.value) for one in found.labels]
+    groups = {
+        one.eid: [[a.aid for a in group.answers] for group in one.question_answers[0].groups()]
+        for one in found.references
+    }
+    return labels, groups
+
+
+LABELS = [
+    ("Ban uniforms/1", "a1", "answer:0.0", 1), ("Ban uniforms/1", "a1", "answer:0.1", 0),
+    ("Ban uniforms/1", "a2", "answer:0.0", 1), ("Ban uniforms/1", "a2", "answer:0.1", 1),
+    ("Ban uniforms/-1", "a3", "answer:0.0", 0),
+]  # fmt: skip
+GROUPS = {"Ban uniforms/1": [["a1", "a2"], ["a2"]], "Ban uniforms/-1": [[]]}
+
+
+def test_key_points_are_groups_and_labels_peoples(written):
+    found = import_file(written("x.jsonl", ROWS))
+    assert found.tool == "argkp"
+    assert found_in(found) == (LABELS, GROUPS)
+    assert next((one.system, one.text) for one in found.summaries) == ("a1", "argument 1")
+    (first, _) = found.references
+    assert first.question_answers[0].group_labels == ("point 1", "point 2")
+    assert [one.weight for one in first.question_answers[0].groups()] == [2, 1]
+    assert first.articles[0].attributes == {"stance": "1"}
+
+
+def write_csv(path, rows, columns):
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, columns, extrasaction="ignore")
+        table.writeheader()
+        table.writerows({tuple(one[name] for name in columns): one for one in rows}.values())
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_csv(tmp_path / "arguments_dev.csv", ROWS, ["arg_id", "argument", "topic", "stance"])
+    points = ["key_point_id", "key_point", "topic", "stance"]
+    write_csv(tmp_path / "key_points_dev.csv", ROWS, points)
+    write_csv(tmp_path / "labels_dev.csv", ROWS, ["arg_id", "key_point_id", "label"])
+    return tmp_path
+
+
+def test_three_files_in_a_folder_are_the_same(folder):
+    found = import_file(folder)
+    assert found.tool == "argkp"
+    assert found_in(found) == (LABELS, GROUPS)
+
+
+def test_a_label_of_an_unknown_argument_is_named(folder):
+    with (folder / "labels_dev.csv").open("a") as file:
+        file.write("a9,k1,1\n")
+    with pytest.raises(InputError, match=r"labels_dev\.csv:7, .*not known: 'a9'|'arg_id'"):
+        import_file(folder)
+    assert len(import_file(folder, skip_bad=True).labels) == 5
+
+
+def test_references_come_back_by_csv(written, tmp_path):
+    rows = [*ROWS[:4], row(4, 1, 0), row(4, 2, 0)]
+    found = import_file(written("x.jsonl", rows))
+    path = tmp_path / "argkp.csv"
+    export_records(found.references, path, to="argkp")
+    back = import_file(path)
+    assert found_in(back) == found_in(found)
+    assert [one.articles for one in back.references] == [one.articles for one in found.references]
+
+
+@pytest.mark.parametrize(
+    ("name", "n_labels", "n_matches"),
+    [("dev.jsonl.gz", 3458, None), ("train.jsonl.gz", 20635, None)],
+)
+def test_real_labels(shared_data, name, n_labels, n_matches):
+    path = shared_data / "keypoints" / name
+    if not path.is_file():
+        pytest.skip(f"no key points at {path}")
+    found = import_file(path)
+    assert len(found.labels) == n_labels
+    assert len({(one.eid, one.system) for one in found.labels}) == len(found.summaries)
+    memberships = sum(
+        len(group)
+        for one in found.references
+        for q in one.question_answers
+        for group in q.answer_groups
+    )
+    assert memberships == sum(one.value for one in found.labels)

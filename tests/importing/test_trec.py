@@ -1,0 +1,396 @@
+"""TREC's runs and leaderboards, nuggetizer's assignments, DRAGUN's verdicts: in and out."""
+
+import json
+from collections import Counter
+
+import pytest
+from missing import missing
+from typer.testing import CliRunner
+
+from fairjudge.cli._main import app
+from fairjudge.domain import Judgement, Summary
+from fairjudge.errors import InputError
+from fairjudge.exporting import export_judgements, export_records
+from fairjudge.importing import import_file
+from fairjudge.scores.coverage_slices import coverage_slices
+
+REPORT = {
+    "metadata": {"team_id": "x", "run_id": "r", "topic_id": "t"},
+    "responses": [
+        {"text": "It rained.", "citations": ["d1", "d2"]},
+        {"text": "It stopped. At noon.", "citations": []},
+    ],
+}
+NUGGETS = {
+    "query": "Why did it flood?",
+    "qid": "t",
+    "nuggets": [{"text": "It rained.", "importance": "vital"},
+                {"text": "The dam broke.", "importance": "okay"}],
+}  # fmt: skip
+
+
+def assigned(*words, run="r", text="It rained."):
+    nuggets = [n | {"assignment": w} for n, w in zip(NUGGETS["nuggets"], words, strict=True)]
+    more = {"run_id": run, "answer_text": text, "response_length": len(text.split())}
+    return NUGGETS | {"nuggets": nuggets} | more
+
+
+def real(shared_data, *parts):
+    path = shared_data.joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"not there: {path}")
+    return path
+
+
+def rows_of(path):
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+@pytest.fixture
+def autojudge(monkeypatch):
+    """The package autojudge_base, which fetches data of NLTK's where it is imported."""
+    try:
+        import nltk
+
+        monkeypatch.setattr(nltk, "download", lambda *_, **__: True)
+        import autojudge_base.leaderboard
+        import autojudge_base.report
+    except ImportError:
+        missing("autojudge-base: pip install --group dev")
+    return autojudge_base
+
+
+def test_a_report_is_a_summary_with_its_sentences_citations(written):
+    found = import_file(written("run", [REPORT]))
+    (summary,) = found.summaries
+    assert (found.tool, summary.eid, summary.system) == ("trec-run", "t", "r")
+    assert summary.text == "It rained. It stopped. At noon."
+    assert [(one.text, one.articles) for one in summary.citations] == [
+        ("It rained.", ("d1", "d2")), ("It stopped. At noon.", ()),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"metadata": {"run_id": "r", "narrative_id": 7}, "references": ["d1", "d2"],
+         "answer": [{"text": "It rained.", "citations": [1, 0]}]},
+        {"run_id": "r", "topic_id": "7", "topic": "Rain?", "references": ["d1", "d2"],
+         "response_length": 2, "answer": [{"text": "It rained.", "citations": [1, 0]}]},
+        {"metadata": {"run_id": "r", "request_id": "7"},
+         "responses": [{"text": "It rained.", "citations": {"d1": 0.5, "d2": 2.0}}]},
+    ],
+    ids=["rag25", "rag24", "ragtime"],
+)  # fmt: skip
+def test_citations_by_place_and_by_confidence_are_documents(written, row):
+    (summary,) = import_file(written("run.json", row)).summaries
+    assert (summary.eid, summary.citations[0].articles) == ("7", ("d2", "d1"))
+
+
+def test_a_run_that_is_read_is_written_as_it_was(written, tmp_path):
+    rows = [
+        REPORT,
+        {"metadata": {"team_id": "x", "run_id": "r", "narrative_id": "u", "type": "automatic"},
+         "references": ["d1", "d2"], "answer": [{"text": "It rained.", "citations": [1, 0]}]},
+        {"metadata": {"team_id": "x", "run_id": "r", "request_id": "v"},
+         "responses": [{"text": "It rained.", "citations": {"d2": 2.0, "d1": 0.5}}]},
+    ]  # fmt: skip
+    found = import_file(written("run.jsonl", rows))
+    path = tmp_path / "again.jsonl"
+    export_records(found.summaries, path, to="trec-run")
+    assert rows_of(path) == rows
+
+
+def test_documents_of_a_run_are_clusters(written):
+    documents = {"d1": {"id": "d1", "text": "It rained.", "title": "Rain", "url": "http://x"}}
+    other = REPORT | {"metadata": REPORT["metadata"] | {"run_id": "s"}}
+    rows = [REPORT | {"documents": documents}, other | {"documents": {"d2": {"text": "Dry."}}}]
+    (cluster,) = import_file(written("runs.jsonl", rows)).clusters
+    assert cluster.eid == "t"
+    assert [(one.aid, one.title, one.content) for one in cluster.articles] == [
+        ("d1", "Rain", "It rained."), ("d2", "", "Dry."),
+    ]  # fmt: skip
+
+
+RUNS = [
+    (("nuggets", "run1.jsonl"), 5, 25, 25),
+    (("nuggets", "run2.jsonl"), 5, 20, 20),
+    (("nuggets", "run3.jsonl"), 5, 25, 42),
+    (("nuggets", "run4.jsonl"), 5, 25, 26),
+    (("recorded_judges", "dragun", "garag_rubric.jsonl"), 30, 236, 395),
+    (("recorded_judges", "dragun", "organizer-gpt-oss-t2.jsonl"), 30, 238, 317),
+    (("recorded_judges", "dragun", "dragun-organizers-starter-kit-task-2.jsonl"), 30, 194, 355),
+]
+
+
+@pytest.mark.parametrize(("name", "n_reports", "n_sentences", "n_citations"), RUNS)
+def test_real_runs_come_back(
+    shared_data, tmp_path, autojudge, name, n_reports, n_sentences, n_citations
+):
+    path = real(shared_data, *name)
+    found = import_file(path)
+    cited = [one for summary in found.summaries for one in summary.citations]
+    assert (len(found.summaries), len(cited)) == (n_reports, n_sentences)
+    assert sum(len(one.articles) for one in cited) == n_citations
+    again = tmp_path / "again.jsonl"
+    export_records(found.summaries, again, to="trec-run")
+    rows = rows_of(path)
+    documents = {
+        (row["metadata"]["topic_id"], aid) for row in rows for aid in row.pop("documents", ())
+    }
+    assert {(one.eid, a.aid) for one in found.clusters for a in one.articles} == documents
+    assert rows_of(again) == rows
+    reports = autojudge.report.load_report(again)
+    assert [one.get_text() for one in reports] == [one.text for one in found.summaries]
+
+
+def test_a_summary_of_ours_is_a_report_by_sentences(tmp_path, autojudge):
+    summary = Summary.model_validate(
+        {"eid": "t", "system": "s", "text": "It rained. It stopped.",
+         "citations": [{"text": "rained", "articles": ["b", "a"]}]}
+    )  # fmt: skip
+    path = tmp_path / "run.jsonl"
+    export_records([summary], path, to="trec-run")
+    (report,) = autojudge.report.load_report(path)
+    assert (report.metadata.run_id, report.metadata.topic_id) == ("s", "t")
+    assert [(one.text, one.citations) for one in report.responses] == [
+        ("It rained.", ["b", "a"]), ("It stopped.", []),
+    ]  # fmt: skip
+    assert report.references == ["b", "a"]
+    (back,) = import_file(path).summaries
+    assert back.text == summary.text
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"responses": [{"text": "x", "citations": [3]}]}, "no document 3 among the references"),
+        ({"responses": [{"citations": []}]}, "'text'"),
+        ({"responses": []}, "'responses'"),
+        ({}, "a second report on 't' by 'r'"),
+    ],
+)
+def test_a_wrong_report_is_named_by_line(written, change, problem):
+    path = written("run.jsonl", [REPORT, REPORT | change])
+    with pytest.raises(InputError, match=problem) as error:
+        import_file(path)
+    assert str(error.value).startswith(f"{path}:2")
+
+
+BOARD = "a\tndcg\t1\t0.5\na\tndcg\t2\t1.0\na\tndcg\tall\t0.75\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.eval.txt", BOARD),
+        ("x.tsv", "run_id measure topic value\n" + BOARD),
+        ("x", "a 1 ndcg 0.5\na 2 ndcg 1.0\na all ndcg 0.75\n"),
+        ("a.txt", "ndcg   \t1\t0.5\nndcg 2 1.0\nndcg all 0.75\n"),
+        ("x.jsonl", '{"run_id": "a", "topic_id": 1, "measure": "ndcg", "value": 0.5}\n'
+                    '{"run_id": "a", "topic_id": "2", "measure": "ndcg", "value": 1.0}\n'
+                    '{"run_id": "a", "topic_id": "all", "measure": "ndcg", "value": 0.75}\n'),
+    ],
+)  # fmt: skip
+def test_a_leaderboard_in_any_order_of_columns(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    found = import_file(path)
+    assert found.tool == "trec-eval"
+    assert [(one.system, one.aspect, one.eid, one.value) for one in found.judgements] == [
+        ("a", "ndcg", "1", 0.5), ("a", "ndcg", "2", 1.0),
+    ]  # fmt: skip
+    assert [one.why for one in found.skipped] == ["a mean over topics"]
+
+
+def test_grades_of_qrels_are_labels(tmp_path):
+    path = tmp_path / "qrels"
+    path.write_text("t1 0 d1 2\nt1 0 d2 0\n")
+    assert [(one.eid, one.system, one.value) for one in import_file(path).labels] == [
+        ("t1", "d1", 2), ("t1", "d2", 0),
+    ]  # fmt: skip
+
+
+def test_a_line_of_a_leaderboard_that_is_wrong_is_named(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text(BOARD + "a\tndcg\t3\thigh\n")
+    with pytest.raises(InputError, match="expected a number, not 'high'") as error:
+        import_file(path)
+    assert str(error.value).startswith(f"{path}:4")
+    path.write_text(BOARD + "a ndcg\n")
+    with pytest.raises(InputError, match="expected 4 columns, found 2"):
+        import_file(path)
+    assert len(import_file(path, skip_bad=True).judgements) == 2
+
+
+def test_a_real_leaderboard_comes_back(shared_data, tmp_path, autojudge):
+    path = real(shared_data, "nuggets", "default.eval.txt")
+    found = import_file(path)
+    assert (len(found.judgements), len(found.skipped)) == (2684, 22)
+    out = tmp_path / "board.txt"
+    export_judgements(found.judgements, out, to="trec-eval")
+    load = autojudge.leaderboard.Leaderboard.load
+    boards = [load(one, format="tot") for one in (path, out)]
+    values = [
+        {(e.run_id, e.topic_id, m): float(v) for e in b.entries for m, v in e.values.items()}
+        for b in boards
+    ]
+    assert len(values[0]) == 2706
+    assert values[1] == pytest.approx(values[0])
+
+
+def judgement(system, eid, value, **more):
+    about = {"aspect": "coverage", "protocol": "likert", "judge": "j", **more}
+    unscored = {"unscored": "refused"} if value is None else {}
+    return Judgement(eid=eid, system=system, value=value, **unscored, **about)
+
+
+def test_a_leaderboard_has_a_measure_for_whatever_tells_judgements_apart(tmp_path):
+    rows = [
+        judgement("a", "1", 2, repeat=0), judgement("a", "1", 4, repeat=1),
+        judgement("a", "2", None), judgement("b", "1", 1),
+        judgement("a", "1", 0.5, protocol="checklist"),
+    ]  # fmt: skip
+    path = tmp_path / "board"
+    told = export_judgements(rows, path, to="trec-eval")
+    assert (told.n_rows, told.n_left_out) == (6, 1)
+    assert path.read_text() == (
+        "a\tcoverage-checklist\t1\t0.5\na\tcoverage-checklist\tall\t0.5\n"
+        "a\tcoverage-likert\t1\t3.0\na\tcoverage-likert\tall\t3.0\n"
+        "b\tcoverage-likert\t1\t1.0\nb\tcoverage-likert\tall\t1.0\n"
+    )
+
+
+def test_parts_of_a_report_are_averaged(tmp_path):
+    rows = [judgement("a", "1", value, unit=unit) for unit, value in (("na-1", 1), ("na-2", 0))]
+    export_judgements(rows, tmp_path / "board", to="trec-eval")
+    assert (tmp_path / "board").read_text() == "a\tcoverage\t1\t0.5\na\tcoverage\tall\t0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (judgement("two words", "1", 1), "no place for the spaces in 'two words'"),
+        (judgement("a", "all", 1), "stands for the mean"),
+        (
+            Judgement(eid="1", system_a="a", system_b="b", value="a", aspect="x",
+                      protocol="pairwise", judge="j"),
+            "judgements of pairs",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_leaderboard_has_no_place_for_is_refused(tmp_path, row, problem):
+    with pytest.raises(InputError, match=problem):
+        export_judgements([row], tmp_path / "x", to="trec-eval")
+
+
+def test_nuggets_are_groups_of_the_query(written, tmp_path):
+    (reference,) = import_file(written("n.json", NUGGETS)).references
+    (question,) = reference.question_answers
+    assert question.question == "Why did it flood?"
+    assert [(one.answers[0].answer, one.importance) for one in question.groups()] == [
+        ("It rained.", "vital"), ("The dam broke.", "okay"),
+    ]  # fmt: skip
+    export_records([reference], tmp_path / "n.jsonl", to="nuggetizer")
+    assert rows_of(tmp_path / "n.jsonl") == [NUGGETS]
+
+
+def test_assignments_are_checklists_and_come_back(written, tmp_path):
+    rows = [assigned("support", "partial_support"), assigned("not_support", "support", run="s")]
+    found = import_file(written("a.jsonl", rows))
+    assert len(found.references) == 1
+    assert [(one.system, one.text) for one in found.summaries] == [
+        ("r", "It rained."), ("s", "It rained."),
+    ]  # fmt: skip
+    first = found.judgements[0]
+    assert (first.protocol, first.aspect, first.value) == ("checklist", "coverage", 0.75)
+    assert [(one.unit, one.covered) for one in first.checklist] == [
+        ("answer:0.0", 1), ("answer:0.1", 0.5),
+    ]  # fmt: skip
+    path = tmp_path / "again.jsonl"
+    export_judgements(
+        found.judgements, path, to="nuggetizer-assignments",
+        summaries=found.summaries, references=found.references,
+    )  # fmt: skip
+    assert rows_of(path) == rows
+
+
+def test_scores_by_importance_are_nuggetizers(written):
+    """By hand as nuggetizer's core/metrics.py: a vital nugget got, an okay one in part."""
+    found = import_file(written("a.json", assigned("support", "partial_support")))
+    slices = coverage_slices(found.judgements, found.references).slices
+    scores = {name: one.value for name, one in slices["coverage by weight of groups"].items()}
+    assert scores == {
+        "groups equal": 0.75, "by number of sources": 0.75, "vital groups": 1.0,
+        "vital groups, strict": 1.0, "all groups, strict": 0.5,
+    }  # fmt: skip
+
+
+def test_an_assignment_that_is_missing_is_unscored_and_other_nuggets_are_refused(written):
+    row = assigned("support", "support")
+    del row["nuggets"][1]["assignment"]
+    (found,) = import_file(written("a.json", row)).judgements
+    assert (found.value, found.unscored) == (None, "unparseable")
+    other = assigned("support", "support", run="s")
+    other["nuggets"][0] = other["nuggets"][0] | {"text": "Other."}
+    with pytest.raises(InputError, match="other nuggets of 't'"):
+        import_file(written("b.jsonl", [assigned("support", "support"), other]))
+
+
+DRAGUN = "topic_id,run_tag,answer_id,auto_assessment,auto_rationale\n"
+
+
+def test_four_verdicts_of_dragun(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(
+        DRAGUN
+        + "t,r,na-1,supports,Yes\nt,r,na-2,partial,\nt,r,na-3,none,x\nt,r,na-4,contradicts,n\n"
+    )
+    found = import_file(path)
+    assert found.tool == "dragun"
+    assert [(one.unit, one.value) for one in found.judgements] == [
+        ("na-1", 1), ("na-2", 0.5), ("na-3", 0), ("na-4", 0),
+    ]  # fmt: skip
+    assert [bool((one.model_extra or {}).get("contradicted")) for one in found.judgements] == [
+        False, False, False, True,
+    ]  # fmt: skip
+    assert found.judgements[0].raw == "Yes"
+    path.write_text(DRAGUN + "t,r,na-1,perhaps,x\n")
+    with pytest.raises(InputError, match="expected one of supports, partial"):
+        import_file(path)
+
+
+def test_assessors_verdicts_are_labels_that_calibrate_the_recorded_judge(shared_data, tmp_path):
+    """Every fourth verdict of the judge's is changed: what agrees is known to the row."""
+    path = real(shared_data, "recorded_judges", "dragun", "auto_report_assessments.csv.gz")
+    found = import_file(path)
+    assert len(found.judgements) == 14326
+    classes = Counter(
+        "contradicts" if (one.model_extra or {}).get("contradicted") else one.value
+        for one in found.judgements
+    )
+    assert classes == {0.0: 11841, 1.0: 1126, 0.5: 1126, "contradicts": 233}
+
+    words = {1.0: "supports", 0.5: "partial", 0.0: "none"}
+    lines = ["topic_id,run_tag,question_id,answer_id,annotation"]
+    for number, one in enumerate(found.judgements):
+        said = "supports" if number % 4 == 0 else words[one.value]
+        lines.append(f"{one.eid},{one.system},q,{one.unit},{said}")
+    human = tmp_path / "report_assessments.csv"
+    human.write_text("\n".join(lines) + "\n")
+    files = {name: tmp_path / f"{name}.jsonl" for name in ("judged", "labels", "report")}
+    run = CliRunner().invoke
+    done = run(app, ["import", str(path), "-o", str(files["judged"])])
+    assert done.exit_code == 0, done.output
+    assert "dragun: 14,326 rows, 14,326 judgements written" in done.output
+    done = run(app, ["import", str(human), "--labels", str(files["labels"])])
+    assert done.exit_code == 0, done.output
+    report = tmp_path / "report.json"
+    done = run(
+        app,
+        ["calibrate", str(files["judged"]), "--labels", str(files["labels"]), "--json", str(report),
+         "--resamples", "200"],
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    (group,) = json.loads(report.read_text())["groups"]
+    assert group["n_items"] == 14326

@@ -1,0 +1,56 @@
+"""A user pools SummEval's experts and crowd, is told that they do not agree, and picks a camp."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+SUMMEVAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "summeval"
+pytestmark = pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="needs ../shared/data/summeval")
+EXPERTS = {"expert1", "expert2", "expert3"}
+CROWD = {f"turker{i}" for i in range(1, 6)}
+
+
+@pytest.fixture
+def calibrate(cli):
+    recorded = SUMMEVAL / "judge_gpt-3.5_rts.jsonl"
+    done = cli("import", recorded, "--protocol", "likert", "--scale", "1-5", "-o", "judged.jsonl")
+    assert done.code == 0, done.err
+
+    def run(*more: str):
+        done = cli(
+            *("calibrate", "judged.jsonl", "--labels", SUMMEVAL / "labels.jsonl"),
+            *("--resamples", "200", "--json", "out.json", *more),
+        )
+        assert done.code == 0, done.err
+        groups = json.loads(Path("out.json").read_text())["groups"]
+        return " ".join(done.out.split()), {group["aspect"]: group for group in groups}
+
+    return run
+
+
+def test_experts_and_crowd_are_told_apart_before_they_are_averaged(calibrate):
+    out, groups = calibrate()
+    assert "Annotators are in two camps that do not agree" in out
+    assert out.index("Annotators are in two camps") < out.index("agreement with people")
+    assert "about as well as annotators with one another" not in out
+    camps = groups["relevance"]["people"]["camps"]
+    assert [set(camp["annotators"]) for camp in camps["camps"]] == [CROWD, EXPERTS]
+    assert camps["items"] == pytest.approx(0.08, abs=0.005)
+    assert camps["systems"] < -0.35
+    crowd, experts = (camp["judge"]["system"]["spearman"]["value"] for camp in camps["camps"])
+    assert experts == pytest.approx(0.97, abs=0.005)
+    assert crowd == pytest.approx(-0.36, abs=0.005)
+
+
+def test_one_camp_is_averaged_as_before(calibrate):
+    out, groups = calibrate("--annotators", "expert*")
+    assert "two camps" not in out
+    assert groups["relevance"]["people"]["camps"]["why"].startswith("fewer than 4 annotators")
+    confusion = groups["relevance"]["people"]["confusion"]
+    assert sum(map(sum, confusion["counts"])) == 1200
+    out, groups = calibrate("--annotators", "turker*")
+    assert "two camps" not in out
+    assert groups["relevance"]["people"]["camps"]["found"] is False

@@ -1,0 +1,145 @@
+"""References and summaries through other tools' files, and judged there as here.
+
+A bank of nuggets made of a built reference is read back and judged; its checklists go out as a
+leaderboard and as nuggetizer's assignments. A run of TREC with citations is judged by statements.
+The judge is a server on loopback that reads what it is shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from cli_tools import cluster, journalist, openai, text_of, write_jsonl
+from stub_server import Call, Reply
+
+CLOSED = "The old bridge closed on Monday"
+RUN = {
+    "metadata": {"team_id": "t", "run_id": "cited", "topic_id": "bridge", "type": "automatic"},
+    "responses": [
+        {"text": f"{CLOSED}.", "citations": ["bridge0"]},
+        {"text": "Nine people died.", "citations": ["bridge1"]},
+        {"text": "Cracks had been known.", "citations": []},
+    ],
+}
+
+
+def statements(text: str) -> list[dict[str, object]]:
+    """Support by the first article what it says, and find the deaths in none."""
+    rows: list[dict[str, object]] = []
+    for number, said in re.findall(r"^\[(\d+)\] (.+)$", text, re.MULTILINE):
+        row = {"sentence": int(number), "statement": said, "articles": [1], "quote": CLOSED,
+               "verdict": "supported", "grave": False}  # fmt: skip
+        if "Nine" in said:
+            row |= {"articles": [], "quote": "", "verdict": "absent"}
+        rows.append(row)
+    return rows
+
+
+def groups(text: str) -> list[dict[str, object]]:
+    """Cover the groups one of whose wordings shares a word of weight with the summary."""
+    shown, summary = text[: text.index("<summary ")], text[text.rindex("<summary ") :]
+    found = re.findall(r"^Group (\d+)\b.*\n((?:  wording .*\n?)+)", shown, re.MULTILINE)
+    rows = []
+    for number, wordings in found:
+        words = [word for word in ("rain", "cracks") if word in wordings and word in summary]
+        covered = {"quote": words[0], "verdict": "covered"} if words else {}
+        row = {"group": int(number), "quote": "", "wordings": [], "verdict": "no"}
+        rows.append(row | covered)
+    return rows
+
+
+def answer(call: Call) -> Reply:
+    text = text_of(call)
+    if '{"entries"' not in text:
+        return Reply(text=journalist(call))
+    rows = statements(text) if "List the statements of" in text else groups(text)
+    return Reply(text=json.dumps({"entries": rows}))
+
+
+def rows_of(name: str) -> list[dict]:
+    return [json.loads(line) for line in Path(name).read_bytes().splitlines()]
+
+
+def values_of(name: str) -> dict[tuple[str, str], float]:
+    return {(row["eid"], row["system"]): row["value"] for row in rows_of(name)}
+
+
+@pytest.fixture
+def run(cli, server):
+    """Run a command that must end well."""
+    server.answer = answer
+
+    def run_command(*args: object) -> str:
+        done = cli(*args)
+        assert done.code == 0, done.err
+        return done.out + done.err
+
+    return run_command
+
+
+def judge(run, server, references: str, *, aspect: str, out: str, summaries: str) -> str:
+    inputs = ("--references", references, "--summaries", summaries, "-o", out)
+    how = ("--aspect", aspect, "--protocol", "checklist", *openai(server))
+    return run("judge", *inputs, *how)
+
+
+def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
+    write_jsonl(Path("clusters.jsonl"), [cluster()])
+    texts = {"both": "The rain and the cracks.", "one": "It was the rain.", "none": "Who knows?"}
+    rows = [{"eid": "bridge", "system": name, "text": text} for name, text in texts.items()]
+    write_jsonl(Path("s.jsonl"), rows)
+    run("build", "clusters.jsonl", "-o", "built.jsonl", *openai(server))
+    run("export", "built.jsonl", "-o", "bank.jsonl", "--to", "nuggetbank")
+    run("import", "bank.jsonl", "--references", "bare.jsonl")
+    run("import", "bank.jsonl", "--references", "back.jsonl", "--articles", "clusters.jsonl")
+    assert rows_of("back.jsonl") == rows_of("built.jsonl")
+    assert {one["content"] for one in rows_of("bare.jsonl")[0]["articles"]} == {""}
+
+    for name in ("built", "bare"):
+        judge(run, server, f"{name}.jsonl", aspect="coverage", out=f"{name}-c.jsonl",
+              summaries="s.jsonl")  # fmt: skip
+    values = values_of("built-c.jsonl")
+    assert values["bridge", "both"] > values["bridge", "one"] > values["bridge", "none"] == 0
+    assert values_of("bare-c.jsonl") == values
+
+    run("export", "bare-c.jsonl", "-o", "board.txt", "--to", "trec-eval")
+    board = [line.split("\t") for line in Path("board.txt").read_text().splitlines()]
+    assert {(run, topic): float(value) for run, _, topic, value in board} == {
+        (system, topic): value
+        for (_, system), value in values.items()
+        for topic in ("bridge", "all")
+    }
+    run("import", "board.txt", "-o", "board.jsonl")
+    assert values_of("board.jsonl") == values
+
+    run("export", "bare-c.jsonl", "-o", "assigned.jsonl", "--to", "nuggetizer-assignments",
+        "--references", "bare.jsonl", "--summaries", "s.jsonl")  # fmt: skip
+    said = run("import", "assigned.jsonl", "-o", "again.jsonl", "--summaries", "again-s.jsonl")
+    assert "1 reference left out; --references FILE writes them" in said
+    assert values_of("again.jsonl") == pytest.approx(values)
+    assert rows_of("again-s.jsonl") == rows
+
+
+def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
+    documents = {
+        one["aid"]: {"id": one["aid"], "title": one["title"], "text": one["content"]}
+        for one in cluster(n=2)["articles"]
+    }
+    write_jsonl(Path("run.jsonl"), [RUN | {"documents": documents}])
+    run("import", "run.jsonl", "--summaries", "s.jsonl", "--clusters", "c.jsonl")
+    said = judge(run, server, "c.jsonl", aspect="faithfulness", out="f.jsonl", summaries="s.jsonl")
+    assert "cited" in said
+    run("audit", "statements", "f.jsonl", "--references", "c.jsonl", "--summaries", "s.jsonl",
+        "--json", "report.json")  # fmt: skip
+    (group,) = json.loads(Path("report.json").read_text())["groups"]
+    cited = group["citations"]
+    counts = [cited[name] for name in ("n_sentences", "n_cited", "n_borne_out", "n_citations")]
+    assert counts == [3, 2, 1, 2]
+    assert cited["support"] == {"full": 1, "none": 1}
+    assert (cited["n_unknown"], cited["borne_out"]) == (0, pytest.approx(1 / 3))
+
+    run("export", "s.jsonl", "-o", "again.jsonl", "--to", "trec-run")
+    assert rows_of("again.jsonl") == [RUN]

@@ -1,0 +1,167 @@
+"""A team watches its judge for weeks, with ``check --since``, on SummEval's labels of relevance.
+
+The judge is a recorded one (gpt-3.5 that reasons and then scores; Shen et al. 2023), the silent
+update the same model under another prompt (it picks a letter). Anchors are the first 50 articles;
+new summaries are those of the other 50.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from cli_tools import write_jsonl
+
+SUMMEVAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "summeval"
+pytestmark = pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="needs ../shared/data/summeval")
+CHECK = ("check", "new.jsonl", "--baseline", "baseline.jsonl", "--labels", "labels.jsonl")
+WATCH = ("--since", "looks.jsonl", "--live", "live.jsonl", "--json", "out.json")
+
+
+def rows_of(path: str | Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
+
+
+def again(rows: list[dict[str, object]], seed: int) -> list[dict[str, object]]:
+    """Judge anew: every tenth rating is one point off, up or down as often."""
+    rng = random.Random(seed)
+    return [
+        row | {"value": min(5, max(1, row["value"] + rng.choice((-1, 1))))}
+        if rng.random() < 0.1
+        else row
+        for row in rows
+    ]
+
+
+@pytest.fixture
+def judged(cli) -> dict[str, list[dict[str, object]]]:
+    """Anchors and new summaries, as the judge and as its update rate them; labels beside them."""
+    found = {}
+    for name, more in (("rts", ("--scale", "1-5")), ("mcq", ("--options", "A,B,C,D,E"))):
+        recorded = SUMMEVAL / f"judge_gpt-3.5_{name}.jsonl"
+        done = cli(
+            *("import", recorded, "--protocol", "likert", "--repeats", "last"),
+            *("-o", f"{name}.jsonl", *more),
+        )
+        assert done.code == 0, done.err
+        rows = [row for row in rows_of(f"{name}.jsonl") if row["aspect"] == "relevance"]
+        first = set(sorted({row["eid"] for row in rows})[:50])
+        found[name] = [row for row in rows if row["eid"] in first]
+        found[f"{name} live"] = [row for row in rows if row["eid"] not in first]
+    anchors = {row["eid"] for row in found["rts"]}
+    write_jsonl(
+        Path("labels.jsonl"),
+        [
+            row
+            for row in rows_of(SUMMEVAL / "labels.jsonl")
+            if row["eid"] in anchors
+            and row["aspect"] == "relevance"
+            and str(row["annotator"]).startswith("expert")
+        ],
+    )
+    write_jsonl(Path("baseline.jsonl"), found["rts"])
+    return found
+
+
+@pytest.fixture
+def look(cli, judged):
+    """Judge anchors and new summaries, and look."""
+
+    def run(anchors, live, *more: str):
+        write_jsonl(Path("new.jsonl"), anchors)
+        write_jsonl(Path("live.jsonl"), live)
+        return cli(*CHECK, *WATCH, *more)
+
+    return run
+
+
+def watch() -> dict[str, object]:
+    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    return group["watch"]
+
+
+def test_weeks_of_a_judge_an_update_and_worse_systems(cli, judged, look):
+    for week in range(1, 5):
+        done = look(again(judged["rts"], week), again(judged["rts live"], 100 + week))
+        assert done.code == 0, done.err
+        assert f"Look {week} of looks.jsonl." in done.out
+        assert watch()["moved"] == "neither"
+
+    same = look(again(judged["rts"], 4), again(judged["rts live"], 104))  # the job ran twice
+    assert "Look 4 of looks.jsonl, the same as last time." in same.out
+    assert len(rows_of("looks.jsonl")) == 5  # the plan, and four looks
+
+    worse = [row | {"value": max(1, row["value"] - 1)} for row in judged["rts live"]]
+    done = look(again(judged["rts"], 5), worse)
+    assert done.code == 0, done.err  # agreement decides, and the judge is as it was
+    assert "The systems moved" in done.out
+    assert watch()["systems"]["high"] < 0
+
+    done = look(judged["mcq"], judged["mcq live"])
+    assert done.code in (0, 4)
+    assert "The judge moved" in done.out
+    assert watch()["moved"] == "judge"
+    # by hand: the mean over documents of the change of ratings, as a part of four points
+    before = {(row["eid"], row["system"]): row["value"] for row in judged["rts"]}
+    moved: dict[object, list[float]] = {}
+    for row in judged["mcq"]:
+        change = row["value"] - before[row["eid"], row["system"]]
+        moved.setdefault(row["eid"], []).append(change / 4)
+    means = [sum(some) / len(some) for some in moved.values()]
+    assert watch()["shift"]["value"] == pytest.approx(sum(means) / len(means))
+
+    rng = random.Random(0)
+    noise = [row | {"value": rng.randint(1, 5)} for row in judged["rts"]]
+    done = look(noise, judged["rts live"])
+    assert done.code == 4
+    assert "Failed: it agrees with people less than before." in done.out
+    done = look(again(judged["rts"], 8), again(judged["rts live"], 108))
+    assert done.code == 0
+    assert "It was worse at look 7." in " ".join(done.out.split())
+
+
+def test_the_record_is_of_one_baseline_one_plan_and_whole(cli, judged, look):
+    assert look(judged["rts"], judged["rts live"]).code == 0
+    record = Path("looks.jsonl")
+    kept = record.read_bytes()
+
+    record.write_bytes(kept + kept[:40])  # a kill in the middle of writing
+    assert look(again(judged["rts"], 2), judged["rts live"]).code == 0
+    assert "Look 2" in look(again(judged["rts"], 2), judged["rts live"]).out
+    assert record.read_bytes().startswith(kept)
+
+    done = look(judged["rts"], judged["rts live"], "--looks", "12")
+    assert done.code == 1
+    assert "looks (52 there, now 12)" in done.err
+    write_jsonl(Path("baseline.jsonl"), judged["mcq"])
+    done = look(judged["rts"], judged["rts live"])
+    assert done.code == 1
+    assert "it differs in anchors" in done.err
+    write_jsonl(Path("baseline.jsonl"), judged["rts"])
+
+    damaged = record.read_bytes()
+    record.write_bytes(damaged.replace(b'"agreement"', b'"agreemenT"', 1))
+    done = look(judged["rts"], judged["rts live"])
+    assert done.code == 1
+    assert "looks.jsonl" in done.err
+    record.write_text("a note of mine")
+    done = look(judged["rts"], judged["rts live"])
+    assert done.code == 1
+    assert record.read_text() == "a note of mine"
+
+
+def test_new_summaries_of_another_judge_are_an_error(judged, look):
+    live = [row | {"judge": "another"} for row in judged["rts live"]]
+    done = look(judged["rts"], live)
+    assert done.code == 1
+    assert "the live judgements have no scored one" in done.err
+    assert not Path("looks.jsonl").exists()
+
+
+def test_new_summaries_need_a_record(cli, judged):
+    write_jsonl(Path("new.jsonl"), judged["rts"])
+    done = cli(*CHECK, "--live", "new.jsonl")
+    assert done.code == 1
+    assert "live: needs since" in done.err
