@@ -130,6 +130,8 @@ _TELLS = re.compile(r":|\b(?:rate|answer|say|give|score|reply|respond|output)\b"
 
 
 def _blank_if_long(match: re.Match[str]) -> str:
+    if match.string[match.end() : match.end() + 3].lstrip().startswith(":"):
+        return f" {match[1]} "
     if len(match[1].split()) <= _QUOTED_ANSWER_WORDS and not _TELLS.search(match[1]):
         return f" {match[1]} "
     return " " * len(match[0])

@@ -81,7 +81,7 @@ def _sign(small: str, start: int) -> str:
         return ""
     if sign in ".!" and follows.isalnum() and follows.isascii():
         return "N" if sign == "!" and not small[start - 1 : start].isalnum() else ""
-    return _SIGNS.get(sign, "")
+    return "x" if "\u202a" <= sign <= "\u202e" else _SIGNS.get(sign, "")  # turns the text round
 
 
 def _answer(text: str, start: int, scale: Scale) -> Answer | None:
