@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
@@ -11,15 +12,18 @@ import numpy as np
 
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import ItemKey
+from fairjudge.calibration.scales import Scale
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, codes
 from fairjudge.stats.agreement import (
+    MOST_CATEGORIES,
     KappaWeights,
     cohen_kappa,
     krippendorff_alpha,
     weighted_alpha,
     weighted_kappa,
+    weighted_randolph,
 )
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, weighted_mean
 from fairjudge.stats.levels import LEVELS, Level, Part, averaged_correlations, scores, summaries_of
@@ -65,7 +69,8 @@ def judge_agreement(
     present = np.column_stack([joined.present, np.ones(len(joined.keys), dtype=bool)])
     draws = _Draws.of(joined, resampling, rng)
     m = len(joined.annotators)
-    categorical = _categorical(ratings, present, [(m, j) for j in range(m)], draws)
+    pairs = [(m, j) for j in range(m)]
+    categorical = _categorical(ratings, present, pairs, joined.label_scale, draws)
     if joined.averaged_labels or joined.judge_scale != joined.label_scale:
         why = (
             "the labels are means over parts"
@@ -120,7 +125,7 @@ def human_agreement(
         return {level: {"kendall": why, "spearman": why, "pearson": why} for level in LEVELS}
     out = draws.correlations(parts)
     pairs = list(combinations(range(len(joined.annotators)), 2))
-    out["pooled"] |= _categorical(joined.ratings, joined.present, pairs, draws)
+    out["pooled"] |= _categorical(joined.ratings, joined.present, pairs, joined.label_scale, draws)
     return out
 
 
@@ -255,9 +260,13 @@ def _mean_of_others(joined: Joined, annotator: int, rows: IntArray) -> FloatArra
 
 
 def _categorical(
-    ratings: FloatArray, present: BoolArray, pairs: Sequence[tuple[int, int]], draws: _Draws
+    ratings: FloatArray,
+    present: BoolArray,
+    pairs: Sequence[tuple[int, int]],
+    scale: Scale,
+    draws: _Draws,
 ) -> Figures:
-    """Return raw agreement and kappas, means over `pairs` of raters, and alphas over all raters.
+    """Return raw agreement and kappas, means over `pairs` of raters; the others over all raters.
 
     `ratings` and `present` have shape (n, raters).
     """
@@ -283,7 +292,7 @@ def _categorical(
         ]
         reasons = [value for value in values if isinstance(value, Undefined)]
         out[name] = draws.mean(kappas, n) if kappas else next(iter(reasons), few)
-    return out | _alphas(ratings, present, draws)
+    return out | _of_all_raters(ratings, present, scale, draws)
 
 
 def _kappa(
@@ -296,15 +305,31 @@ def _kappa(
     return lambda counts: statistic(counts[:, picked])
 
 
-def _alphas(ratings: FloatArray, present: BoolArray, draws: _Draws) -> Figures:
+def _n_categories(values: FloatArray, scale: Scale) -> int:
+    """Return how many values raters choose from: whole ones, or those given where some are not."""
+    low, high = scale
+    whole = not np.any(values % 1.0) and not (high - low) % 1.0
+    return int(high - low) + 1 if whole else np.unique(values).size
+
+
+def _of_all_raters(ratings: FloatArray, present: BoolArray, scale: Scale, draws: _Draws) -> Figures:
     n = int((present.sum(axis=1) >= 2).sum())
+    documents = draws.documents.tolist()
     out: Figures = {}
     for level in ("nominal", "ordinal", "interval"):
         found = krippendorff_alpha(ratings, present, level=level)
         if isinstance(found, Undefined):
             out[f"alpha_{level}"] = found
             continue
-        documents = draws.documents.tolist()
         statistic = weighted_alpha(ratings, present, level=level, documents=documents)
         out[f"alpha_{level}"] = draws.mean([statistic], n)
+    k = _n_categories(ratings[present], scale)
+    known = n > 0 and 2 <= k <= MOST_CATEGORIES
+    # From a copy of the stream, so that it moves no other figure's resamples.
+    draws = replace(draws, rng=deepcopy(draws.rng))
+    out["kappa_randolph"] = (
+        draws.mean([weighted_randolph(ratings, present, n_categories=k, documents=documents)], n)
+        if known
+        else Undefined(why="no item has two ratings" if n == 0 else f"{k} values are no categories")
+    )
     return out

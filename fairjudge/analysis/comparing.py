@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from fairjudge.analysis.item_changes import item_changes, settings_apart
 from fairjudge.calibration.comparison import compare_runs
 from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.labels import SIGNS, ItemKey, item_key
@@ -38,8 +39,8 @@ def comparison_report(
     InputError
         If the runs have no aspect, protocol and unit, or no item, in common.
     """
-    rows = tuple(first)
-    one, other = _by_aspect(rows), _by_aspect(with_ids_of(second, rows))
+    rows, others = tuple(first), tuple(second)
+    one, other = _by_aspect(rows), _by_aspect(with_ids_of(others, rows))
     groups = [
         {
             "aspect": aspect,
@@ -60,7 +61,7 @@ def comparison_report(
         raise InputError(
             f"nothing to compare: the first run has {_named(one)}, the second {_named(other)}"
         )
-    return {"groups": groups}
+    return {"settings": settings_apart(rows, others), "groups": groups}
 
 
 def _named(found: Mapping[Aspect, Mapping[str, _Run]]) -> str:
@@ -116,4 +117,5 @@ def _group(run: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> 
         "n_unscored_first": sum(x is None for x, _, _ in values),
         "n_unscored_second": sum(y is None for _, y, _ in values),
         **to_json(compared),
+        **item_changes(scored),
     }

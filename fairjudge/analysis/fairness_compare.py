@@ -17,7 +17,7 @@ from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
-from fairjudge.fairness.overall_score import Overall, overall
+from fairjudge.fairness.overall_score import Overall, Scaling, overall
 from fairjudge.fairness.registry import FAMILIES
 from fairjudge.fairness.scorer_agreement import (
     ScorerAgreement,
@@ -41,19 +41,24 @@ class GivenReport:
     path: Path | None = None
 
 
-def overall_of(reports: Sequence[GivenReport], *, measure: str) -> dict[str, Overall | Undefined]:
-    """Return the Overall score of each system over data sets, one report a data set."""
+def overall_of(
+    reports: Sequence[GivenReport], *, measure: str, scaling: Scaling = "range"
+) -> dict[str, Overall | Undefined]:
+    """Return the Overall score of each system over data sets, or scorers, one report each."""
     scores: dict[str, dict[str, float]] = {}
     for one in reports:
         if one.name in scores:
             raise InputError(f"two data sets are called {one.name!r}; rename one", path=one.path)
         scores[one.name] = _by_system(one, measure)
-    return overall(scores)
+    return overall(scores, scaling=scaling)
 
 
-def overall_json(found: Mapping[str, Overall | Undefined], *, measure: str) -> Json:
+def overall_json(
+    found: Mapping[str, Overall | Undefined], *, measure: str, scaling: Scaling = "range"
+) -> Json:
     """Return the JSON of ``fairness overall``."""
-    return {
+    head = {} if scaling == "range" else {"scaling": scaling}
+    return head | {
         "measure": measure,
         "systems": {
             system: figure(score)

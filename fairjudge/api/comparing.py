@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -195,8 +196,20 @@ def compare(
     """
     from fairjudge.analysis.comparing import comparison_report
 
-    runs = (read_judgements(one).records for one in (first, second))
-    return Findings("compare", comparison_report(*runs, level=level, seed=seed))
+    runs = [read_judgements(one) for one in (first, second)]
+    report = comparison_report(*(run.records for run in runs), level=level, seed=seed)
+    files = [_file(run.path) for run in runs]
+    if all(files):
+        report = {"files": dict(zip(("first", "second"), files, strict=True)), **report}
+    return Findings("compare", report)
+
+
+def _file(path: str) -> dict[str, str]:
+    """Return name and day of a file, nothing where there is none."""
+    if not Path(path).is_file():
+        return {}
+    written = datetime.fromtimestamp(Path(path).stat().st_mtime, tz=UTC)
+    return {"file": Path(path).name, "written": f"{written:%Y-%m-%d}"}
 
 
 @checks_arguments

@@ -72,23 +72,35 @@ def compare(
 def overall(
     reports: Annotated[
         Mapping[str, object] | Sequence[object],
-        Opt("JSON of 'fairness coverage', one file a data set.", argument=True),
+        Opt("JSON of 'fairness coverage' or 'proportional', one file a data set.", argument=True),
     ],
     *,
     measure: Annotated[
-        Literal["r_ec", "r_ec_strict", "equal_coverage", "coverage_parity"],
+        Literal[
+            "r_ec", "r_ec_strict", "equal_coverage", "coverage_parity", "bur", "uer", "auc", "sof"
+        ],
         Opt("What is normalised and averaged; r_ec_strict is R_EC as published (Table 3)."),
     ] = "r_ec",
+    scaling: Annotated[
+        Literal["range", "none"],
+        Opt(
+            "range: from the least to the largest value of each file. none: values are averaged "
+            "as they are, such as those of several scorers."
+        ),
+    ] = "range",
 ) -> Findings:
     """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
 
     Parameters
     ----------
     reports
-        Data set to what `coverage` returned for it, or its JSON file; or a list of files, whose
-        names are those of the data sets.
-    measure : {"r_ec", "r_ec_strict", "equal_coverage", "coverage_parity"}
-        What is normalised and averaged.
+        Data set to what `coverage` or `proportionality` returned for it, or its JSON file; or a
+        list of files, whose names are those of the data sets. Unscaled, they may be of several
+        scorers on one data set (FairSumm, Table 2).
+    measure : str
+        What is normalised and averaged: a measure of systems that all reports have.
+    scaling : {"range", "none"}
+        Whether each file's values are scaled to [0, 1] over systems before they are averaged.
 
     Returns
     -------
@@ -113,9 +125,8 @@ def overall(
         named = [given_report(one, place) for place, one in enumerate(reports, start=1)]
     else:
         raise ConfigurationError("reports: expected a list of files, or reports by data set")
-    return Findings(
-        "fairness overall", overall_json(overall_of(named, measure=measure), measure=measure)
-    )
+    found = overall_of(named, measure=measure, scaling=scaling)
+    return Findings("fairness overall", overall_json(found, measure=measure, scaling=scaling))
 
 
 @checks_arguments

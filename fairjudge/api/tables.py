@@ -8,7 +8,7 @@ from typing import Any
 
 from fairjudge.domain import Estimate
 from fairjudge.reports.pages import table_html
-from fairjudge.reports.tables import TextTable, to_markdown, to_text
+from fairjudge.reports.tables import TextTable, to_csv, to_latex, to_markdown, to_text
 
 Row = Mapping[str, Any]
 
@@ -44,6 +44,14 @@ class Table:
     def to_markdown(self) -> str:
         """Return the table as GitHub Markdown."""
         return to_markdown(self.shown)
+
+    def to_latex(self) -> str:
+        """Return the table as a LaTeX float with the rules of the package booktabs."""
+        return to_latex(self.shown)
+
+    def to_csv(self) -> str:
+        """Return the table as CSV, as it is shown; ``to_pandas`` has its numbers."""
+        return to_csv(self.shown)
 
     def to_pandas(self) -> Any:
         """Return a ``pandas.DataFrame``, one row a row; it takes the extra [pandas].

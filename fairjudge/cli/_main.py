@@ -12,9 +12,10 @@ import typer
 from typer.core import TyperGroup
 
 from fairjudge import __version__
-from fairjudge.cli.application import Application
+from fairjudge.cli.application import Application, say_plainly
 from fairjudge.cli.terminal import say
 from fairjudge.errors import FairJudgeError
+from fairjudge.reports.tables import TABLE_FORMAT, TableFormat
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "convert": ("convert:convert", "Convert your own data, told by its content"),
@@ -80,6 +81,14 @@ class _Group(TyperGroup):
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options of the application."""
+        try:
+            parsed: list[str] = super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            raise say_plainly(error) from None
+        return parsed
+
     def make_context(self, *given: Any, **more: Any) -> Any:
         """Read the command line."""
         return _interruptible(super().make_context, *given, **more)
@@ -120,11 +129,15 @@ def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by p
 @app.callback()
 def _root(
     *,
-    version: Annotated[  # handled by its callback
+    version: Annotated[  # noqa: ARG001  # handled by its callback
         bool, typer.Option("--version", help="Show the version.", callback=_show_version)
     ] = False,
+    tables: Annotated[
+        TableFormat, typer.Option(help="How commands print tables, such as for a paper.")
+    ] = "text",
 ) -> None:
     """Global options."""
+    TABLE_FORMAT.set(tables)
 
 
 def run() -> None:

@@ -27,7 +27,6 @@ WRITTEN = frozenset(
         "json_file",
         "save",
         "save_supports",
-        "markdown",
         "html",
         "batch",
         "exported",
@@ -35,7 +34,7 @@ WRITTEN = frozenset(
     }
 )
 """Parameters that name files to write."""
-FOLDERS = frozenset({"run", "cache"})
+FOLDERS = frozenset({"run", "cache", "figures"})
 """Parameters that name folders in which a command keeps files of its own."""
 _NAMING = frozenset({"scale", "scorer"})
 """Parameters whose text may name a file, alone or after a colon."""
@@ -52,17 +51,22 @@ _PLAIN = {
 }
 
 
+def say_plainly(error: typer.BadParameter) -> typer.BadParameter:
+    """Return `error` with what Typer says in pydantic's words in plain ones."""
+    for words, plain in _PLAIN.items():
+        error.message = error.message.replace(words, plain)
+    return error
+
+
 class _Command(TyperCommand):
     """Refuses a second value where an option takes one: the first would be dropped in silence."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line; what Typer says in pydantic's words is said in plain ones."""
+        """Read the command line."""
         try:
             parsed: list[str] = super().parse_args(ctx, args)
         except typer.BadParameter as error:
-            for words, plain in _PLAIN.items():
-                error.message = error.message.replace(words, plain)
-            raise
+            raise say_plainly(error) from None
         return parsed
 
     def make_parser(self, ctx: Any) -> Any:

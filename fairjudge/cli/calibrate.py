@@ -38,8 +38,8 @@ def calibrate(
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
-    markdown: Annotated[Path | None, Opt("Write the tables as Markdown here.")] = None,
     html: Annotated[Path | None, Opt("Write one self-contained page with plots here.")] = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Measure judges against people: agreement, errors, calibration, and how many labels you need.
 
@@ -50,9 +50,7 @@ def calibrate(
     fairjudge calibrate likert.jsonl binary.jsonl pairwise.jsonl --labels labels.jsonl
     """
     from fairjudge.analysis.judged_inputs import read_judged
-    from fairjudge.records.folder import write_output
     from fairjudge.reports.kinds import tables_of
-    from fairjudge.reports.tables import to_markdown
     from fairjudge.scores.missing import missing_of
 
     given = calibration_of.values
@@ -70,10 +68,7 @@ def calibrate(
     )
     tables = tables_of("calibrate", report)
     display.report(report, json_file, tables)
-    if markdown is not None:
-        write_output(markdown, "\n".join(map(to_markdown, tables)))
-    if html is not None:
-        write_output(html, _page(report, rows))
+    display.page(lambda: _page(report, rows), html=html, figures=figures)
     if save is not None:
         if calibration.not_calibrated:
             say("No calibrator for " + "; for ".join(calibration.not_calibrated), err=True)

@@ -21,6 +21,7 @@ def compare(
     html: Annotated[
         Path | None, Opt("Write the comparison as one self-contained HTML page.")
     ] = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Compare two runs item by item: agreement, mean shift, and each system in both.
 
@@ -31,13 +32,10 @@ def compare(
         fairjudge compare apart.jsonl together.jsonl --html compared.html
     """
     from fairjudge.engine.runs import check_writable
-    from fairjudge.records.folder import write_output
+    from fairjudge.reports.comparison_page import comparison_page
 
     if html is not None:
         check_writable(html)
     found = comparison(skip_bad=skip_bad)
-    if html is not None:
-        from fairjudge.reports.comparison_page import comparison_page
-
-        write_output(html, comparison_page(found.figures))
     display.found(found, json_file)
+    display.page(lambda: comparison_page(found.figures), html=html, figures=figures)

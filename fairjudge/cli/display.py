@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from fairjudge.cli.terminal import say
 from fairjudge.reports.figures import Json, named
-from fairjudge.reports.tables import TextTable, columns, print_table
+from fairjudge.reports.tables import TABLE_FORMAT, TextTable, columns, print_table
 from fairjudge.text.counting import pluralize
 from fairjudge.text.printable import shows_on_terminal
 
@@ -53,6 +54,41 @@ def found(result: Findings, json_file: str | None) -> None:
     report(result.to_dict(), json_file, result.tables())
 
 
+@contextmanager
+def figures_in(folder: Path | None) -> Iterator[None]:
+    """Also write the plots that the block draws to `folder`, and say how many.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is a folder and Matplotlib is not installed.
+    """
+    if folder is None:
+        yield
+        return
+    from fairjudge.errors import ConfigurationError
+    from fairjudge.reports import svg
+
+    if not svg.can_draw():
+        raise ConfigurationError("--figures needs Matplotlib: pip install 'fairjudge[plots]'")
+    with svg.saved_figures(folder) as saved:
+        yield
+    types = ", ".join(map(str.upper, svg.FILE_TYPES))
+    say(f"Written: {folder} ({pluralize(saved.n_figures, 'figure')} as {types})", err=True)
+
+
+def page(make: Callable[[], str], *, html: Path | None, figures: Path | None) -> None:
+    """Write a page where `html` says, and its plots where `figures` says, if either does."""
+    if html is None and figures is None:
+        return
+    from fairjudge.records.folder import write_output
+
+    with figures_in(figures):
+        text = make()
+    if html is not None:
+        write_output(html, text)
+
+
 def report(figures: Json, json_file: str | None, tables: Iterable[TextTable]) -> None:
     """Show findings and `tables`, unless the JSON goes to standard output, and write the JSON."""
     if json_file != "-":
@@ -75,9 +111,9 @@ def bars(*, quiet: bool) -> AbstractContextManager[Bars]:
 
 
 def say_findings(found: Sequence[str]) -> None:
-    """Say first what the numbers say."""
+    """Say first what the numbers say, beside the output where tables are for a file."""
     if found:
-        say(f"In short: {' '.join(found)}\n")
+        say(f"In short: {' '.join(found)}\n", err=TABLE_FORMAT.get() != "text")
 
 
 def finish(n_unscored: int, n_all: int, *, limit: float, what: Noun = ("item",)) -> None:

@@ -15,6 +15,10 @@ def overall(*, ranking: opt.Call[Findings], json_file: opt.Json = None) -> None:
     Only systems with a score on every data set are compared.
 
         fairjudge fairness overall amazon.json tweets.json --measure coverage_parity
+
+    The mean of several scorers on one data set:
+
+        fairjudge fairness overall ngram.json bert.json --measure uer --scaling none
     """
     display.found(ranking(), json_file)
 

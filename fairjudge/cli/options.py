@@ -57,6 +57,10 @@ Backends: TypeAlias = Annotated[
         flag="--backend",
     ),
 ]
+Figures: TypeAlias = Annotated[
+    Path | None,
+    Opt("Folder for every plot of the page as SVG, PDF and PNG, with or without the page."),
+]
 Run: TypeAlias = Annotated[
     Path | None,
     Opt(

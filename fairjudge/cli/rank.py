@@ -24,6 +24,7 @@ def rank(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     html: Annotated[Path | None, Opt("Write the ranking as one self-contained HTML page.")] = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
@@ -40,16 +41,13 @@ def rank(
     """
     from fairjudge.datasets import read_judgements
     from fairjudge.protocols import PROTOCOLS
+    from fairjudge.reports.result_sections import ranking_page
 
     rows = [
         row for path in judgements for row in display.read(read_judgements, path, skip_bad=skip_bad)
     ]
     found = ranking(skip_bad=skip_bad, judgements=rows)
-    if html is not None:
-        from fairjudge.records.folder import write_output
-        from fairjudge.reports.result_sections import ranking_page
-
-        write_output(html, ranking_page(found.figures))
     display.found(found, json_file)
+    display.page(lambda: ranking_page(found.figures), html=html, figures=figures)
     ranked = [row for row in rows if PROTOCOLS[row.protocol].paired]
     audit_options.finish(ranked, protocol=None, limit=max_unscored)

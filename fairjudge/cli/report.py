@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fairjudge.api import reporting
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.options.declaring import Opt
 
@@ -17,6 +18,7 @@ def report(
     *,
     output: Annotated[Path, Opt("Page to write; - is standard output.", short="-o")],
     given: dict[str, Any],
+    figures: opt.Figures = None,
     skip_bad: opt.SkipBad = False,
 ) -> None:
     """Write one self-contained HTML page: leaderboards, coverage by source, every reply, and plots.
@@ -31,7 +33,9 @@ def report(
 
     check_writable(output)
     annotators = as_names(given.pop("annotators"))
-    made = make_report(*given.pop("values"), **given, annotators=annotators, skip_bad=skip_bad)
+    values = given.pop("values")
+    with display.figures_in(figures):
+        made = make_report(*values, **given, annotators=annotators, skip_bad=skip_bad)
     if str(output) == "-":
         typer.echo(made.html, nl=False)
         return

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fairjudge.reports.figures import Json, protocol_of, tally
 from fairjudge.reports.row_tables import side_by_side, table
-from fairjudge.reports.tables import TextTable
+from fairjudge.reports.tables import TextTable, columns
 from fairjudge.text.counting import pluralize
 
 _FIGURES = {
@@ -18,8 +18,34 @@ _FIGURES = {
 
 
 def comparison_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return a table of figures and one of systems for each aspect, protocol and judge."""
-    return tuple(one for group in report["groups"] for one in _tables(group))
+    """Return what differs in settings, and for each aspect, protocol and judge what was found.
+
+    That is a table of figures, one of systems, a confusion table, and the items furthest apart.
+    """
+    apart = settings_table(report)
+    return (*apart, *(one for group in report["groups"] for one in group_tables(group)))
+
+
+def settings_table(report: Json) -> tuple[TextTable, ...]:
+    """Return a table of the files and of the settings in which they differ, if there is any."""
+    files = report.get("files", {})
+    rows = [
+        {"setting": name, "first": files["first"][name], "second": files["second"][name]}
+        for name in ("file", "written")
+        if files
+    ]
+    rows += [
+        {"setting": one["setting"]} | {run: _listed(one[run]) for run in ("first", "second")}
+        for one in report.get("settings", ())
+    ]
+    if not rows:
+        return ()
+    spec = "setting: {setting} | first: {first} | second: {second}"
+    return (table("What was compared, and where its settings differ", spec, rows),)
+
+
+def _listed(values: Sequence[str]) -> str:
+    return ", ".join(values) or "-"
 
 
 def group_title(group: Json) -> str:
@@ -29,7 +55,8 @@ def group_title(group: Json) -> str:
     return f"{group['aspect']}, {protocol_of(group)}, by {who}"
 
 
-def _tables(group: Json) -> Iterator[TextTable]:
+def group_tables(group: Json) -> Iterator[TextTable]:
+    """Yield the tables of one aspect, protocol and judge."""
     left_out = {
         "in the first run alone": group["n_only_first"],
         "in the second run alone": group["n_only_second"],
@@ -54,3 +81,45 @@ def _tables(group: Json) -> Iterator[TextTable]:
             " | shift> {shift:interval}",
             group["systems"],
         )
+    if group.get("confusion"):
+        yield _confusion(group)
+    if group.get("largest"):
+        yield _largest(group)
+
+
+def _confusion(group: Json) -> TextTable:
+    """Return how often a value of the first run became which of the second, in % of its row."""
+    found = group["confusion"]
+    names = [f"{value:g}" for value in found["columns"]]
+    rows = []
+    for value, counts in zip(found["rows"], found["counts"], strict=True):
+        total = sum(counts)
+        shares = [f"{n} ({n / total:.0%})" if n else "0" for n in counts]
+        rows.append((f"{value:g}", *shares, str(total)))
+    return TextTable(
+        title=f"Values of the first run (rows) and of the second (columns): {group_title(group)}",
+        columns=columns("first", *names, "items", numbers=(*names, "items")),
+        rows=tuple(rows),
+        notes=("In brackets: share of the row.",),
+    )
+
+
+def _largest(group: Json) -> TextTable:
+    """Return the items that differ most."""
+    rows = [
+        {
+            "item": one["eid"],
+            "system": " - ".join(filter(None, (one["system"], one.get("system_b")))),
+            "unit": one["unit"],
+            "first": f"{one['first']:g}",
+            "second": f"{one['second']:g}",
+        }
+        for one in group["largest"]
+    ]
+    shown, every = len(rows), group["n_changed"]
+    return table(
+        f"Items that differ most: {group_title(group)}",
+        "cluster: {item} | system: {system} | part: {unit} | first> {first} | second> {second}",
+        rows,
+        notes=(f"{shown} of {pluralize(every, 'item')} that changed.",),
+    )

@@ -131,8 +131,10 @@ def overall_findings(report: Json) -> Iterator[str]:
     }
     if scored:
         fairest = leaders({name: -value for name, value in scored.items()})
-        of = f"of {pluralize(len(scored), 'system')} over all data sets"
-        value = f"({scored[fairest[0]]:.3f}; 0 is the fairest on each)"
+        scaled = report.get("scaling") != "none"
+        where = "over all data sets" if scaled else "by the mean of the reports"
+        of = f"of {pluralize(len(scored), 'system')} {where}"
+        value = f"({scored[fairest[0]]:.3f}{'; 0 is the fairest on each' if scaled else ''})"
         if len(fairest) == 1:
             yield f"{fairest[0]} is the fairest {of} {value}."
         else:

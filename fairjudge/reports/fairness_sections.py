@@ -133,7 +133,8 @@ def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
 def _overall(report: Json) -> Iterator[Part]:
     rows = [row(system, one, digits=3) for system, one in report["systems"].items()]
     table = fairness_tables.overall_table(report)
-    yield plotted(table, rows, table.title, span=(0.0, 1.0))
+    scaled = report.get("scaling") != "none"
+    yield plotted(table, rows, table.title, span=(0.0, 1.0) if scaled else None)
 
 
 def _agreement(report: Json) -> Iterator[Part]:

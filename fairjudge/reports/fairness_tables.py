@@ -259,9 +259,12 @@ def sweep_table(systems: Mapping[str, Json]) -> TextTable:
 
 def overall_table(report: Json) -> TextTable:
     """Return the rank of systems over several data sets."""
+    title = f"Overall {report['measure']}; 0 is the fairest on every data set"
+    if report.get("scaling") == "none":
+        title = f"Mean {report['measure']} over reports"
     return table(
-        f"Overall {report['measure']}; 0 is the fairest on every data set",
-        "system: {system} | overall> {found:interval.3} | by data set: {sets}",
+        title,
+        "system: {system} | overall> {found:interval.3} | by report: {sets}",
         [
             {
                 "system": system,

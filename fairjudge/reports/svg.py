@@ -1,4 +1,4 @@
-"""A Matplotlib figure as inline SVG of a page.
+"""A Matplotlib figure as inline SVG of a page, and as files for a paper.
 
 The page's policy refuses inline styles, so what Matplotlib writes as styles becomes attributes; its
 ids go, but those that shapes refer to. The page's style sheet gives the font, and turns the
@@ -12,9 +12,13 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from fairjudge.errors import InputError
 from fairjudge.text.printable import printable
 
 if TYPE_CHECKING:
@@ -40,8 +44,60 @@ _STYLE = {
 _POINTS_PER_INCH = 72
 """Matplotlib's unit of SVG, here a pixel of the page."""
 _DROPPED = frozenset({"metadata", "style", "clipPath"})
+FILE_TYPES = ("svg", "pdf", "png")
+_DOTS_PER_INCH = 300
+"""Of a PNG."""
+_LONGEST_NAME = 60
 _SAYS = "says "
 """Begins the id of an artist that has a tooltip, which is the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFigures:
+    """The files of the figures drawn so far, `FILE_TYPES` of each, in ``folder``."""
+
+    folder: Path
+    paths: list[Path] = field(default_factory=list)
+
+    @property
+    def n_figures(self) -> int:
+        """How many figures were drawn."""
+        return len(self.paths) // len(FILE_TYPES)
+
+    def save(self, drawn: Figure, name: str) -> None:
+        """Write a figure under its number and what its name begins with."""
+        title = re.sub(r"\W+", "-", shown(name).partition(":")[0].casefold()).strip("-")
+        stem = f"{self.n_figures + 1:02d}-{title[:_LONGEST_NAME].rstrip('-')}".rstrip("-")
+        for suffix in FILE_TYPES:
+            path = self.folder / f"{stem}.{suffix}"
+            # Without the time, so that the same figures make the same files.
+            dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(suffix)
+            drawn.savefig(path, dpi=_DOTS_PER_INCH, facecolor="white", metadata=dated)
+            self.paths.append(path)
+
+
+_SAVED: ContextVar[SavedFigures | None] = ContextVar("saved figures", default=None)
+
+
+@contextmanager
+def saved_figures(folder: Path) -> Iterator[SavedFigures]:
+    """Also write every figure that is drawn in the block to `folder`, which is made.
+
+    Raises
+    ------
+    InputError
+        If there can be no such folder.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be a folder: {error.strerror}", path=folder) from None
+    saved = SavedFigures(folder)
+    token = _SAVED.set(saved)
+    try:
+        yield saved
+    finally:
+        _SAVED.reset(token)
 
 
 def can_draw() -> bool:
@@ -87,6 +143,9 @@ def to_svg(drawn: Figure, name: str) -> str:
     """Return `drawn` as an element named `name` for those who do not see it."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
+    saved = _SAVED.get()
+    if saved is not None:
+        saved.save(drawn, name)
     written = io.StringIO()
     FigureCanvasSVG(drawn).print_svg(written)
     root = ET.fromstring(written.getvalue())  # noqa: S314  # Matplotlib's own

@@ -1,9 +1,14 @@
-"""One table, shown on a terminal or written as Markdown. Numbers come in finished, as text."""
+"""One table, for a terminal or as Markdown, LaTeX or CSV. Numbers come in finished, as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import csv
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from io import StringIO
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from fairjudge.text.printable import printable
@@ -11,6 +16,8 @@ from fairjudge.text.printable import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
+TableFormat: TypeAlias = Literal["text", "markdown", "latex", "csv"]
+TABLE_FORMAT: ContextVar[TableFormat] = ContextVar("how tables are printed", default="text")
 Align: TypeAlias = Literal["left", "right"]
 
 
@@ -54,8 +61,6 @@ def terminal_width() -> int:
 
 def to_text(table: TextTable, *, width: int | None = None) -> str:
     """Return what `print_table` shows, without colours."""
-    from io import StringIO
-
     from rich.console import Console
 
     into = StringIO()
@@ -73,7 +78,11 @@ def to_text(table: TextTable, *, width: int | None = None) -> str:
 
 
 def print_table(table: TextTable) -> None:
-    """Show `table` on standard output, as wide as the terminal; nothing in it is markup."""
+    """Show `table` on standard output, in `TABLE_FORMAT`; as text it is as wide as the terminal."""
+    write = WRITERS.get(TABLE_FORMAT.get())
+    if write is not None:
+        sys.stdout.write(f"{write(table)}\n")
+        return
     from rich.console import Console
 
     _show(table, Console(highlight=False))
@@ -182,3 +191,68 @@ def _cell(text: str) -> str:
     for mark, escaped in (("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("](", "]\\(")):
         text = text.replace(mark, escaped)
     return " ".join(printable(text).split())
+
+
+def to_csv(table: TextTable) -> str:
+    """Return `table` as CSV after a line with its title; notes are left out.
+
+    A cell that a spreadsheet would take for a formula begins with an apostrophe.
+    """
+    into = StringIO()
+    writer = csv.writer(into, lineterminator="\n")
+    writer.writerow(column.heading for column in table.columns)
+    writer.writerows([_no_formula(printable(cell)) for cell in row] for row in table.rows)
+    return f"# {printable(table.title)}\n{into.getvalue()}"
+
+
+def _no_formula(cell: str) -> str:
+    number = re.fullmatch(r"[-+]?[\d.,%]*", cell) is not None
+    return f"'{cell}" if cell[:1] in {"=", "+", "-", "@"} and not number else cell
+
+
+def to_latex(table: TextTable) -> str:
+    r"""Return `table` as a LaTeX float with the rules of the package booktabs."""
+    align = "".join("r" if column.align == "right" else "l" for column in table.columns)
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_latex(table.title)}}}",
+        rf"\begin{{tabular}}{{{align}}}",
+        r"\toprule",
+        _latex_row([column.heading for column in table.columns]),
+        r"\midrule",
+        *map(_latex_row, table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        *(rf"\par\footnotesize {_latex(note)}" for note in table.notes),
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    return " & ".join(map(_latex, cells)) + r" \\"
+
+
+_LATEX = {
+    **{mark: rf"\{mark}" for mark in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "[": "{[}",  # after a row's end it would open an optional argument
+}
+
+
+def _latex(text: str) -> str:
+    """Return `text` on one line, with nothing in it that is a command."""
+    return " ".join("".join(_LATEX.get(mark, mark) for mark in printable(text)).split())
+
+
+WRITERS: Mapping[TableFormat, Callable[[TextTable], str]] = {
+    "markdown": to_markdown,
+    "latex": to_latex,
+    "csv": to_csv,
+}
+"""How a table is written in each format but that of a terminal."""

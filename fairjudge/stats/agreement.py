@@ -1,4 +1,4 @@
-"""Agreement of ratings: raw, Cohen's kappa (weighted or not) and Krippendorff's alpha.
+"""Agreement of ratings: raw, Cohen's kappa (weighted or not), Randolph's, Krippendorff's alpha.
 
 Each measure comes twice: as a number, and as a function of the documents' multiplicities that
 `fairjudge.stats.bootstrap.bootstrap` takes.
@@ -22,7 +22,7 @@ from fairjudge.stats._arrays import (
     same_length,
     vector,
 )
-from fairjudge.stats.bootstrap import WeightedStatistic, divide
+from fairjudge.stats.bootstrap import WeightedStatistic, divide, weighted_mean
 from fairjudge.text.counting import pluralize
 
 KappaWeights: TypeAlias = Literal["none", "linear", "quadratic"]
@@ -147,6 +147,57 @@ def weighted_alpha(
         return alpha
 
     return _in_chunks(statistic, 3 * k * k)
+
+
+def randolph_kappa(
+    ratings: FloatArray, present: BoolArray, *, n_categories: int
+) -> float | Undefined:
+    """Return Randolph's free-marginal kappa of any number of raters, in [-1/(k - 1), 1].
+
+    kappa = (P - 1/k) / (1 - 1/k), with P the mean over items of the share of pairs of raters that
+    agree, and k = `n_categories` that raters may choose from (Randolph 2005, "Free-marginal
+    multirater kappa"): chance is 1/k, however often a category was chosen. Items with fewer than
+    two ratings are excluded.
+
+    Parameters
+    ----------
+    ratings, present : arrays of shape (n_items, n_raters)
+        A rating counts where `present` is true.
+
+    Returns
+    -------
+    float or Undefined
+        Undefined where no item has two ratings.
+    """
+    _check_ratings(ratings, present)
+    if not np.any(present.sum(axis=1) >= 2):
+        return Undefined(why="no item has two ratings")
+    statistic = weighted_randolph(ratings, present, n_categories=n_categories)
+    return float(statistic(np.ones((1, len(ratings))))[0])
+
+
+def weighted_randolph(
+    ratings: FloatArray,
+    present: BoolArray,
+    *,
+    n_categories: int,
+    documents: Sequence[Hashable] | None = None,
+) -> WeightedStatistic:
+    """Return Randolph's kappa as a function of the documents' multiplicities."""
+    if n_categories < 2:
+        raise StatisticsError(f"expected two categories or more, got {n_categories!r}")
+    coded, n_documents = document_codes(documents, len(ratings))
+    raters = present.sum(axis=1)
+    counts = [
+        np.where(present & (ratings == value), 1, 0).sum(axis=1)
+        for value in _categories(ratings[present])
+    ]
+    agreeing = sum((count * (count - 1) for count in counts), np.zeros(len(ratings)))
+    pairs = np.maximum(raters * (raters - 1), 1)
+    here = raters >= 2
+    observed = weighted_mean((agreeing / pairs)[here], coded[here], n_documents)
+    chance = 1.0 / n_categories
+    return lambda draws: (observed(draws) - chance) / (1.0 - chance)
 
 
 def _check_ratings(ratings: FloatArray, present: BoolArray) -> None:

@@ -45,7 +45,7 @@ def run(*arguments):
 def test_json_holds_what_the_table_shows(files):
     folder, judgements, labels = files
     arguments = ("calibrate", judgements, "--labels", labels, "--resamples", 200)
-    shown = run(*arguments, "--json", folder / "out.json", "--markdown", folder / "out.md")
+    shown = run(*arguments, "--json", folder / "out.json")
     assert shown.exit_code == 0, shown.output
     report = json.loads((folder / "out.json").read_text("utf-8"))
     (group,) = report["groups"]
@@ -53,7 +53,7 @@ def test_json_holds_what_the_table_shows(files):
     kendall = group["agreement"]["pooled"]["kendall"]
     text = f"{kendall['value']:.2f} [{kendall['low']:.2f}, {kendall['high']:.2f}]"
     assert text in shown.output
-    assert text in (folder / "out.md").read_text("utf-8")
+    assert text in run("--tables", "markdown", *arguments).stdout
     assert "Unscored: 1 refused." in shown.output
     assert report["signature"]["resamples"] == 200
     printed = run(*arguments, "--json", "-")
@@ -145,11 +145,10 @@ def test_a_worthless_judge_looks_worthless_at_first_sight(files):
     # About the same score for every item, as a very small chat model gives.
     noise = ({**row, "value": int(rng.choice([4, 5], p=[0.9, 0.1]))} for row in rows)
     worthless.write_text("".join(json.dumps(row) + "\n" for row in noise), "utf-8")
-    done = run(
-        "calibrate", worthless, "--labels", labels, "--resamples", 200, "--markdown", folder / "m"
-    )
-    assert done.exit_code == 0, done.output
-    for text in (done.output, (folder / "m").read_text("utf-8")):
+    words = ("calibrate", worthless, "--labels", labels, "--resamples", 200)
+    for done in (run(*words), run("--tables", "markdown", *words)):
+        assert done.exit_code == 0, done.output
+        text = done.stdout
         first_lines = " ".join(text.splitlines()[:8])
         assert "Summary" in first_lines
         assert "No significant correlation with the human labels (95 % CI includes 0)" in " ".join(

@@ -245,6 +245,24 @@ def test_overall_over_two_reports(tmp_path):
     assert found["c"]["why"] == "no score on other"
 
 
+def test_mean_of_several_scorers_by_a_measure_of_shares(tmp_path):
+    """FairSumm's Table 2: reports of one data set, averaged as they are."""
+    files = []
+    for name, values in (("ngram", (34.47, 51.0)), ("bert", (38.73, 70.0)), ("bart", (58.93, 74))):
+        systems = {system: {"bur": {"value": v}} for system, v in zip("ab", values, strict=True)}
+        files.append(tmp_path / f"{name}.json")
+        files[-1].write_text(json.dumps({"measure": "proportional", "systems": systems}))
+    words = ["fairness", "overall", *map(str, files), "--measure", "bur", "--scaling", "none"]
+    done = CliRunner().invoke(app, [*words, "--json", "-"])
+    assert done.exit_code == 0, done.output
+    report = json.loads(done.stdout)
+    assert report["scaling"] == "none"
+    assert report["systems"]["a"]["value"] == pytest.approx(44.043, abs=1e-3)
+    shown = CliRunner().invoke(app, words).output
+    assert "a is the fairest of 2 systems by the mean of the reports (44.043)" in shown
+    assert "Mean bur over reports" in shown
+
+
 def test_agreement_of_two_scorers(tmp_path):
     systems = {name: (0.1, place / 10) for place, name in enumerate("abcd")}
     samples = [(f"e{i}", "a", i / 10) for i in range(8)]

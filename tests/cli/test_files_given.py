@@ -57,7 +57,6 @@ COMMANDS = {
     ),
     "calibrate --save": ("calibrate", "x", "--labels", "IN", "--save", "OUT"),
     "calibrate --html": ("calibrate", "x", "--labels", "IN", "--html", "OUT"),
-    "calibrate --markdown": ("calibrate", "IN", "--labels", "x", "--markdown", "OUT"),
     "calibrate --json": ("calibrate", "IN", "--labels", "x", "--json", "OUT"),
     "align --json": (
         "align", "--references", "x", "--summaries", "y", "--labels", "IN", "--aspect", "a",

@@ -50,3 +50,29 @@ def test_a_data_set_on_which_all_are_alike_tells_nothing():
     alone = overall({"x": {"a": 1.0}})
     assert isinstance(alone["a"], Undefined)
     assert overall({}) == {}
+
+
+# FairSumm's Table 10 on Yelp: BUR, UER by N-gramScore, BERTScore, BARTScore; printed averages.
+TABLE_10 = {
+    "Alpaca": ((34.47, 38.73, 58.93), 44.04, (3.71, 5.52, 6.11), 5.11),
+    "llama-2-chat 7B": ((16.67, 47.60, 61.00), 41.76, (2.71, 3.09, 4.97), 3.59),
+    "llama-2-chat 13B": ((21.80, 29.40, 57.40), 36.20, (3.02, 2.81, 4.76), 3.53),
+}
+
+
+def test_unscaled_it_is_the_mean_of_three_scorers_of_fairsumms_table_2():
+    scorers = ("ngram", "bert", "bart")
+    for values, printed in ((0, 1), (2, 3)):
+        scores = {
+            name: {system: row[values][place] for system, row in TABLE_10.items()}
+            for place, name in enumerate(scorers)
+        }
+        found = overall(scores, scaling="none")
+        for system, row in TABLE_10.items():
+            assert found[system].value == pytest.approx(row[printed], abs=0.0051)
+            assert found[system].normalised == dict(zip(scorers, row[values], strict=True))
+
+
+def test_unscaled_equal_scores_count():
+    found = overall({"one": {"a": 2.0, "b": 2.0}, "other": {"a": 1.0, "b": 3.0}}, scaling="none")
+    assert {name: score.value for name, score in found.items()} == {"a": 1.5, "b": 2.5}

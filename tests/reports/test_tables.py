@@ -1,8 +1,19 @@
 """Tables on a terminal: what fits, what wraps between words, and what is left out by name."""
 
+import csv
+import io
+
 import pytest
 
-from fairjudge.reports.tables import TextTable, columns, print_table
+from fairjudge.reports.tables import (
+    TABLE_FORMAT,
+    WRITERS,
+    TextTable,
+    columns,
+    print_table,
+    to_csv,
+    to_latex,
+)
 
 
 def shown(capsys, monkeypatch, table, width):
@@ -40,3 +51,44 @@ def test_what_has_no_room_is_named(capsys, monkeypatch):
 def test_a_word_longer_than_the_terminal_is_broken_as_nothing_else_can_be(capsys, monkeypatch):
     table = TextTable(title="t", columns=columns("system"), rows=(("x" * 50,),))
     assert shown(capsys, monkeypatch, table, 40).count("x") == 50
+
+
+ODD = TextTable(
+    title="50 % of A & B",
+    columns=columns("system_1", "share", numbers=("share",)),
+    rows=(("[x] \\input{y} ~ ^ {z} #1", "-0.5"), ("=HYPERLINK(1)", "$3 <b>"), ('a,b\n"c"', "")),
+    notes=("1 of 3 excluded.",),
+)
+
+
+def test_latex_compiles_as_text_whatever_the_cells_hold():
+    text = to_latex(ODD)
+    assert r"\caption{50 \% of A \& B}" in text
+    assert r"system\_1 & share \\" in text
+    assert (
+        r"{[}x] \textbackslash{}input\{y\} \textasciitilde{} \textasciicircum{} \{z\} \#1" in text
+    )
+    assert r"\$3 \textless{}b\textgreater{}" in text
+    assert r"\begin{tabular}{lr}" in text
+    assert r"\par\footnotesize 1 of 3 excluded." in text
+    rows = text.split(r"\midrule")[1].split(r"\bottomrule")[0].strip().splitlines()
+    assert len(rows) == len(ODD.rows)  # a line break in a cell breaks no row
+
+
+def test_csv_is_read_back_and_holds_no_formula():
+    title, _, body = to_csv(ODD).partition("\n")
+    assert title == "# 50 % of A & B"
+    head, *rows = csv.reader(io.StringIO(body))
+    assert head == ["system_1", "share"]
+    assert [row[0] for row in rows] == [ODD.rows[0][0], "'=HYPERLINK(1)", 'a,b\n"c"']
+    assert rows[0][1] == "-0.5"
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex", "csv"])
+def test_a_table_is_printed_in_the_format_that_is_set(capsys, form):
+    token = TABLE_FORMAT.set(form)
+    try:
+        print_table(ODD)
+    finally:
+        TABLE_FORMAT.reset(token)
+    assert capsys.readouterr().out == f"{WRITERS[form](ODD)}\n"

@@ -14,6 +14,7 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats.agreement import (
     cohen_kappa,
     krippendorff_alpha,
+    randolph_kappa,
     raw_agreement,
     weighted_alpha,
     weighted_kappa,
@@ -175,3 +176,32 @@ def test_200_distinct_values_are_categories_still():
     assert cohen_kappa(values, values) == pytest.approx(1.0)
     more = np.arange(201.0)
     assert cohen_kappa(more, more) == Undefined(why="201 distinct values are no categories")
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_randolphs_kappa_is_the_mean_over_pairs_of_raters_at_even_chance(k):
+    """By its definition, pair by pair; raters are missing here and there."""
+    rng = np.random.default_rng(k)
+    ratings = rng.integers(1, k + 1, size=(40, 4)).astype(float)
+    present = rng.random(ratings.shape) < 0.8
+    shares = []
+    for row, here in zip(ratings, present, strict=True):
+        values = row[here]
+        pairs = [(a, b) for a in range(values.size) for b in range(a)]
+        if pairs:
+            shares.append(np.mean([values[a] == values[b] for a, b in pairs]))
+    expected = (np.mean(shares) - 1 / k) / (1 - 1 / k)
+    found = randolph_kappa(ratings, present, n_categories=k)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_randolphs_kappa_is_high_where_a_category_prevails_and_fleiss_is_not():
+    """Randolph's reason: 9 of 10 items are alike for all, and chance is no matter of prevalence."""
+    ratings = np.ones((10, 2))
+    ratings[0, 1] = 0.0
+    there = np.ones_like(ratings, dtype=bool)
+    assert randolph_kappa(ratings, there, n_categories=2) == pytest.approx(0.8)
+    assert cohen_kappa(ratings[:, 0], ratings[:, 1]) == pytest.approx(0.0)
+    alone = np.zeros_like(there)
+    alone[:, 0] = True
+    assert isinstance(randolph_kappa(ratings, alone, n_categories=2), Undefined)

@@ -1,0 +1,248 @@
+"""How evenly editors' neutral roundups cover outlets left, center and right: docs/roundups.md.
+
+    python benchmarks/roundups.py DATA FOLDER [-o docs/roundups.md]
+
+DATA holds ``clusters.jsonl.gz`` and ``summaries_editors.jsonl.gz`` of AllSides triples (Lee et al.
+2022, NeuS). What commands find is kept in FOLDER, and what is there already is not run again.
+Beside the roundups stands a contrast whose lean is known: the first sentences of one outlet, left,
+center and right by turns, as long as the roundup. About ten minutes on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from _machine import describe_machine
+
+from fairjudge.datasets import read_clusters, read_summaries
+from fairjudge.domain import Summary
+from fairjudge.text.sentences import sentence_texts
+
+LEANINGS = ("left", "center", "right")
+SCORERS = {"embedding": "cosine similarity", "entailment": "support model"}
+SYSTEMS = {"editors": "neutral roundups", "one outlet": "one outlet's first sentences"}
+
+
+def main() -> None:
+    """Run what is missing, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs/roundups.md"))
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    run(arguments.data, arguments.folder)
+    arguments.output.write_text(page(arguments.folder), encoding="utf-8")
+    print(f"{describe_machine()}; written: {arguments.output}")
+
+
+def run(data: Path, folder: Path) -> None:
+    """Write the summaries of both systems, and ask each command once."""
+    clusters = data / "clusters.jsonl.gz"
+    written = {"editors": data / "summaries_editors.jsonl.gz", "one outlet": folder / "one.jsonl"}
+    if not written["one outlet"].exists():
+        lines = [summary.model_dump_json() for summary in one_sided(clusters, written["editors"])]
+        written["one outlet"].write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for system, summaries in written.items():
+        for scorer in SCORERS:
+            words = ["fairness", "coverage", str(clusters), "--summaries", str(summaries)]
+            words += ["--attribute", "leaning", "--scorer", scorer, "-q"]
+            ask(words, folder / f"{scorer} {system}.json")
+        words = ["judge", "--references", str(clusters), "--summaries", str(summaries)]
+        words += ["--aspect", "balance", "--backend", "local", "-q"]
+        ask(
+            [*words, "-o", str(folder / f"balance {system}.jsonl")],
+            folder / f"balance {system}.json",
+        )
+        pair = [str(folder / f"{scorer} {system}.json") for scorer in SCORERS]
+        ask(["fairness", "agreement", *pair], folder / f"agreement {system}.json")
+
+
+def ask(words: list[str], target: Path) -> None:
+    """Run a command of FairJudge with ``--json``, unless its result is there."""
+    if not target.exists():
+        command = [sys.executable, "-m", "fairjudge", *words, "--json", str(target)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def one_sided(clusters: Path, editors: Path) -> Iterator[Summary]:
+    """Yield the first sentences of one article of each cluster, up to the roundup's length."""
+    lengths = {one.eid: len(one.text.split()) for one in read_summaries(editors).records}
+    for cluster, leaning in zip(read_clusters(clusters).records, cycle(LEANINGS), strict=False):
+        (article,) = (one for one in cluster.articles if one.attributes["leaning"] == leaning)
+        sentences: list[str] = []
+        for sentence in sentence_texts(article.content):
+            if sentences and len(" ".join(sentences).split()) >= lengths[cluster.eid]:
+                break
+            sentences.append(sentence)
+        yield Summary(eid=cluster.eid, system="one outlet", text=" ".join(sentences))
+
+
+def page(folder: Path) -> str:
+    """Return the page."""
+    reports = {
+        (scorer, system): read(folder / f"{scorer} {system}.json")
+        for scorer in SCORERS
+        for system in SYSTEMS
+    }
+    return "\n".join(
+        [
+            *opening(reports),
+            *coverage_rows(reports),
+            *least_rows(reports),
+            *agreement_rows(folder),
+            *balance_rows(folder),
+            *conclusion(reports),
+        ]
+    )
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the JSON of a command."""
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+def figures(report: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a report holds of its one system."""
+    (found,) = report["systems"].values()
+    return found
+
+
+def interval(found: Mapping[str, Any]) -> str:
+    """Return a value with its 95 % interval."""
+    return f"{found['value']:.4f} [{found['low']:.4f}, {found['high']:.4f}]"
+
+
+def prose(text: str) -> list[str]:
+    """Return a paragraph, or a list item, in lines of the page's width."""
+    later = "  " if text.startswith("- ") else ""
+    return textwrap.wrap(" ".join(text.split()), 108, subsequent_indent=later)
+
+
+def opening(reports: Mapping[tuple[str, str], Any]) -> list[str]:
+    """Return the head of the page."""
+    n = figures(reports["embedding", "editors"])["n"]
+    text = f"""AllSides publishes, for {n} events here, an article of an outlet rated left, one
+        rated center and one rated right, and a neutral roundup by its editors (Lee et al. 2022,
+        NeuS; excerpts of a few sentences). Are the three covered alike by the roundups? Beside them
+        stands a contrast whose lean is known: the first sentences of one of the three outlets,
+        left, center and right by turns, as long as the roundup."""
+    head = "# Case: do neutral roundups cover left, center and right alike?"
+    return [head, "", "<!-- written by benchmarks/roundups.py -->", "", *prose(text), ""]
+
+
+def coverage_rows(reports: Mapping[tuple[str, str], Any]) -> list[str]:
+    """Return the table of measures by scorer and system."""
+    lines = [
+        "## Equal Coverage and Coverage Parity",
+        "",
+        "| summaries | support by | Equal Coverage | Coverage Parity | left | center | right |",
+        "|---|---|--:|--:|--:|--:|--:|",
+    ]
+    for system, shown in SYSTEMS.items():
+        for scorer, how in SCORERS.items():
+            found = figures(reports[scorer, system])
+            differences = [found["coverage_by_value"][one]["difference"] for one in LEANINGS]
+            by_value = [f"{one['value']:+.4f} (p {one['p_holm']:.2f})" for one in differences]
+            cells = [shown, how, interval(found["equal_coverage"])]
+            cells += [interval(found["coverage_parity"]), *by_value]
+            lines.append(f"| {' | '.join(cells)} |")
+    text = """The last columns are the mean difference of a leaning's coverage to that of all three
+        (p by Holm); 0 is fair everywhere. With one document of each leaning no single set can be
+        called unfair, so R_EC is left out."""
+    return [*lines, "", *prose(text), ""]
+
+
+def least_rows(reports: Mapping[tuple[str, str], Any]) -> list[str]:
+    """Return how often each leaning is covered least, and how often both scorers say the same."""
+    lines = ["| summaries | support by | left least | center least | right least |"]
+    lines += ["|---|---|--:|--:|--:|"]
+    same = {}
+    for system, shown in SYSTEMS.items():
+        least = {scorer: least_covered(reports[scorer, system]) for scorer in SCORERS}
+        for scorer, how in SCORERS.items():
+            counts = Counter(least[scorer].values())
+            shares = [f"{counts[leaning] / len(least[scorer]):.3f}" for leaning in LEANINGS]
+            lines.append(f"| {shown} | {how} | {' | '.join(shares)} |")
+        first, second = least.values()
+        same[system] = 100 * sum(first[eid] == second[eid] for eid in first) / len(first)
+    text = f"""Both scorers name the same outlet as covered least in {same["editors"]:.0f} % of the
+        roundups and {same["one outlet"]:.0f} % of the contrast (33 % by chance)."""
+    return [*lines, "", *prose(text), ""]
+
+
+def least_covered(report: Mapping[str, Any]) -> dict[str, str]:
+    """Return the leaning that each event's summary covers least."""
+    found = {}
+    for sample in report["samples"]:
+        coverage = {value: one["coverage"] for value, one in sample["by_value"].items()}
+        found[sample["eid"]] = min(coverage, key=lambda value: coverage[value])
+    return found
+
+
+def agreement_rows(folder: Path) -> list[str]:
+    """Return the correlation of Equal Coverage by both scorers."""
+    lines = ["## What the measures agree on", ""]
+    for system, shown in SYSTEMS.items():
+        found = read(folder / f"agreement {system}.json")["equal_coverage"]
+        lines += prose(
+            f"""- Equal Coverage by both scorers, {shown}: Spearman {found["value"]:.2f}
+            [{found["low"]:.2f}, {found["high"]:.2f}] over {found["n"]} events."""
+        )
+    return lines
+
+
+def balance_rows(folder: Path) -> list[str]:
+    """Return in how many events the roundup is the more balanced."""
+    values: list[dict[str, float]] = []
+    for system in SYSTEMS:
+        rows = (folder / f"balance {system}.jsonl").read_text("utf-8").splitlines()
+        judged = [json.loads(row) for row in rows]
+        values.append({row["eid"]: row["value"] for row in judged if row.get("value") is not None})
+    both = values[0].keys() & values[1].keys()
+    higher = sum(values[0][eid] > values[1][eid] for eid in both)
+    text = f"""- Balance (how far the source that is covered least is covered): the roundup is above
+        the contrast in {higher} of {len(both)} events ({100 * higher / len(both):.0f} %)."""
+    return [*prose(text), ""]
+
+
+def conclusion(reports: Mapping[tuple[str, str], Any]) -> list[str]:
+    """Return what the figures bear out, by rule."""
+    lines = ["## What may be concluded", ""]
+    for scorer, how in SCORERS.items():
+        by_value = figures(reports[scorer, "editors"])["coverage_by_value"]
+        found = {leaning: by_value[leaning]["difference"] for leaning in LEANINGS}
+        significant = [
+            f"{leaning} ({one['value']:+.4f})"
+            for leaning, one in found.items()
+            if one["p_holm"] < 0.05
+        ]
+        verdict = ", ".join(significant) or "none"
+        lines += prose(f"- By {how}, leanings whose coverage differs significantly: {verdict}.")
+    unequal = {key: figures(report)["equal_coverage"]["value"] for key, report in reports.items()}
+    ratios = [unequal[scorer, "one outlet"] / unequal[scorer, "editors"] for scorer in SCORERS]
+    lines += prose(
+        f"""- The contrast is {ratios[0]:.1f} and {ratios[1]:.1f} times as unequal within an event,
+        by the two scorers. Its mean differences say nothing of that, since its lean changes by
+        turns: Coverage Parity asks whether one leaning is favoured throughout, Equal Coverage how
+        unequal single events are."""
+    )
+    lines += prose(
+        """- The articles are excerpts: what these leave out is not counted against a roundup, and
+        coverage of an article's sentences is no judgement of its framing."""
+    )
+    return [*lines, ""]
+
+
+if __name__ == "__main__":
+    main()
