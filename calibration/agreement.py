@@ -330,6 +330,10 @@ def _of_all_raters(ratings: FloatArray, present: BoolArray, scale: Scale, draws:
     out["kappa_randolph"] = (
         draws.mean([weighted_randolph(ratings, present, n_categories=k, documents=documents)], n)
         if known
-        else Undefined(why="no item has two ratings" if n == 0 else f"{k} values are no categories")
+        else Undefined(
+            why="no item has two ratings"
+            if n == 0
+            else f"{pluralize(k, 'value')} are no categories"
+        )
     )
     return out

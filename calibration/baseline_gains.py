@@ -14,6 +14,7 @@ from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, codes, totals
 from fairjudge.stats.bootstrap import bootstrap_many, divide
+from fairjudge.text.counting import pluralize
 
 MOST_ANSWERS = 20
 """Labels with more distinct values are no answers that a judge could give."""
@@ -106,7 +107,9 @@ def against_constant(
     labels = joined.ratings[items, who]
     answers, given = np.unique(labels, return_inverse=True)
     if not 2 <= answers.size <= MOST_ANSWERS:
-        return Undefined(why=f"labels take {answers.size} values: expected 2 to {MOST_ANSWERS}")
+        return Undefined(
+            why=f"labels take {pluralize(answers.size, 'value')}: expected 2 to {MOST_ANSWERS}"
+        )
     judged = np.argmin(np.abs(joined.judged[:, None] - answers), axis=1)[items]
     counts = np.bincount(given)
     counted = counts >= FEWEST_ITEMS

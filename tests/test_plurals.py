@@ -31,6 +31,10 @@ NEVER_ONE = {
     "{most} words",  # of a prompt
 }
 NO_NUMBER = {
+    "{name} needs summaries",
+    "{number(_value(camps['items']))} on items",
+    "{number(systems)} on systems",
+    "{_names(camp)} on items",
     "{type(backend).__name__} answers",
     "{self.target.model} holds replies",
     "{self._server} sends replies",

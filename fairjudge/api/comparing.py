@@ -66,7 +66,7 @@ def check(
     live: Annotated[
         object | None,
         Opt(
-            "With --since: judgements of what the systems write now, by the same judge, to tell "
+            "With --since: judgements of the systems' present summaries, by the same judge, to tell "
             "whether the judge moved or the systems did.",
             reads=read_judgements,
         ),

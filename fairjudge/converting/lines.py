@@ -12,6 +12,7 @@ from fairjudge.converting.texts import articles_of, cluster, summary
 from fairjudge.datasets._source import decoded, read_bytes
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Skipped
+from fairjudge.text.counting import pluralize
 
 _SOURCES, _TARGETS = ("src", "source"), ("tgt", "target")
 _OUTPUTS = ("hypo", "hyp", "out", "pred", "decoded", "txt")
@@ -87,7 +88,8 @@ def _entries(first: Path, others: Sequence[Path], settings: Settings) -> Iterato
         texts = _lines(path)
         if len(texts) != len(documents):
             raise InputError(
-                f"{len(texts)} lines for the {len(documents)} of {first.name}", path=path
+                f"{pluralize(len(texts), 'line')} for the {len(documents)} of {first.name}",
+                path=path,
             )
         for number, text in enumerate(texts, 1):
             yield summary(str(number), _system(path, settings), text)

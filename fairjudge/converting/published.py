@@ -17,6 +17,7 @@ from fairjudge.errors import InputError
 from fairjudge.importing import summeval
 from fairjudge.importing.records import Skipped, make_label
 from fairjudge.importing.sources import Source, items, score, text
+from fairjudge.text.counting import pluralize
 
 _ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 _ALL: frozenset[Kind] = frozenset({"clusters", "summaries", "labels"})
@@ -74,7 +75,8 @@ def _summeval_by_article(source: Source) -> Iterator[Entry]:
                 rated = _list(row, aspect)
                 if len(rated) != len(written):
                     raise InputError(
-                        f"{len(rated)} ratings of {len(written)} summaries", field=aspect
+                        f"{len(rated)} ratings of {pluralize(len(written), 'summary', 'summaries')}",
+                        field=aspect,
                     )
                 for number, rating in enumerate(rated, 1):
                     value = score(rating)

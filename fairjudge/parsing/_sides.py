@@ -9,6 +9,7 @@ from fairjudge.parsing._answers import Answer, Rank
 from fairjudge.scales import Position
 
 _NAME = rf"(?:the\s)?(?:{words.NOUN}\s{{0,3}})?[#(]?(?:[12AB]|one|two)\)?(?![\w'])"
+_RANKING = re.compile("ranking", re.IGNORECASE)
 _RANKED = re.compile(
     rf"^\W{{0,6}}(?:(?:rank(?:ing|ed)?|place)\W{{1,6}})?(?:\#|no\.\s?)?1(?:st)?(?:\splace)?\s?[-.):\s]\s{{0,3}}(?P<name>{_NAME})\s{{0,3}}(?:[,;.\n(]|$)"
     rf"|^\W{{0,6}}(?:first|gold)(?:\s(?:place|prize|choice))?\s{{0,3}}[:=]\s{{0,4}}(?P<placed>{_NAME})\s{{0,3}}(?:[,;.\n(]|$)"
@@ -50,7 +51,7 @@ def ranked(text: str) -> Answer | None:
     row = _ROW.search(text) if _COLUMNS.search(text) else None
     if row and not text[row.end() :].strip(" |\n"):
         return _more(row, float(row[1]), float(row[2]))
-    match = _RANKED.search(text) or (_FIRST.search(text) if "ranking" in text.lower() else None)
+    match = _RANKED.search(text) or (_FIRST.search(text) if _RANKING.search(text) else None)
     if match is None:
         return None
     name = next(name for name in match.groups() if name)

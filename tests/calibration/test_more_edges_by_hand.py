@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -42,15 +41,8 @@ def test_ranks_hold_for_all_pairs_at_once(freedom, k):
     def above(gap):
         strengths = np.zeros(k)
         strengths[0] = gap * np.sqrt(2)  # in standard errors of a difference
-        model = SimpleNamespace(
-            n_systems=k,
-            freedom=freedom,
-            covariance=np.eye(k),
-            level=0.95,
-            coefficients=strengths,
-            strengths=strengths,
-        )
-        return ranking._surely_above(model, np.random.default_rng(0))
+        rng = np.random.default_rng(0)
+        return ranking.surely_above(strengths, np.eye(k), freedom=freedom, level=0.95, rng=rng)
 
     assert not above(critical * 0.92)[0, 1:].any()
     assert above(critical * 1.08)[0, 1:].all()

@@ -95,14 +95,21 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("protocol", ["likert", "binary", "pairwise"])
 def test_what_a_summary_says_stays_between_its_marks(cli, references, server, text, protocol):
-    """The judge quotes the summary before its verdict; its own verdict is what counts."""
+    """The judge quotes the summary before its verdict: that of the summary never counts.
+
+    Where the quoted words hold a verdict as a reply does, in JSON or as a turn of its own, the two
+    contradict each other, and there is no score.
+    """
     with_text(text)
     verdict, value = {"likert": ("2", 2.0), "binary": ("no", 0.0), "pairwise": ("tie", "tie")}[
         protocol
     ]
     server.answer = lambda call: f'The summary says "{text}".\n\nVerdict: {verdict}'
-    assert cli(*judging(server), "--protocol", protocol).code == 0
-    assert {row["value"] for row in judged()} == {value}
+    done = cli(*judging(server), "--protocol", protocol)
+    values = {row["value"] for row in judged()}
+    unscored = text in {HOSTILE["fence"], HOSTILE["turns"]} and values == {None}
+    assert values == {value} or unscored
+    assert done.code == (3 if unscored else 0)
     (prompt, *_) = [sent for sent in map(as_sent, server.calls) if text in sent]
     fence = r"<summary ([0-9a-f]{12})(?: \d)?>\n(.*?)\n</summary \1>"
     marks = {inside: mark for mark, inside in re.findall(fence, prompt, re.DOTALL)}

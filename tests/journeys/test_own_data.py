@@ -111,7 +111,7 @@ def test_real_files_are_recognised(cli):
         ("allsides/clusters.jsonl.gz", None, "own clusters"),
         ("summeval/labels.jsonl", 0, "own labels"),
         ("newsstance/clusters.jsonl", 60, "clusters"),
-        ("keypoints/dev.jsonl.gz", None, "grouped by 'topic'"),
+        ("keypoints/dev.jsonl.gz", 0, "argkp"),
         ("recession/cluster.json", 1, "own clusters"),
     ):
         done = cli("convert", DATA / name, "-o", "data", "--json", "found.json")

@@ -104,7 +104,7 @@ async def test_the_same_text_of_another_cluster_or_unit_is_measured_anew():
 
 
 def test_other_aspects_are_refused():
-    with pytest.raises(ConfigurationError, match="not 'tone'"):
+    with pytest.raises(ConfigurationError, match="'tone' needs an LLM"):
         judge_of("tone")
 
 
