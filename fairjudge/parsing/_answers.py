@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -33,13 +34,7 @@ _NUMBER = re.compile(
 _BEGINS = re.compile(rf"[-+\d]|(?:{_WORD})\b", re.IGNORECASE)
 _GLYPHS = re.compile(r"(?P<full>★(?:\s?★){0,99})(?P<half>\s?½)?(?P<empty>(?:\s?☆){0,99})")
 _SUMMARY = rf"(?:(?:the|le|la|el|il|o|die)\s{{1,3}})?{words.NOUN}"
-_TIE = (
-    r"(?:it'?s\s{1,3}|it\s{1,3}is\s{1,3})?(?:a\s{1,3})?(?:tied?|draw|toss-up|neither|no\s{1,3}preference|equal(?:ly\s{1,3}\w+)?"
-    r"|(?:they\s{1,3}are\s{1,3}|both\s{1,3}(?:are\s{1,3})?(?:summaries\s{1,3}are\s{1,3})?)(?:equal(?:ly\s{1,3}\w+)?|the\s{1,3}same|tied|comparable|similar)"
-    r"|both|(?:the\s{1,3})?same|no\s{1,3}(?:clear\s{1,3}|significant\s{1,3})?(?:difference|winner))\b"
-    r"|on\spar\b|(?:of\s)?(?:similar|comparable|the\ssame|equal)\s(?:overall\s)?quality\b"
-    rf"|(?:{words.TIE})"
-)
+_TIE = rf"(?:it(?:'?s|\s{{1,3}}is)\s{{1,3}})?(?:a\s{{1,3}})?{words.TIE}"
 
 
 class Rank(IntEnum):
@@ -151,7 +146,7 @@ def _pattern(scale: Scale) -> re.Pattern[str]:
     )
 
 
-def _elsewhere(answer: str, scale: Scale) -> tuple[str, ...]:
+def _elsewhere(answer: str, scale: Scale) -> Sequence[str]:
     """Return the words of other languages for `answer`, on the scale of yes and no."""
     if set(scale.answers) != {"yes", "no"}:
         return ()

@@ -30,6 +30,7 @@ from fairjudge.parsing._json import JsonValue, json_verdicts
 from fairjudge.parsing._sides import ranked
 from fairjudge.parsing._thoughts import without_reasoning
 from fairjudge.parsing._tokens import words_of
+from fairjudge.parsing._words import REVISED
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
@@ -298,13 +299,7 @@ def _is_taken_back(text: str, former: Answer, last: Answer) -> bool:
     return bool(_REVISED.search(lowered(text[max(former.end, last.end - 2_000) : last.end])))
 
 
-_REVISED = re.compile(
-    r"\b(?:actually|(?:on|upon)\s(?:\w+\s)?(?:reflection|reconsideration|thoughts?)|wait|hmm+"
-    r"|correct(?:ion|ed|ing)|scratch\sthat|rather|no,|no\s(?=\w)|sorry|edit|update[ds]?|revis\w+|make\s(?:that|it)"
-    r"|clos(?:er|e)\s(?:look|reading|inspection)|reconsider\w*|re-?(?:read|check|evaluat|think)\w*"
-    r"|chang\w+|adjust\w*|lower(?:ed|ing)?|rais(?:e|ed|ing)|downgrad\w+|mistaken|overlooked"
-    r"|settl(?:e|ed)|after\schecking|however,?\ssince)\b"
-)
+_REVISED = re.compile(rf"\b{REVISED}\b")
 
 
 def _is_settled(answer: Answer, found: list[Answer], text: str, scale: Scale) -> bool:
