@@ -13,7 +13,7 @@ import unicodedata
 from fairjudge.parsing._words import SIGNS
 
 _TABLE = str.maketrans({sign: plain for plain, signs in SIGNS.items() for sign in signs})
-_SIGNS = frozenset("★☆⭐🌟✭✩✰🥇🥈")
+_SIGNS = frozenset("★☆⭐🌟✭✩✰🥇🥈☑")
 _KEYCAP = "\u20e3"
 
 _QUOTE = re.compile(r'"([^"\n]{0,4000})"')

@@ -15,7 +15,6 @@ from functools import cache
 
 from fairjudge.domain import Unscored, UnscoredReason
 from fairjudge.parsing._answers import Answer, Problem, Rank, answer_at
-from fairjudge.parsing._boxes import BOXED, in_box, ticked
 from fairjudge.parsing._clean import (
     blank,
     blank_all,
@@ -102,6 +101,9 @@ def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> R
     return Reading(value=answer.value, start=answer.start, end=answer.end)
 
 
+_TICKED = r"\s?(?:[☑☒●◉]|\[[xX✓✔]\]|\([xX✓✔•]\))"
+_UNTICKED = rf"(?:\[\s?\]|\(\s?\)|[☐○◯⬜])(?:(?!{_TICKED})[^\n])*"
+_BOXES = re.compile(rf"{_TICKED}|{_UNTICKED}")
 _ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
 _FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 
@@ -109,10 +111,7 @@ _FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
     """Return every statement of a reply; places are those of the reply."""
     found: list[Answer] = []
-    if boxes := ticked(thought):
-        found += [in_box(boxes, scale)]
-        thought = blank_all(BOXED, thought)
-    text = normalised(thought)
+    text = normalised(_as_ticked(thought))
     for one in json_verdicts(thought, aspect=aspect, kind=scale.kind):
         if one.verdicts and not _is_about(text, one.start, one.end):
             found += _from_json(one, thought, scale)
@@ -136,6 +135,16 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
     return found
 
 
+def _as_ticked(text: str) -> str:
+    """Leave, of two or more boxes before answers, those that are ticked, each on its own line."""
+    boxes = list(_BOXES.finditer(text))
+    line = text[: boxes[0].start()].rpartition("\n")[2] if boxes else ""
+    if len(boxes) < 2 or line.strip(" -*•>#") or not re.search(_TICKED, text):
+        return text
+    text = re.sub(_UNTICKED, lambda box: "\n" * len(box[0]), text)
+    return re.sub(_TICKED, lambda box: "☑".rjust(len(box[0]), "\n"), text)
+
+
 _SENTENCE = re.compile(r"(?<!e\.g)[.!?;](?=\s|$)|(?<!:)(?<!: )\n|。|\]\]|</\w+>")
 _TAG = re.compile(r"</?\w+[^<>\n]{0,40}>")
 _GOES_ON = re.compile(r"[\"'`]?\s{1,3}(?!because|since|as|due|for|out|with|and|but)[a-z]")
@@ -154,7 +163,7 @@ def _is_about(text: str, start: int, end: int) -> bool:
 
 
 _FORM = re.compile(
-    r"\[\[|\[result\]\s{0,4}|#{4}\s|\\boxed\{(?:\\text(?:bf)?\{)?"
+    r"☑\s?|\[\[|\[result\]\s{0,4}|#{4}\s|\\boxed\{(?:\\text(?:bf)?\{)?"
     r"|<(?:final_)?(?:verdict|score|rating|answer|grade|judge?ment|decision|choice|winner|result|label|preference|final)"
     r"(?:\s[^<>\n\d]{0,30}(?P<top>\d{1,4})?[\x22\x27 ]?)?>\s{0,8}",
     re.IGNORECASE,
@@ -163,7 +172,6 @@ _OPENING = re.compile(r"[(\[\"'\s]{0,3}")
 _CLOSED = re.compile(
     r"\s{0,3}(?:\n|$|</\w{1,20}>)|[\])}\"'$.,:;!]{1,9}(?:\s{0,3}</\w{1,20}>)?(?=\W|$)"
 )
-_COMPARED = re.compile(r"(?P<left>[AB12])\s?(?P<sign>>{1,3}|<{1,3}|={1,2})\s?(?P<right>[AB12])")
 
 
 def _forms(text: str, scale: Scale) -> Iterator[Answer]:
@@ -171,20 +179,12 @@ def _forms(text: str, scale: Scale) -> Iterator[Answer]:
     for match in _FORM.finditer(text):
         if match["top"] and float(match["top"]) != scale.levels[-1].value:
             continue
-        signs = _COMPARED.match(text, match.end()) if scale.kind == "pair" else None
         opening = _OPENING.match(text, match.end())
         place = opening.end() if opening else match.end()
-        answer = _by_signs(signs) if signs else answer_at(text, place, scale)
+        answer = answer_at(text, place, scale)
         closed = _CLOSED.match(text, answer.end) if answer else None
         if answer and closed and not _is_about(text, match.start(), closed.end()):
             yield replace(answer, rank=Rank.FINAL)
-
-
-def _by_signs(signs: re.Match[str]) -> Answer:
-    """Return what "A>B" in a form says."""
-    first = (signs["left"] in "A1") == (signs["sign"][0] == ">")
-    value: Position = "tie" if signs["sign"][0] == "=" else "first" if first else "second"
-    return Answer(start=signs.start(), end=signs.end(), value=value)
 
 
 _FOREIGN = re.compile(
