@@ -55,14 +55,9 @@ _IN = re.compile(r"\s(?:in|on|for|with|by|from|at)\b")
 _PARTS = re.compile("w[fxQ]{1,4}[a,]f{0,2}A")
 
 
-def statements(
-    text: str, words: Words, scale: Scale, items: list[tuple[int, int]], aspect: str
-) -> Iterator[Answer]:
-    """Yield the answers that the text states, each with its rank."""
-    yield from _Reader(text, words, scale, items, aspect.lower()).statements()
+class Statements:
+    """The answers that a text states, each with its rank; `aspect` in small letters."""
 
-
-class _Reader:
     def __init__(
         self, text: str, words: Words, scale: Scale, items: list[tuple[int, int]], aspect: str
     ) -> None:
@@ -75,7 +70,7 @@ class _Reader:
         bare = _BARE.finditer(self.kinds) if self.yes_no else ()
         self.bare = {words.answers[match.end() - 1].value for match in bare}
 
-    def statements(self) -> Iterator[Answer]:
+    def __iter__(self) -> Iterator[Answer]:
         marks = self._marks()
         yield from self._claims() if self.yes_no else ()
         for at, answer in self.words.answers.items():
@@ -220,9 +215,6 @@ class _Reader:
         ):
             return None
         begin, end = max(kept.rfind(mark) for mark in ",(|:?T-") + 1, len(kept)
-        if sign == "|":
-            row = kept.lstrip("|")
-            begin, end = len(kept) - len(row), len(kept) - len(row) + len(row.split("|")[0])
         mine = kept.rfind("I", 0, end) + 1
         begin = max(begin, mine) if re.search("[SV]", kept[mine:end]) else begin
         side = kept.rfind("A", begin, end) + 1

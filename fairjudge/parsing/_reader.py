@@ -15,19 +15,12 @@ from functools import cache
 
 from fairjudge.domain import Unscored, UnscoredReason
 from fairjudge.parsing._answers import Answer, Problem, Rank, answer_at
-from fairjudge.parsing._clean import (
-    blank,
-    blank_all,
-    first_turn,
-    lowered,
-    normalised,
-    without_quotations,
-)
+from fairjudge.parsing._clean import blank, blank_all, lowered, normalised, without_quotations
 from fairjudge.parsing._context import is_denied
-from fairjudge.parsing._grammar import statements
+from fairjudge.parsing._grammar import Statements
 from fairjudge.parsing._json import JsonValue, json_verdicts
 from fairjudge.parsing._sides import ranked
-from fairjudge.parsing._thoughts import without_reasoning
+from fairjudge.parsing._thoughts import first_turn, without_reasoning
 from fairjudge.parsing._tokens import words_of
 from fairjudge.parsing._words import REVISED
 from fairjudge.parsing.refusals import looks_like_refusal
@@ -129,7 +122,7 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
     items = sorted(span for spans in lists.values() if len(spans) > 1 for span in spans)
     fences = [match.span() for match in _FENCED.finditer(thought)]
     outside = any(thought[end:].strip() for _, end in fences[-1:])
-    for said in statements(text, words_of(text, scale), scale, items, aspect):
+    for said in Statements(text, words_of(text, scale), scale, items, aspect.lower()):
         fenced = outside and any(a <= said.start < b for a, b in fences)
         found.append(replace(said, rank=Rank.MENTIONED) if fenced else said)
     return found
