@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -130,10 +129,12 @@ def _on_scale(number: float, scale: Scale) -> float | None:
 @lru_cache(maxsize=64)
 def _pattern(scale: Scale) -> re.Pattern[str]:
     """One named group a level; longer words first, so that "not supported" beats "supported"."""
+    yes_no = set(scale.answers) == {"yes", "no"}
+    elsewhere = {"yes": words.YES, "no": words.NO} if yes_no else {}
     spelled = [
         (word, index)
         for index, level in enumerate(scale.levels)
-        for word in (level.answer, *level.aliases, *_elsewhere(level.answer, scale))
+        for word in (level.answer, *level.aliases, *elsewhere.get(level.answer, ()))
     ]
     spelled.sort(key=lambda pair: -len(pair[0]))
     parts = [f"(?P<w{n}_{index}>{_spelled(word)})" for n, (word, index) in enumerate(spelled)]
@@ -144,13 +145,6 @@ def _pattern(scale: Scale) -> re.Pattern[str]:
         rf"[(\[\"'<{{#]?(?:{pattern})(?![+]|(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\w)",
         re.IGNORECASE,
     )
-
-
-def _elsewhere(answer: str, scale: Scale) -> Sequence[str]:
-    """Return the words of other languages for `answer`, on the scale of yes and no."""
-    if set(scale.answers) != {"yes", "no"}:
-        return ()
-    return words.YES if answer == "yes" else words.NO
 
 
 def _pair_words(scale: Scale) -> str:
@@ -180,9 +174,8 @@ def _value_of(match: re.Match[str], scale: Scale) -> float | Position | None:
 
 def _is_an_article(match: re.Match[str]) -> bool:
     """Whether a lone "a" or "I" goes on as a sentence ("A summary that ..."), so is no letter."""
-    if match[0].lower() not in {"a", "i"}:
-        return False
-    if match[0] == "A" and _GOES_ON.match(match.string, match.end()):
+    is_side = match[0] == "A" and _GOES_ON.match(match.string, match.end())
+    if match[0].lower() not in {"a", "i"} or is_side:
         return False
     rest = match.string[match.end() : match.end() + 3]
     return bool(re.match("[ \xa0][^\\W\\d]|'", rest)) or (

@@ -10,9 +10,8 @@ from typing import Any
 
 from fairjudge.parsing._words import KEYS
 
-_VERDICT, _SCORE, _WHOLE, _WORSE = (
-    frozenset(KEYS[name]) for name in ("verdict", "score", "whole", "worse")
-)
+_VERDICT, _SCORE = frozenset(KEYS["verdict"]), frozenset(KEYS["score"])
+_WHOLE, _WORSE = frozenset(KEYS["whole"]), frozenset(KEYS["worse"])
 """Words of keys: of the verdict, of a score, of one on the whole, and of the worse."""
 _TOP = re.compile(
     r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|total|(?:rating_)?scale|(?:score_)?range"

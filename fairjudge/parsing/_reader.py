@@ -26,7 +26,7 @@ from fairjudge.parsing._words import REVISED
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "8"
+PARSER_VERSION = "9"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
 """What stands after a verdict that more text would not have changed."""
@@ -77,11 +77,9 @@ def locate_verdict(
 
 
 def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> Reading | Unscored:
-    if not text.strip():
-        return Unscored(reason="unparseable", detail="the reply is empty", raw=text)
     thought = without_reasoning(text)
     if not thought.strip():
-        detail = "the reply holds reasoning and no answer"
+        detail = "the reply holds reasoning and no answer" if text.strip() else "the reply is empty"
         return Unscored(reason="unparseable", detail=detail, raw=text)
     found = _found(thought, scale, aspect)
     answer = _chosen(found, thought)
@@ -94,7 +92,7 @@ def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> R
     return Reading(value=answer.value, start=answer.start, end=answer.end)
 
 
-_TICKED = r"\s?(?:[☑☒●◉]|\[[xX✓✔]\]|\([xX✓✔•]\))"
+_TICKED = r"(?:[☑☒●◉]|\[[xX✓✔]\]|\([xX✓✔•]\))"
 _UNTICKED = rf"(?:\[\s?\]|\(\s?\)|[☐○◯⬜])(?:(?!{_TICKED})[^\n])*"
 _BOXES = re.compile(rf"{_TICKED}|{_UNTICKED}")
 _ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
@@ -135,7 +133,7 @@ def _as_ticked(text: str) -> str:
     if len(boxes) < 2 or line.strip(" -*•>#") or not re.search(_TICKED, text):
         return text
     text = re.sub(_UNTICKED, lambda box: "\n" * len(box[0]), text)
-    return re.sub(_TICKED, lambda box: "☑".rjust(len(box[0]), "\n"), text)
+    return re.sub(rf"\s?{_TICKED}", lambda box: "☑".rjust(len(box[0]), "\n"), text)
 
 
 _SENTENCE = re.compile(r"(?<!e\.g)[.!?;](?=\s|$)|(?<!:)(?<!: )\n|。|\]\]|</\w+>")

@@ -43,8 +43,7 @@ def without_reasoning(text: str) -> str:
     write the opening one themselves) swallows what stands before it.
     """
     text = blank_all(_BLOCK, text)
-    last = max((closing.end() for closing in _CLOSED.finditer(text)), default=0)
-    text = blank(text, 0, last)
+    text = blank(text, 0, max((mark.end() for mark in _CLOSED.finditer(text)), default=0))
     return blank_all(_AROUND_ANSWERS, text) if "<|" in text else text
 
 
