@@ -33,10 +33,19 @@ _SHARED = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the judgements of one way of judging took; the cost is None where it is not known."""
+    """What the judgements of one way of judging took; the cost is None where it is not known.
+
+    ``n_items`` is how many summaries they score, of themselves, in pairs or by parts.
+    """
 
     n_requests: int
     cost_usd: float | None = None
+    n_items: int = 0
+
+    @property
+    def usd_per_item(self) -> float | None:
+        """The cost of an item in US dollars; None where it is not known."""
+        return self.cost_usd / self.n_items if self.n_items and self.cost_usd is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

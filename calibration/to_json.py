@@ -51,6 +51,7 @@ def _protocols(found: ProtocolTable) -> Json:
                 "kendall": figure(row.kendall),
                 "n_requests": row.asked.n_requests if row.asked else None,
                 "cost_usd": row.asked.cost_usd if row.asked else None,
+                "usd_per_item": row.asked.usd_per_item if row.asked else None,
                 "behind": None if row.behind is None else figure(row.behind),
                 "adjusted_p_value": row.adjusted_p_value,
                 "mark": marks.get(row.group),

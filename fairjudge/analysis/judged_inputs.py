@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
 from fairjudge.records.folder import kept_rows
 from fairjudge.scores.leaderboards import is_derived
+from fairjudge.scores.ratings import n_summaries_scored
 
 _MANIFEST = "manifest.json"
 _UNITS = {"article": "article", "qa_pair": "answer"}
@@ -62,22 +63,37 @@ def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInput
         new = [(name, row) for row in found if (name := _identity(row)) not in known]
         known.update(name for name, _ in new)
         rows += (row for _, row in new)
-    asked = {**requests_of(rows), **_told(reports, rows), **runs}
+    asked = with_spent(requests_of(rows), {**_told(reports, rows), **runs})
     return JudgedInputs(rows=tuple(rows), asked=asked, bad=tuple(bad))
 
 
 def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, Asked]:
     """Count the judgements that a model was asked for; the cost of none is 0, of others unknown."""
     counts: Counter[GroupKey] = Counter()
+    groups: dict[GroupKey, list[Judgement]] = {}
     for key, row in keyed(rows):
+        groups.setdefault(key, []).append(row)
         filled = "fallback_for" in (row.model_extra or {})
         local = row.scored_by in {"entailment", "embedding", "code"} and not filled
         counts[key] += not (local or is_derived(row))
-    return {key: Asked(n_requests=n, cost_usd=None if n else 0.0) for key, n in counts.items()}
+    return {
+        key: Asked(
+            n_requests=n, cost_usd=None if n else 0.0, n_items=n_summaries_scored(groups[key])
+        )
+        for key, n in counts.items()
+    }
+
+
+def with_spent(
+    counted: Mapping[GroupKey, Asked], spent: Mapping[GroupKey, Asked]
+) -> dict[GroupKey, Asked]:
+    """Put what runs say that they spent in the place of what was `counted`, for the same items."""
+    known = {key: replace(one, n_items=counted[key].n_items) for key, one in spent.items()}
+    return {**counted, **known}
 
 
 def _told(reports: Iterable[Mapping[str, Any]], rows: Sequence[Judgement]) -> dict[GroupKey, Asked]:
-    """Give each report's spending to the one group that it can be of."""
+    """Give each report's spending to the one group that it can be of, a jury's to each judge's."""
     groups = list(by_group(rows))
     found: dict[GroupKey, Asked] = {}
     for report in reports:
@@ -85,10 +101,26 @@ def _told(reports: Iterable[Mapping[str, Any]], rows: Sequence[Judgement]) -> di
         wanted = (report["aspect"], report["protocol"], _UNITS.get(report["reference_unit"], unit))
         named = str(report.get("signature", ""))
         own = [key for key in groups if key[1:] == wanted]
+        costs = report.get("costs") or [report["spent"]]
+        if len(costs) > 1:
+            found |= of_jury(own, costs)
+            continue
         own = [key for key in own if len(own) == 1 or f"judge:{key.judge}|" in named]
         if len(own) == 1 and report.get("spent"):
-            found[own[0]] = spent_by([report["spent"]])
+            found[own[0]] = spent_by(costs)
     return found
+
+
+def of_jury(
+    groups: Iterable[GroupKey], costs: Sequence[Mapping[str, Any]]
+) -> dict[GroupKey, Asked]:
+    """Give each member of a jury what it took itself, and the jury what all of them took."""
+    jury = f"({','.join(cost['judge'] for cost in costs)})"
+    by_judge = {
+        key: [cost for cost in costs if key.judge == cost["judge"] or key.judge.endswith(jury)]
+        for key in groups
+    }
+    return {key: spent_by(own) for key, own in by_judge.items() if own}
 
 
 def spent_by(rows: Iterable[Mapping[str, Any]]) -> Asked:

@@ -95,6 +95,9 @@ class Inputs:
         if found.report is not None:
             self.panels.append(Panel(kind=found.kind, source=path.name, report=found.report))
             self._note_cost(path.name, found.report.get("spent"))
+            by_step = found.report.get("cost_by_step")
+            for step, spent in by_step.items() if isinstance(by_step, Mapping) else ():
+                self._note_cost(f"step {step}", spent)
             name = f"fairjudge {found.kind} --json"
             self.sources.append(Source(name=path.name, kind=name, modified=_date(path)))
             return
@@ -174,7 +177,14 @@ class Inputs:
         ):
             raise InputError("expected numbers of calls and their cost", path=name, field="spent")
         self.costs.append(
-            Cost(source=name, n_calls=n_calls, n_cached=n_cached, cost_usd=cost, when=when)
+            Cost(
+                source=name,
+                n_calls=n_calls,
+                n_cached=n_cached,
+                cost_usd=cost,
+                when=when,
+                tokens=spent.get("tokens") or {},
+            )
         )
 
     def _add_run(self, folder: Path) -> None:

@@ -400,9 +400,11 @@ def _judged(given: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked
     """Return all rows of one input or of several, and what asking for them took."""
     from fairjudge.analysis.judged_inputs import (
         JudgedInputs,
+        of_jury,
         read_judged,
         requests_of,
         spent_by,
+        with_spent,
     )
     from fairjudge.calibration.grouping import by_group
     from fairjudge.datasets import read_judgements
@@ -421,8 +423,13 @@ def _judged(given: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked
         rows += some
         asked |= requests_of(some)
         groups = by_group(some)
-        if isinstance(one, JudgeResult) and one.spent is not None and len(groups) == 1:
-            asked |= dict.fromkeys(groups, spent_by([asdict(one.spent)]))
+        if isinstance(one, JudgeResult) and one.spent is not None:
+            costs = [] if one.report is None else one.report.to_dict()["costs"]
+            if len(costs) > 1:
+                asked = with_spent(asked, of_jury(groups, costs))
+            elif len(groups) == 1:
+                own = spent_by(costs or [asdict(one.spent)])
+                asked = with_spent(asked, dict.fromkeys(groups, own))
     return rows, asked
 
 

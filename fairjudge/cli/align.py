@@ -205,8 +205,7 @@ def _command(
 def _say_where(outcome: AlignOutcome, command: str | None) -> None:
     spent = outcome.spent
     if spent is not None:
-        cost = "unknown" if spent.cost_usd is None else f"{spent.cost_usd:.4f} US dollars"
-        say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
+        display.say_calls(spent)
     if command is not None:
         say(f"Judge with it: {command}")
     say(f"Files: {outcome.folder}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fairjudge.cli.terminal import say
-from fairjudge.reports.figures import Json, named
+from fairjudge.reports.figures import Json, dollars, named
 from fairjudge.reports.tables import TABLE_FORMAT, TextTable, columns, print_table
 from fairjudge.text.counting import pluralize
 from fairjudge.text.printable import shows_on_terminal
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairjudge.api.progress import Bars
     from fairjudge.datasets import Loaded
     from fairjudge.engine.built import Built
+    from fairjudge.engine.models import Spent
     from fairjudge.run.building import BuildOutcome
     from fairjudge.run.judging import JudgeOutcome
     from fairjudge.run.summaries import SummarizeOutcome
@@ -251,14 +252,24 @@ def say_skipped(bad: Sequence[str]) -> None:
             say(f"  and {len(bad) - MAX_NAMED} more", err=True)
 
 
+def say_calls(spent: Spent) -> None:
+    """Say what was asked of models, and its cost."""
+    cost = in_dollars(spent.cost_usd)
+    say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
+
+
+def in_dollars(cost_usd: float | None) -> str:
+    """Return a cost with its unit; one that is not known is unknown."""
+    return dollars(cost_usd) + ("" if cost_usd is None else " US dollars")
+
+
 def say_written(output: Path, outcome: BuildOutcome | JudgeOutcome | SummarizeOutcome) -> None:
     """Say what a run cost, and where its output is."""
     run, spent = outcome.run, outcome.spent
     if outcome.was_finished:
         say("This run had already finished; no model was called.")
     if spent is not None:
-        cost = "unknown" if spent.cost_usd is None else f"{spent.cost_usd:.4f} US dollars"
-        say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
+        say_calls(spent)
         tokens = spent.tokens
         if tokens.input:  # else nothing was asked, or the server counts nothing
             say(

@@ -14,12 +14,13 @@ from fairjudge.cli.display import (
     write_json,
 )
 from fairjudge.cli.terminal import say
-from fairjudge.reports.figures import named
+from fairjudge.reports.figures import dollars, named
 from fairjudge.reports.stability_tables import stability_tables
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
+    from fairjudge.engine.costs import Cost
     from fairjudge.run.judged import AspectReport, JudgeReport
     from fairjudge.run.judging import JudgeOutcome
     from fairjudge.scores.aggregate import SystemScore
@@ -44,8 +45,35 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
                 "command without --limit goes on from here."
             )
         say_articles_left_out(outcome.articles_left_out)
+        if outcome.cost is not None:
+            print_table(_costs(outcome.costs, outcome.cost))
         say_written(output, outcome)
     write_json(json_file, report.to_dict())
+
+
+def _costs(costs: Sequence[Cost], total: Cost) -> TextTable:
+    """Return what each judge took, and all together where there are several."""
+    heads = ("calls", "from the cache", "tokens in", "tokens out", "US dollars", "an item")
+    notes = ["An item: a summary with a score. All starts of this run together."]
+    if any(cost.spent.cost_usd is not None and cost.usd_per_item is None for cost in costs):
+        notes.append("What replies from the cache cost when they were asked for is not known here.")
+    return TextTable(
+        title="What it cost",
+        columns=columns("judge", *heads, numbers=heads),
+        rows=tuple(
+            (
+                cost.judge,
+                f"{cost.spent.n_calls:,}",
+                f"{cost.spent.n_cached:,}",
+                f"{cost.spent.tokens.input:,}",
+                f"{cost.spent.tokens.output:,}",
+                dollars(cost.spent.cost_usd),
+                dollars(cost.usd_per_item),
+            )
+            for cost in (*costs, *((total,) if len(costs) > 1 else ()))
+        ),
+        notes=tuple(notes),
+    )
 
 
 def _show(aspect: AspectReport) -> None:

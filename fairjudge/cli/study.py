@@ -110,14 +110,17 @@ def _run(asked: Study, folder: Path, *, skip_bad: bool, quiet: bool, silent: boo
 
 
 def _show(result: StudyResult, json_file: str | None) -> None:
+    from fairjudge.studies.running import cost_by_step
+
     if json_file != "-":
         say("\nIn short:")
         for text in result.findings:
             say(f"- {text}")
         say("")
-        print_table(result.table())
-        cost = "unknown" if result.cost_usd is None else f"{result.cost_usd:.4f} US dollars"
-        say(f"All starts together: {pluralize(result.n_calls, 'call')}, cost: {cost}")
+        for table in result.tables():
+            print_table(table)
+        calls, cost = pluralize(result.n_calls, "call"), display.in_dollars(result.cost_usd)
+        say(f"All starts together: {calls}, cost: {cost}")
         say(f"Page: {result.report}")
         say(f"Files: {result.folder}")
     display.write_json(
@@ -128,6 +131,7 @@ def _show(result: StudyResult, json_file: str | None) -> None:
                 {"name": step.name, "seconds": step.seconds, **asdict(step.done)}
                 for step in result.steps
             ],
+            "cost_by_step": cost_by_step(result.steps),
             "n_calls": result.n_calls,
             "cost_usd": result.cost_usd,
             "folder": str(result.folder),

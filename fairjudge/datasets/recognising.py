@@ -18,6 +18,7 @@ ReportKind: TypeAlias = Literal[
     "judge",
     "build",
     "summarize",
+    "study",
     "calibrate",
     "audit position",
     "audit verbosity",
@@ -53,7 +54,8 @@ ReportKind: TypeAlias = Literal[
 
 _KNOWN = (
     "judgements, references, clusters, summaries, labels, a run's folder, or the --json of judge, "
-    "build, summarize, calibrate, audit, rank, compare, check, cascade, align, fairness or bias"
+    "build, summarize, study, calibrate, audit, rank, compare, check, cascade, align, fairness or "
+    "bias"
 )
 
 
@@ -179,6 +181,7 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "bias distinguishability": lambda report: {"counts", "dense"} <= _system(report),
     "bias inputs": lambda report: {"words", "identifiers"} <= report.keys(),
     "judge": lambda report: {"aspect", "protocol", "n_judgements", "systems"} <= report.keys(),
+    "study": lambda report: "cost_by_step" in report,
     "build": lambda report: {"clusters", "signature", "spent"} <= report.keys(),
     "summarize": lambda report: {"n_summaries", "failed", "spent"} <= report.keys(),
 }

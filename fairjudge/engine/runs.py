@@ -20,6 +20,7 @@ from langgraph.graph.state import CompiledStateGraph
 from fairjudge import __version__
 from fairjudge.datasets import Loaded
 from fairjudge.domain import Record
+from fairjudge.engine.costs import SPENT
 from fairjudge.engine.models import Spent, print_note
 from fairjudge.errors import InputError
 from fairjudge.options.models import Model
@@ -148,9 +149,9 @@ def noting_spent(run: RunStore, model: Model, spent: Callable[[], Spent | None])
             if before.n_calls:
                 cost = None if before.n_unpriced else before.cost_usd
                 killed = Spent(n_calls=before.n_calls, n_cached=0, cost_usd=cost)
-                run.append("spent", {"when": when, **asdict(killed)})
+                run.append(SPENT, {"when": when, **asdict(killed)})
             if asked is not None:
-                run.append("spent", {"when": when, **asdict(asked)})
+                run.append(SPENT, {"when": when, **asdict(asked)})
 
 
 @contextmanager

@@ -36,13 +36,17 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a command asked of a model; ``cost_usd`` is None where a price is not known."""
+    """What a command asked of a model; ``cost_usd`` is None where a price is not known.
+
+    ``tokens`` has ``input`` and ``output``, as far as servers counted them.
+    """
 
     source: str
     n_calls: int
     n_cached: int
     cost_usd: float | None
     when: str = ""
+    tokens: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import floor, log10
 from typing import Any, TypeAlias
 
 from fairjudge.protocols import shown_protocol
@@ -27,6 +28,14 @@ def interval(found: Json | None, *, digits: int = 2, ends: int | None = None) ->
     value = number(found["value"], digits=digits)
     between = bounds(found, digits=digits if ends is None else ends)
     return value if between == "-" else f"{value} [{between}]"
+
+
+def dollars(value: float | None) -> str:
+    """Return US dollars with four decimals, small amounts with two digits; None is unknown."""
+    if value is None:
+        return "unknown"
+    small = 0.0 < value < 0.001
+    return f"{value:.{1 - floor(log10(value))}f}" if small else f"{value:.4f}"
 
 
 def bounds(found: Json, *, digits: int = 2) -> str:

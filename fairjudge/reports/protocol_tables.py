@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.figures import Json, forest, interval, p_value, protocol_of, row, why
+from fairjudge.reports.figures import (
+    Json,
+    dollars,
+    forest,
+    interval,
+    p_value,
+    protocol_of,
+    row,
+    why,
+)
 from fairjudge.reports.parts import Plot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
@@ -16,7 +25,8 @@ _REFERENCE = {"article": "article", "answer": "QA pair", "sentence": "articles"}
 _MARKS = {"best": "best", "cheaper": "cheaper, not significantly behind"}
 _NOTE = (
     "Kendall's tau-b over summaries: means of their parts, and of pairs the difference of two. "
-    "Behind: the best less this one, on the same resampled documents; p is Holm's over all pairs."
+    "Behind: the best less this one, on the same resampled documents; p is Holm's over all pairs. "
+    "An item: a judged summary."
 )
 
 
@@ -98,7 +108,8 @@ def protocols_table(tables: Sequence[Json]) -> TextTable:
         "Protocols: which follows people's labels",
         "aspect: {aspect} | reference: {reference} | text: {text} | protocol: {protocol}"
         " | judge: {judge} | tau-b> {kendall:interval} | note: {note} | requests> {requests}"
-        " | US dollars> {cost} | behind> {behind:interval} | p> {p} | summaries> {n}",
+        " | US dollars> {cost} | an item> {per_item} | behind> {behind:interval} | p> {p}"
+        " | summaries> {n}",
         [_row({"aspect": found["aspect"], **one}) for found in tables for one in found["rows"]],
         notes=[_NOTE, *(note for found in tables for note in _reasons(found))],
     )
@@ -111,7 +122,8 @@ def _row(one: Json) -> Json:
         "text": text_of(one),
         "n": one["kendall"].get("n", "-"),
         "requests": "-" if one["n_requests"] is None else f"{one['n_requests']:,}",
-        "cost": "-" if one["cost_usd"] is None else f"{one['cost_usd']:.2f}",
+        "cost": dollars(one["cost_usd"]),
+        "per_item": dollars(one.get("usd_per_item")),
         "p": p_value(one["adjusted_p_value"]),
         "note": _MARKS.get(one["mark"], ""),
     }

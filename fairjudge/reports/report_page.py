@@ -9,7 +9,7 @@ from fairjudge.reports.calibration_page import calibration_parts
 from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.content import UNSCORED, Content, Cost
 from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
-from fairjudge.reports.figures import Json
+from fairjudge.reports.figures import Json, dollars
 from fairjudge.reports.findings import NEXT, next_step, standing
 from fairjudge.reports.judge_sections import (
     covered_parts,
@@ -33,7 +33,7 @@ from fairjudge.reports.tables import TextTable
 
 _MAX_SAID = 8
 """Sentences of the first section; the others are folded."""
-_SAID_ELSEWHERE = {"calibrate", "audit parse", "judge", "build", "summarize"}
+_SAID_ELSEWHERE = {"calibrate", "audit parse", "judge", "build", "summarize", "study"}
 """Commands whose findings come first, or say what was done and not what was found."""
 
 
@@ -156,7 +156,7 @@ def _origin(content: Content) -> Iterator[Part]:
         yield table(
             "What models were asked",
             "from: {source} | when: {when} | calls> {n_calls} | from the cache> {n_cached}"
-            " | US dollars> {cost}",
+            " | tokens in> {tokens_in} | tokens out> {tokens_out} | US dollars> {cost}",
             map(_cost, content.costs),
         )
     for run in content.runs:
@@ -188,5 +188,12 @@ def _signatures(content: Content) -> TextTable:
 
 
 def _cost(one: Cost) -> Json:
-    cost = "unknown" if one.cost_usd is None else f"{one.cost_usd:.4f}"
-    return {**asdict(one), "when": one.when or "-", "cost": cost}
+    counts = (one.tokens.get(name) for name in ("input", "output"))
+    tokens_in, tokens_out = ("-" if count is None else f"{count:,}" for count in counts)
+    return {
+        **asdict(one),
+        "when": one.when or "-",
+        "tokens_in": tokens_in,
+        "tokens_out": tokens_out,
+        "cost": dollars(one.cost_usd),
+    }

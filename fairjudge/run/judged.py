@@ -129,6 +129,8 @@ class JudgeReport:
                 "articles_left_out": [left.to_json() for left in outcome.articles_left_out],
                 **({"n_left": outcome.n_left} if outcome.n_left else {}),
                 "spent": outcome.spent and outcome.spent.to_json(),
+                "costs": [cost.to_json() for cost in outcome.costs],
+                "usd_per_item": outcome.cost and outcome.cost.usd_per_item,
             }
         )
 

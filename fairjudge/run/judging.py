@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import mode
 from typing import Any
 
 from fairjudge.domain import Cluster, Judgement, Summary
+from fairjudge.engine.costs import SPENT, Cost, cost_together, spent_by_starts
 from fairjudge.engine.in_process import judge_tasks
 from fairjudge.engine.models import (
     Models,
@@ -48,7 +50,7 @@ from fairjudge.run.judges import (
 from fairjudge.run.material import Material
 from fairjudge.scores.aggregate import SystemScore, system_scores
 from fairjudge.scores.missing import Missing, missing_of, without_probabilities
-from fairjudge.scores.ratings import Rating
+from fairjudge.scores.ratings import Rating, n_summaries_scored
 from fairjudge.text.usable import ArticleLeftOut
 
 _ENDS = "finished"
@@ -65,7 +67,7 @@ class JudgeOutcome(RunOutcome):
     say under other protocols; they are written after ``judgements``. ``references`` are what was
     judged against, for checklists and balance; ``cited`` are the summaries that cite articles.
     ``articles_left_out`` are in no prompt, for they hold no news. ``n_left`` questions were left
-    for a later start by a limit.
+    for a later start by a limit. ``costs`` are of each judge by a language model, over all starts.
     """
 
     judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words
@@ -82,6 +84,15 @@ class JudgeOutcome(RunOutcome):
     n_missing_of: Mapping[str, int] = field(default_factory=dict)
     articles_left_out: tuple[ArticleLeftOut, ...] = ()
     n_left: int = 0
+    costs: tuple[Cost, ...] = ()
+
+    @property
+    def cost(self) -> Cost | None:
+        """What all judges took together; None where no language model was asked."""
+        if len(self.costs) < 2:
+            return self.costs[0] if self.costs else None
+        said = [rating for rating in self.ratings if rating.judge == self.ratings[0].judge]
+        return cost_together("all", self.costs, n_items=n_summaries_scored(said))
 
     @property
     def missing(self) -> Missing:
@@ -200,12 +211,10 @@ async def judge_material(
         span = scale_range(judge, plan)
         with opened as run:
             book = JudgementBook(run, tasks)
-            spent = await _judge(book, material, judge, model, models, progress=progress)
-            if first is not None:
-                spent = spent_together((first.spent(), spent))
+            spent = await _judge(book, material, judge, model, (models, first), progress=progress)
             if book.is_finished:
                 run.append(_ENDS, {"signature": judge.signature, "scale_range": span})
-        return _outcome(material, book, span=span, signature=judge.signature, spent=spent)
+            return _outcome(material, book, span=span, signature=judge.signature, spent=spent)
 
 
 async def _judge(
@@ -213,19 +222,24 @@ async def _judge(
     material: Material,
     judge: Judge,
     model: Model,
-    models: Models,
+    opened: tuple[Models, Models | None],
     *,
     progress: Progress,
 ) -> Spent | None:
     """Judge what `book` lacks, in this process or on a cluster."""
     options, plan, told = material.options, material.plan, progress(len(material.tasks))
+    models, first = opened
+
+    def spent() -> Spent | None:
+        return _spent_by(models, first)
+
     if model.engine == "ray":
         from fairjudge.run.ray_engine import judge_on_ray
 
         return judge_on_ray(book, options=options, plan=plan, model=model, progress=told)
     if any(rating.unscored is None for rating in book.ratings):
         models.note_answered_before()
-    with noting_spent(book.run, model, models.spent), relaxed_gc():
+    with noting_spent(book.run, model, spent), relaxed_gc():
         await judge_tasks(
             book,
             judge=judge,
@@ -234,7 +248,19 @@ async def _judge(
             progress=told,
             sync=models.sync,
         )
-    return models.spent()
+    return spent()
+
+
+def _spent_by(models: Models, first: Models | None) -> Spent | None:
+    """Return what the models took, with those of a cascade's first judge.
+
+    The budget is one for both, and counts the calls and the cost of either.
+    """
+    own, cheap = models.spent(), None if first is None else first.spent()
+    both = spent_together((own, cheap))
+    if both is None or own is None or cheap is None:
+        return both
+    return replace(both, n_calls=own.n_calls, cost_usd=own.cost_usd)
 
 
 @asynccontextmanager
@@ -297,6 +323,11 @@ def _outcome(
     judgements, ratings = book.judgements(), book.ratings
     protocols = material.options.derive
     lost = material.not_judged()
+    starts = spent_by_starts(book.run.read(SPENT))
+    costs: tuple[Cost, ...] = ()
+    if starts is not None and ratings:
+        n_items, judge = n_summaries_scored(ratings), mode(rating.judge for rating in ratings)
+        costs = (Cost(judge=judge, spent=starts, n_items=n_items),)
     return JudgeOutcome(
         judgements=judgements,
         ratings=ratings,
@@ -318,4 +349,5 @@ def _outcome(
         spent=spent,
         run=book.run.shown,
         was_finished=was_finished,
+        costs=costs,
     )

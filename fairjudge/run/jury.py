@@ -118,6 +118,7 @@ async def judge_by(
         was_finished=all(outcome.was_finished for outcome in outcomes),
         spent=spent_together(outcome.spent for outcome in outcomes),
         run=folder.shown,
+        costs=tuple(cost for outcome in outcomes for cost in outcome.costs),
     )
 
 

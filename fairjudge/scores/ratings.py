@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from sys import intern
@@ -47,6 +47,19 @@ def rating_of(judgement: Judgement) -> Rating:
     """Return `judgement` without its texts; names that recur share their memory."""
     values: list[Any] = [intern(v) if type(v) is str else v for v in _RATING_OF(judgement)]
     return Rating(*values)
+
+
+def n_summaries_scored(rows: Iterable[Rated]) -> int:
+    """Count the summaries that have a score, of themselves, in a pair, in a ranking or by parts."""
+    return len(
+        {
+            (row.eid, system)
+            for row in rows
+            if row.unscored is None
+            for system in row.systems or (row.system, row.system_a, row.system_b)
+            if system is not None
+        }
+    )
 
 
 def pairs_of(rating: Rating) -> Iterator[Rating]:

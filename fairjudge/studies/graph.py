@@ -15,6 +15,7 @@ from fairjudge.studies.measuring import (
     report_step,
 )
 from fairjudge.studies.steps import (
+    COSTS,
     Layout,
     Step,
     build_step,
@@ -65,7 +66,8 @@ def _steps(at: Layout) -> Iterator[Step]:
     # Calibrated scores and calibrators are not for the page.
     made = [path for step in measured for path in step.makes if path.suffix == ".json"]
     shown = [path for path in made if path.name != "calibrators.json"]
-    yield report_step(at, [*map(at.judged, study.judges), *asked, *shown])
+    costs = at.folder / COSTS
+    yield report_step(at, [*map(at.judged, study.judges), *asked, *shown, costs])
 
 
 def _measured(at: Layout) -> Iterator[Step]:

@@ -22,6 +22,8 @@ from fairjudge.records.spending import Spending, SpendingFile
 FILE = "study.json"
 _FORM = "fairjudge_study"
 _LOCK = ".lock"
+KEY_LENGTH = 16
+"""Hexadecimal digits of a step's key, with which the name of its run folder ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +122,7 @@ def key_of(settings: Mapping[str, Any], reads: Sequence[Path]) -> str:
     """Return what changes where a step's settings or the content of its inputs change."""
     whole = {"settings": settings, "reads": [_digest(path) for path in reads]}
     text = json.dumps(whole, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode()).hexdigest()[:KEY_LENGTH]
 
 
 def spending_file(folder: Path, runs: Path) -> SpendingFile:

@@ -3,33 +3,52 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
+from typing import Any
 
 from fairjudge import __version__
 from fairjudge.api.progress import Bars
 from fairjudge.api.showing import pages, texts
 from fairjudge.backends.budgeting import Budget
+from fairjudge.engine.costs import spent_in
+from fairjudge.engine.models import Spent
 from fairjudge.engine.runs import make_folder
+from fairjudge.records.folder import write_atomically
+from fairjudge.records.schema import report_text
+from fairjudge.reports.figures import dollars
 from fairjudge.reports.tables import TextTable, columns
 from fairjudge.studies.files import Study, read_study
 from fairjudge.studies.graph import steps_of
-from fairjudge.studies.record import Done, StudyRecord, key_of, locked, spending_file
-from fairjudge.studies.steps import Step, Workplace
+from fairjudge.studies.record import (
+    KEY_LENGTH,
+    Done,
+    StudyRecord,
+    key_of,
+    locked,
+    spending_file,
+)
+from fairjudge.studies.steps import COSTS, Step, Workplace
 from fairjudge.text.counting import pluralize
 
+_COUNTS = ("calls", "from the cache", "tokens in", "tokens out", "US dollars")
 RUNS = "runs"
 """The folder of run folders, in the study's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """What one step came to. ``seconds`` is None where it came from the record."""
+    """What one step came to. ``seconds`` is None where it came from the record.
+
+    ``spent`` is what all starts asked of language models for it; None for a step that asks none.
+    """
 
     name: str
     done: Done
     seconds: float | None
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -101,11 +120,36 @@ class StudyResult:
             else (),
         )
 
+    def cost_table(self) -> TextTable:
+        """Return what each step cost that asks language models."""
+        return TextTable(
+            title="What the steps cost",
+            columns=columns("step", *_COUNTS, numbers=_COUNTS),
+            rows=tuple(
+                (
+                    step.name,
+                    f"{step.spent.n_calls:,}",
+                    f"{step.spent.n_cached:,}",
+                    f"{step.spent.tokens.input:,}",
+                    f"{step.spent.tokens.output:,}",
+                    dollars(step.spent.cost_usd),
+                )
+                for step in self.steps
+                if step.spent is not None
+            ),
+            notes=("All starts together.",),
+        )
+
+    def tables(self) -> list[TextTable]:
+        """Return the steps, and what they cost where language models were asked."""
+        costs = self.cost_table()
+        return [self.table(), *([costs] if costs.rows else [])]
+
     def __repr__(self) -> str:
-        return "\n".join([*self.findings, texts([self.table()])])
+        return "\n".join([*self.findings, texts(self.tables())])
 
     def _repr_html_(self) -> str:
-        return pages([self.table()])
+        return pages(self.tables())
 
 
 def study(
@@ -173,6 +217,7 @@ def run_study(
         with budget.recording(spending_file(folder, folder / RUNS), counts_ended=True):
             for step in steps:
                 results.append(do_step(step, record, place=place, runs=folder / RUNS))
+                _write_costs(folder, results)
                 tell(results[-1])
     return StudyResult(
         folder=folder,
@@ -193,16 +238,35 @@ def do_step(step: Step, record: StudyRecord, *, place: Workplace, runs: Path) ->
     """Do `step`, where the record does not have it already."""
     key = step_key(step)
     kept = record.done(step.name, key=key)
+    name = step.name.replace(": ", "-").replace(" ", "-")
     if kept is not None:
-        return StepResult(name=step.name, done=kept, seconds=None)
+        spent = _spent_on(step, runs, name)
+        return StepResult(name=step.name, done=kept, seconds=None, spent=spent)
     for path in step.makes:
         make_folder(path.parent)
     began = time.perf_counter()
-    name = step.name.replace(": ", "-").replace(" ", "-")
     done = step.work(place, runs / f"{name}-{key}")
     seconds = time.perf_counter() - began
     record.note(step.name, done, key=key, makes=step.makes, seconds=seconds)
-    return StepResult(name=step.name, done=done, seconds=seconds)
+    spent = _spent_on(step, runs, name)
+    return StepResult(name=step.name, done=done, seconds=seconds, spent=spent)
+
+
+def cost_by_step(steps: Sequence[StepResult]) -> dict[str, Any]:
+    """Return as JSON what each step cost that asks language models."""
+    return {one.name: one.spent.to_json() for one in steps if one.spent is not None}
+
+
+def _write_costs(folder: Path, steps: Sequence[StepResult]) -> None:
+    """Write what the steps so far cost, for the page."""
+    if found := cost_by_step(steps):
+        write_atomically(folder / COSTS, report_text({"cost_by_step": found}))
+
+
+def _spent_on(step: Step, runs: Path, name: str) -> Spent | None:
+    """Return what all starts spent on `step`, also by settings that were changed since."""
+    keyed = f"{escape(name)}-{'[0-9a-f]' * KEY_LENGTH}"
+    return spent_in(runs.glob(keyed)) if step.models else None
 
 
 def step_key(step: Step) -> str:

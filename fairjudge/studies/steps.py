@@ -24,6 +24,8 @@ from fairjudge.studies.record import Done
 from fairjudge.text.counting import pluralize
 
 _MAX_NAMED = 3
+COSTS = "costs.json"
+"""What each step cost, in the study's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,6 +73,29 @@ def test_the_better_judge_is_asked_where_the_first_is_not_sure(cli, promised):
     assert rows[0]["first_confidence"] == 1.0
 
 
+def test_each_call_of_the_two_judges_counts_once_at_its_own_price(cli, promised):
+    Path("prices.toml").write_text(
+        "".join(
+            f'[[price]]\nmodel = "openai:{name}"\ninput = {usd}\noutput = {usd}\n'
+            'date = 2026-01-01\nsource = "test"\n'
+            for name, usd in (("cheap", 1000.0), ("strong", 5000.0))
+        )
+    )
+    done = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl",
+               "--prices", "prices.toml", "--cache", "new", "--json", "out.json")  # fmt: skip
+    assert done.code == 0, done.err
+    report = json.loads(Path("out.json").read_text())
+    (cost,) = report["costs"]
+    asked = [call.body["model"] for call in promised.calls]
+    assert (asked.count("cheap"), asked.count("strong")) == (2 * N, 2 * (N - SURE))
+    for spent in (report["spent"], cost):
+        assert spent["n_calls"] == len(asked)
+        assert spent["tokens"]["input"] == 11 * len(asked)
+        # 18 tokens a call
+        usd = 0.018 * asked.count("cheap") + 0.09 * asked.count("strong")
+        assert spent["cost_usd"] == pytest.approx(usd)
+
+
 def test_the_plan_says_what_it_costs_at_most(cli, promised):
     asked = ("plan", *ASKED[1:], *backend(promised, "strong"), "--cascade", "kept.json")
     done = cli(*asked, "--json", "-")

@@ -1,0 +1,274 @@
+"""What judging cost: by item, by member of a jury, by protocol and by step of a study.
+
+Every price is a server's count of tokens (11 in and 7 out a call, unless said otherwise) times a
+price given here; no expected figure comes from the code.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import reference, summary, write_jsonl
+from stub_server import Call, Reply, StubServer
+
+import fairjudge as fj
+from fairjudge.domain import Label
+
+N = 6
+SYSTEMS = ("a", "b")
+PRICE = """
+[[price]]
+model = "openai:{model}"
+input = {price}
+output = {price}
+date = 2026-01-01
+source = "test"
+"""
+TOKENS = {"small": (11, 7), "large": (20, 10)}
+"""What the server counts a call, by model; the rate of "small" is 1,000, of "large" 5,000."""
+SMALL, LARGE = 18 * 1000 / 1e6, 30 * 5000 / 1e6
+
+
+@pytest.fixture
+def priced(server: StubServer) -> StubServer:
+    write_jsonl(Path("r.jsonl"), [reference(f"e{n}") for n in range(N)])
+    write_jsonl(
+        Path("s.jsonl"),
+        [
+            summary(system, f"e{n}") | {"text": f"{system} says of dam {n} that it is shut."}
+            for n in range(N)
+            for system in SYSTEMS
+        ],
+    )
+    Path("prices.toml").write_text(
+        PRICE.format(model="small", price=1000.0) + PRICE.format(model="large", price=5000.0)
+    )
+
+    def answer(call: Call) -> Reply:
+        n_in, n_out = TOKENS.get(call.body["model"], (11, 7))
+        n = len(server.calls)
+        return Reply(text=f"Score: {1 + n % 5}", input_tokens=n_in, output_tokens=n_out)
+
+    server.answer = answer
+    return server
+
+
+def judging(server: StubServer, *models: str) -> list[object]:
+    return [
+        *("judge", "--references", "r.jsonl", "--summaries", "s.jsonl", "--aspect", "coverage"),
+        *("--protocol", "likert", "-o", "j.jsonl", "--base-url", server.v1, "--json", "j.json"),
+        *(word for model in models for word in ("--backend", f"openai:{model}")),
+    ]
+
+
+def told(path: str = "j.json") -> dict:
+    return json.loads(Path(path).read_text("utf-8"))
+
+
+def table_row(text: str, first: str) -> list[str]:
+    """Return the words of the first row of a printed table that begins with `first`."""
+    rows = [line.replace("│", " ").split() for line in text.splitlines()]
+    return next(row for row in rows if row and row[0] == first)
+
+
+def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
+    done = cli(*judging(priced, "small"), "--prices", "prices.toml")
+    assert done.code == 0, done.err
+    found = told()
+    assert found["usd_per_item"] == pytest.approx(SMALL)
+    (cost,) = found["costs"]
+    assert (cost["judge"], cost["n_items"], cost["n_calls"]) == ("openai:small", 12, 12)
+    assert cost["tokens"] == {"input": 132, "cached_input": 0, "output": 84}
+    assert table_row(done.out, "openai:small") == [
+        "openai:small", "12", "0", "132", "84", "0.2160", "0.0180"
+    ]  # fmt: skip
+    again = cli(*judging(priced, "small"), "--prices", "prices.toml")
+    assert "no model was called" in again.out
+    assert told()["usd_per_item"] == pytest.approx(SMALL)
+    assert told()["spent"]["cost_usd"] == 0.0  # this start's
+
+
+def test_a_try_and_the_rest_are_one_run(cli, priced):
+    first = cli(*judging(priced, "small"), "--prices", "prices.toml", "--limit", "5")
+    assert first.code == 0, first.err
+    assert told()["costs"][0]["n_items"] == 5
+    done = cli(*judging(priced, "small"), "--prices", "prices.toml")
+    assert done.code == 0, done.err
+    (cost,) = told()["costs"]
+    assert (cost["n_items"], cost["n_calls"]) == (12, 12)
+    assert cost["usd_per_item"] == pytest.approx(SMALL)
+
+
+def test_what_is_not_known_is_unknown_and_never_nothing(cli, priced):
+    done = cli(*judging(priced, "nobody-knows"))
+    assert done.code == 0, done.err
+    assert told()["usd_per_item"] is None
+    assert table_row(done.out, "openai:nobody-knows")[-2:] == ["unknown", "unknown"]
+    # Replies of a cache are not free: another run paid for them.
+    cli(*judging(priced, "small"), "--prices", "prices.toml")
+    done = cli(*judging(priced, "small"), "--prices", "prices.toml", "--run", "another")
+    assert told()["costs"][0]["n_cached"] == 12
+    assert told()["usd_per_item"] is None
+    assert table_row(done.out, "openai:small")[-2:] == ["0.0000", "unknown"]
+    assert "replies from the cache cost" in " ".join(done.out.split())
+
+
+def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
+    """A call an answer; six pairs in two orders are a call a summary."""
+    done = cli(*judging(priced, "small"), "--prices", "prices.toml", "--reference-unit", "qa_pair")
+    assert done.code == 0, done.err
+    (cost,) = told()["costs"]
+    assert cost["n_items"] == 12
+    assert cost["n_calls"] > 12
+    assert cost["usd_per_item"] == pytest.approx(cost["n_calls"] * SMALL / 12)
+
+    pairs = [word if word != "likert" else "pairwise" for word in judging(priced, "small")]
+    priced.answer = lambda call: Reply(text="Verdict: 1")
+    done = cli(*pairs, "--prices", "prices.toml")
+    assert done.code == 0, done.err
+    (cost,) = told()["costs"]
+    assert (cost["n_items"], cost["n_calls"]) == (12, 12)
+    assert cost["usd_per_item"] == pytest.approx(SMALL)
+
+
+def test_each_member_of_a_jury_has_its_own_price(cli, priced):
+    done = cli(*judging(priced, "small", "large"), "--prices", "prices.toml")
+    assert done.code == 0, done.err
+    found = told()
+    by_judge = {cost["judge"]: cost for cost in found["costs"]}
+    assert by_judge["openai:small"]["cost_usd"] == pytest.approx(12 * SMALL)
+    assert by_judge["openai:large"]["cost_usd"] == pytest.approx(12 * LARGE)
+    assert by_judge["openai:large"]["usd_per_item"] == pytest.approx(LARGE)
+    assert found["usd_per_item"] == pytest.approx(SMALL + LARGE)
+    assert table_row(done.out, "all")[-2:] == ["2.0160", "0.1680"]
+
+    # One of them without a price: its own cost is known to nobody, the other's stays.
+    done = cli(*judging(priced, "small", "nobody-knows"), "--prices", "prices.toml",
+               "--cache", "another")  # fmt: skip
+    assert done.code == 0, done.err
+    by_judge = {cost["judge"]: cost["usd_per_item"] for cost in told()["costs"]}
+    assert by_judge == {"openai:small": pytest.approx(SMALL), "openai:nobody-knows": None}
+    assert told()["usd_per_item"] is None
+
+    done = cli(*judging(priced, "small", "large"), "--price-input", "1", "--price-output", "1")
+    assert done.code == 2
+    assert "one price for several backends" in " ".join(done.err.split())
+
+
+def test_members_have_prices_of_their_own_in_python(priced):
+    models = [
+        fj.Model("openai:small", base_url=priced.v1, price_input=1000, price_output=1000),
+        fj.Model("openai:large", base_url=priced.v1, price_input=5000, price_output=5000),
+    ]
+    judge = fj.Judge(models, aspect="coverage", protocol="likert")
+    result = judge("r.jsonl", "s.jsonl")
+    assert result.report is not None
+    costs = {cost["judge"]: cost["cost_usd"] for cost in result.report.to_dict()["costs"]}
+    assert costs["openai:small"] == pytest.approx(12 * SMALL)
+    assert costs["openai:large"] == pytest.approx(12 * LARGE)
+    labels = [
+        Label(eid=f"e{n}", system="a", aspect="coverage", annotator="p", value=1 + n % 5)
+        for n in range(N)
+    ]
+    (found,) = fj.calibrate([result], labels, n_resamples=100).to_dict()["protocols"]
+    per_item = {row["judge"]: row["usd_per_item"] for row in found["rows"]}
+    assert per_item["openai:large"] == pytest.approx(LARGE)
+    assert per_item["jury-mean(openai:small,openai:large)"] == pytest.approx(SMALL + LARGE)
+
+
+def test_calibrate_sets_the_cost_of_an_item_beside_agreement(cli, priced):
+    """Of a jury, each member has its own cost and the jury that of both."""
+    assert cli(*judging(priced, "small", "large"), "--prices", "prices.toml").code == 0
+    label = {"aspect": "coverage", "annotator": "p"}
+    write_jsonl(
+        Path("labels.jsonl"),
+        [
+            label | {"eid": f"e{n}", "system": system, "value": 1 + (n + place) % 5}
+            for n in range(N)
+            for place, system in enumerate(SYSTEMS)
+        ],
+    )
+    done = cli("calibrate", "j.jsonl", "j.json", "--labels", "labels.jsonl", "--json", "c.json",
+               "--resamples", "100", "--html", "c.html")  # fmt: skip
+    assert done.code == 0, done.err
+    (found,) = told("c.json")["protocols"]
+    costs = {row["judge"]: row["usd_per_item"] for row in found["rows"]}
+    assert costs == {
+        "jury-mean(openai:small,openai:large)": pytest.approx(SMALL + LARGE),
+        "openai:small": pytest.approx(SMALL),
+        "openai:large": pytest.approx(LARGE),
+    }
+    assert "0.1680" in Path("c.html").read_text("utf-8")
+    # Without what `judge --json` wrote, the cost is not known.
+    cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--json", "c.json",
+        "--resamples", "100")  # fmt: skip
+    (found,) = told("c.json")["protocols"]
+    assert {row["usd_per_item"] for row in found["rows"]} == {None}
+
+
+STUDY = """\
+[data]
+references = "r.jsonl"
+summaries = "s.jsonl"
+
+[budget]
+prices = "prices.toml"
+
+[models.small]
+backend = "openai:small"
+base_url = "{url}"
+
+[models.large]
+backend = "openai:large"
+base_url = "{url}"
+
+[[judge]]
+name = "likert"
+model = "small"
+aspect = "coverage"
+protocol = "likert"
+
+[[judge]]
+name = "likert-jury"
+model = ["small", "large"]
+aspect = "faithfulness"
+protocol = "likert"
+"""
+
+
+def test_a_study_says_what_each_step_cost(cli, priced):
+    Path("study.toml").write_text(STUDY.format(url=priced.v1))
+    done = cli("study", "study.toml", "--json", "study.json")
+    assert done.code == 0, done.err
+    found = told("study.json")
+    by_step = found["cost_by_step"]
+    assert [*by_step] == ["judge likert", "judge likert-jury"]
+    one, jury = by_step.values()
+    assert (one["n_calls"], jury["n_calls"]) == (12, 24)
+    assert one["cost_usd"] == pytest.approx(12 * SMALL)
+    assert jury["cost_usd"] == pytest.approx(12 * (SMALL + LARGE))
+    assert jury["tokens"] == {"input": 12 * 31, "cached_input": 0, "output": 12 * 17}
+    assert sum(step["n_calls"] for step in by_step.values()) == found["n_calls"]
+    assert sum(step["cost_usd"] for step in by_step.values()) == pytest.approx(found["cost_usd"])
+    printed = " ".join(done.out.replace("│", " ").split())
+    assert "judge likert 12 0 132 84 0.2160" in printed
+    assert "judge likert-jury 24 0 372 204 2.0160" in printed
+    page = Path("study/report.html").read_text("utf-8")
+    assert "step judge likert-jury" in page
+    assert "2.0160" in page
+
+    # Kept steps keep their cost, and a step that is done again under another name adds its own.
+    n_calls = len(priced.calls)
+    again = cli("study", "study.toml", "--json", "again.json")
+    assert again.code == 0, again.err
+    assert len(priced.calls) == n_calls
+    assert told("again.json")["cost_by_step"] == by_step
+    assert again.out.count(" kept ") == len(found["steps"])
+    Path("study.toml").write_text(
+        STUDY.format(url=priced.v1).replace('aspect = "coverage"', 'aspect = "relevance"')
+    )
+    assert cli("study", "study.toml", "--json", "again.json").code == 0
+    assert told("again.json")["cost_by_step"]["judge likert"]["n_calls"] == 24
+    assert told("again.json")["cost_by_step"]["judge likert-jury"] == jury
