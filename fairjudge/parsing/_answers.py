@@ -33,13 +33,7 @@ _NUMBER = re.compile(
 _BEGINS = re.compile(rf"[-+\d]|(?:{_WORD})\b", re.IGNORECASE)
 _GLYPHS = re.compile(r"(?P<full>★(?:\s?★){0,99})(?P<half>\s?½)?(?P<empty>(?:\s?☆){0,99})")
 _SUMMARY = rf"(?:(?:the|le|la|el|il|o|die)\s{{1,3}})?{words.NOUN}"
-_TIE = (
-    r"(?:it'?s\s{1,3}|it\s{1,3}is\s{1,3})?(?:a\s{1,3})?(?:tied?|draw|toss-up|neither|no\s{1,3}preference|equal(?:ly\s{1,3}\w+)?"
-    r"|(?:they\s{1,3}are\s{1,3}|both\s{1,3}(?:are\s{1,3})?(?:summaries\s{1,3}are\s{1,3})?)(?:equal(?:ly\s{1,3}\w+)?|the\s{1,3}same|tied|comparable|similar)"
-    r"|both|(?:the\s{1,3})?same|no\s{1,3}(?:clear\s{1,3}|significant\s{1,3})?(?:difference|winner))\b"
-    r"|on\spar\b|(?:of\s)?(?:similar|comparable|the\ssame|equal)\s(?:overall\s)?quality\b"
-    rf"|(?:{words.TIE})"
-)
+_TIE = rf"(?:it(?:'?s|\s{{1,3}}is)\s{{1,3}})?(?:a\s{{1,3}})?{words.TIE}"
 
 
 class Rank(IntEnum):
@@ -135,10 +129,12 @@ def _on_scale(number: float, scale: Scale) -> float | None:
 @lru_cache(maxsize=64)
 def _pattern(scale: Scale) -> re.Pattern[str]:
     """One named group a level; longer words first, so that "not supported" beats "supported"."""
+    yes_no = set(scale.answers) == {"yes", "no"}
+    elsewhere = {"yes": words.YES, "no": words.NO} if yes_no else {}
     spelled = [
         (word, index)
         for index, level in enumerate(scale.levels)
-        for word in (level.answer, *level.aliases, *_elsewhere(level.answer, scale))
+        for word in (level.answer, *level.aliases, *elsewhere.get(level.answer, ()))
     ]
     spelled.sort(key=lambda pair: -len(pair[0]))
     parts = [f"(?P<w{n}_{index}>{_spelled(word)})" for n, (word, index) in enumerate(spelled)]
@@ -149,13 +145,6 @@ def _pattern(scale: Scale) -> re.Pattern[str]:
         rf"[(\[\"'<{{#]?(?:{pattern})(?![+]|(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\w)",
         re.IGNORECASE,
     )
-
-
-def _elsewhere(answer: str, scale: Scale) -> tuple[str, ...]:
-    """Return the words of other languages for `answer`, on the scale of yes and no."""
-    if set(scale.answers) != {"yes", "no"}:
-        return ()
-    return words.YES if answer == "yes" else words.NO
 
 
 def _pair_words(scale: Scale) -> str:
@@ -185,9 +174,8 @@ def _value_of(match: re.Match[str], scale: Scale) -> float | Position | None:
 
 def _is_an_article(match: re.Match[str]) -> bool:
     """Whether a lone "a" or "I" goes on as a sentence ("A summary that ..."), so is no letter."""
-    if match[0].lower() not in {"a", "i"}:
-        return False
-    if match[0] == "A" and _GOES_ON.match(match.string, match.end()):
+    is_side = match[0] == "A" and _GOES_ON.match(match.string, match.end())
+    if match[0].lower() not in {"a", "i"} or is_side:
         return False
     rest = match.string[match.end() : match.end() + 3]
     return bool(re.match("[ \xa0][^\\W\\d]|'", rest)) or (

@@ -10,32 +10,18 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SAME = {
-    "：": ":", "﹕": ":", "＝": "=", "／": "/", "⁄": "/", "∕": "/", "，": ",", "、": ",", "،": ",",
-    "。": ".", "．": ".", "।": ".",
-    "（": "(", "）": ")", "【": "[", "】": "]", "［": "[", "］": "]", "＜": "<", "＞": ">",
-    "％": "%",
-    "’": "'", "‘": "'", "´": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "＂": '"',
-    "「": '"', "」": '"', "–": "-", "—": "-", "−": "-", "‑": "-", "‐": "-", "⇒": "→",
-    "⭐": "★", "🌟": "★", "✭": "★", "✩": "☆", "✰": "☆", "！": "!", "？": "?", "；": ";",
-    "🥇": "1", "🥈": "2",
-    "*": " ", "`": " ", "\ufe0f": " ", "\u200b": " ", "\u200e": " ", "\u200f": " ", "\ufeff": " ",
-    "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ", "\r": " ", "\t": " ",
-}  # fmt: skip
-_TABLE = str.maketrans(_SAME)
-_SIGNS = frozenset("★☆⭐🌟✭✩✰🥇🥈")
+from fairjudge.parsing._words import SIGNS
+
+_TABLE = str.maketrans({sign: plain for plain, signs in SIGNS.items() for sign in signs})
+_SIGNS = frozenset("★☆⭐🌟✭✩✰🥇🥈☑")
 _KEYCAP = "\u20e3"
 
 _QUOTE = re.compile(r'"([^"\n]{0,4000})"')
 _SINGLE_QUOTE = re.compile(r"(?<![\w'])'([^'\n]{0,300}(?:(?<=\w)'(?=\w)[^'\n]{0,300}){0,8})'(?!\w)")
 _BLOCK_QUOTE = re.compile(r"^[ ]{0,8}>[^\n]*", re.MULTILINE)
-_FENCE_WORD = re.compile(
-    r"(?<=```)(?:json|jsonc|text|txt|markdown|md|yaml|xml|python)\b", re.IGNORECASE
-)
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
 _MARKUP = re.compile(r"</?(?:b|i|p|em|strong|span|div)>", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?<![^\W_])_{1,3}(?=[^\W_])|(?<=[^\s_])_{1,3}(?![^\W_])")
-_QUOTED_ANSWER_WORDS = 3
 
 
 def spaces(text: str) -> str:
@@ -51,19 +37,6 @@ def blank(text: str, start: int, end: int) -> str:
 def blank_all(pattern: re.Pattern[str], text: str) -> str:
     """Replace every match of `pattern` by spaces."""
     return pattern.sub(lambda match: spaces(match[0]), text)
-
-
-_LATER_TURN = re.compile(
-    r"(?<=\S)\s{0,200}(?:\n[ #*]{0,6}(?:user|human|instruction|input)\s{0,2}:|\[INST\]"
-    r"|<\|(?:im_start|start_header_id)\|>\s{0,2}(?:user|human))",
-    re.IGNORECASE,
-)
-
-
-def first_turn(text: str) -> str:
-    """Return `text` up to where a model that does not stop writes the next user's turn itself."""
-    later = _LATER_TURN.search(text)
-    return text[: later.start()] if later else text
 
 
 _NOTE_MARK = re.compile("(?<=[0-9])[⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]{1,3}")
@@ -84,14 +57,9 @@ def normalised(text: str) -> str:
     if not text.isascii():
         text = _JOINED.sub(_without_joints, blank_all(_NOTE_MARK, text))
         text = _NOT_ASCII.sub(lambda sign: _ascii_digit(sign[0]), text)
-    if "```" in text:
-        text = blank_all(_FENCE_WORD, text)
-    if "</" in text:
-        text = blank_all(_MARKUP, text)
-    if "~~" in text:
-        text = blank_all(_STRUCK, text)
-    if "_" in text:
-        text = blank_all(_EMPHASIS, text)
+    for sign, pattern in (("</", _MARKUP), ("~~", _STRUCK), ("_", _EMPHASIS)):
+        if sign in text:
+            text = blank_all(pattern, text)
     return text.translate(_TABLE).replace(_KEYCAP, " ")
 
 
@@ -130,8 +98,6 @@ _TELLS = re.compile(r":|\b(?:rate|answer|say|give|score|reply|respond|output)\b"
 
 
 def _blank_if_long(match: re.Match[str]) -> str:
-    if match.string[match.end() : match.end() + 3].lstrip().startswith(":"):
-        return f" {match[1]} "
-    if len(match[1].split()) <= _QUOTED_ANSWER_WORDS and not _TELLS.search(match[1]):
-        return f" {match[1]} "
-    return " " * len(match[0])
+    is_key = match.string[match.end() : match.end() + 3].lstrip().startswith(":")
+    is_answer = len(match[1].split()) <= 3 and not _TELLS.search(match[1])
+    return f" {match[1]} " if is_key or is_answer else " " * len(match[0])

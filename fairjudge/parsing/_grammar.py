@@ -42,6 +42,7 @@ _LABELLED = re.compile(r"[A-Za-z]\(?[^().n]{0,14}\)?[:|=][f(]*$")
 _NO_LABEL = re.compile(r"(?:^|[,CTYIa])[fZ]{0,3}=f?$|(?:^|[.n,])[CfRIWT]*:f?$")
 _SUBJECT_OF = re.compile(r"(?:[SVGB]|[gb][xQ])(?:f|C|[(][^()]*[)]|[wt][fxQSK]{1,5}|I?M?R)?f?$")
 """A label before "is": "the score for coverage", "the better summary"."""
+_LABEL_VERB = re.compile("[VS][fw]*R[fwt]*$|Vw")
 _BARE = re.compile(r"(?:^|(?<=[.n?,TCa-]))f*A(?=[.n,:)?-]|$)")
 _CLAIM = re.compile(r"[,:(-]?[^.n?T,A]{0,10}?(?:F|K|Q(?=[.n,]|$))")
 _FAITHFUL = re.compile(
@@ -55,14 +56,9 @@ _IN = re.compile(r"\s(?:in|on|for|with|by|from|at)\b")
 _PARTS = re.compile("w[fxQ]{1,4}[a,]f{0,2}A")
 
 
-def statements(
-    text: str, words: Words, scale: Scale, items: list[tuple[int, int]], aspect: str
-) -> Iterator[Answer]:
-    """Yield the answers that the text states, each with its rank."""
-    yield from _Reader(text, words, scale, items, aspect.lower()).statements()
+class Statements:
+    """The answers that a text states, each with its rank; `aspect` in small letters."""
 
-
-class _Reader:
     def __init__(
         self, text: str, words: Words, scale: Scale, items: list[tuple[int, int]], aspect: str
     ) -> None:
@@ -75,7 +71,7 @@ class _Reader:
         bare = _BARE.finditer(self.kinds) if self.yes_no else ()
         self.bare = {words.answers[match.end() - 1].value for match in bare}
 
-    def statements(self) -> Iterator[Answer]:
+    def __iter__(self) -> Iterator[Answer]:
         marks = self._marks()
         yield from self._claims() if self.yes_no else ()
         for at, answer in self.words.answers.items():
@@ -215,14 +211,9 @@ class _Reader:
             kept = re.sub(r"\([^()]{0,16}\)$", "", kept.rstrip(":|-"))
         elif sign == "=":
             kept = kept[:-1]
-        elif (
-            kept and not self._adjoins(kept, place) and not re.search("[VS][fw]*R[fwt]*$|Vw", kept)
-        ):
+        elif kept and not self._adjoins(kept, place) and not _LABEL_VERB.search(kept):
             return None
         begin, end = max(kept.rfind(mark) for mark in ",(|:?T-") + 1, len(kept)
-        if sign == "|":
-            row = kept.lstrip("|")
-            begin, end = len(kept) - len(row), len(kept) - len(row) + len(row.split("|")[0])
         mine = kept.rfind("I", 0, end) + 1
         begin = max(begin, mine) if re.search("[SV]", kept[mine:end]) else begin
         side = kept.rfind("A", begin, end) + 1
@@ -248,24 +239,19 @@ class _Reader:
 
     def _rank(self, label: str, said: str, sign: str) -> Rank | None:
         """Say how plainly an answer under `label` is the verdict; None where it is none."""
+        is_pair = self.scale.kind == "pair"
         several = re.search("f?A[xo/]A$", label) and self.scale.kind != "number"
-        rank: Rank | None = Rank.NAMED if sign != "=" and re.search("[QK]", label) else None
-        if re.search("[NHU?]", label):
-            rank = None
-        elif several or (self.aspect and self.aspect in said):
-            rank = Rank.FINAL
-        elif re.search("[ZA]", label):
-            rank = None
-        elif self.scale.kind == "pair":
-            whole = re.search("V|S|[GB]f*$", label) and not (
-                "Q" in label and not LAST.search(said) and "overall" not in said
-            )
-            rank = Rank.FINAL if whole else Rank.RATED if re.search("[GBgb]|V|S", label) else None
-        elif "F" in label:
-            rank = None
-        elif "V" in label:
-            rank = Rank.FINAL
-        elif "S" in label:
+        own = several or (self.aspect and self.aspect in said)
+        other = re.search("[ZA]" if is_pair else "[ZAF]", label)
+        if re.search("[NHU?]", label) or (other and not own):
+            return None
+        if own or (not is_pair and "V" in label):
+            return Rank.FINAL
+        if is_pair:
+            part = "Q" in label and not LAST.search(said) and "overall" not in said
+            whole = re.search("V|S|[GB]f*$", label) and not part
+            return Rank.FINAL if whole else Rank.RATED if re.search("[GBgbVS]", label) else None
+        if "S" in label:
             parts = Rank.RATED if re.search("[xQ]", label) else Rank.STATED
-            rank = Rank.SAID if sign == "=" else parts
-        return rank
+            return Rank.SAID if sign == "=" else parts
+        return Rank.NAMED if sign != "=" and re.search("[QK]", label) else None

@@ -8,26 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-_NAMES = {
-    "verdict": """verdict answer label winner preference preferred choice decision judgment
-        judgement result better best vencedor ganador gagnant gewinner vincitore respuesta
-        resposta réponse antwort risposta urteil ответ 答案 结论 判定 結論""",
-    "score": "score rating grade stars points value overall puntuación nota 评分 得分",
-    "whole": "final overall total summary better preferred",
-    "worse": "worse worst loser rejected weaker inferior",
-}
-_VERDICT, _SCORE, _WHOLE, _WORSE = (frozenset(words.split()) for words in _NAMES.values())
+from fairjudge.parsing._words import KEYS
+
+_VERDICT, _SCORE = frozenset(KEYS["verdict"]), frozenset(KEYS["score"])
+_WHOLE, _WORSE = frozenset(KEYS["whole"]), frozenset(KEYS["worse"])
 """Words of keys: of the verdict, of a score, of one on the whole, and of the worse."""
 _TOP = re.compile(
     r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|total|(?:rating_)?scale|(?:score_)?range"
 )
 """Keys of the highest score that there is."""
-_ASIDE = re.compile(
-    r"reason|explan|confiden|certain|comment|feedback|note|error|hallucinat|missing|wrong|justif"
-    r"|contradict|omi(?:t|ss)|unsupported|incorrect|inconsist|unfaithful|fabricat|fault|weak|max|min"
-    r"|count|num|absent|^n_|^(?:not|no)_|invent|false|lack|example|input|previous|issues|strength"
-    r"|index|^id$|code|length|year|evidence|quote|forced|thought"
-)
+_ASIDE = re.compile("|".join(KEYS["aside"]))
 """Names of what is no verdict, or of what is bad."""
 _QUALITY = re.compile(r"(?:ness|ity|ency|ence|ance|acy|coverage|fluency|style)$")
 _LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")

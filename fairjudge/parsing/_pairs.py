@@ -50,12 +50,8 @@ def _level(place: Place) -> Iterator[Answer]:
     named = said.startswith(("both", "same", "the same", "neither"))
     ends = place.ends or place.after[:1] in {"f", "N"}
     plain = re.search("(?:^|[,CTY:])[fICtRaAS=]*$|=[fw]*$", before) and ends
-    if (
-        len(said) > 2
-        and not listed
-        and (neither or not named)
-        and (neither or plain or not said.isascii())
-    ):
+    fits = neither or (not named and (plain or not said.isascii()))
+    if len(said) > 2 and not listed and fits:
         narrow = re.search(r"equally\s(?!good|bad|strong)\w", said)
         yield replace(place.answer, rank=Rank.MENTIONED if narrow else Rank.NAMED)
 
@@ -94,9 +90,8 @@ def _preferred(place: Place) -> Iterator[Answer]:
     narrow = said["more"] or said["less"]
     follows = kinds[said.start("rest") : said.start("rest") + 16]
     asked = kinds[said.end() : said.end() + 1] == "?"
-    if asked or re.match("x?N" if spaced else "x{0,8}N", rest):
-        return
-    if told_after(follows.lstrip("fQxFK")):
+    denied = re.match("x?N" if spaced else "x{0,8}N", rest)
+    if asked or denied or told_after(follows.lstrip("fQxFK")):
         return
     if narrow:
         rest = rest.lstrip("fQxFKS")

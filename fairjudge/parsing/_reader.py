@@ -15,25 +15,18 @@ from functools import cache
 
 from fairjudge.domain import Unscored, UnscoredReason
 from fairjudge.parsing._answers import Answer, Problem, Rank, answer_at
-from fairjudge.parsing._boxes import BOXED, in_box, ticked
-from fairjudge.parsing._clean import (
-    blank,
-    blank_all,
-    first_turn,
-    lowered,
-    normalised,
-    without_quotations,
-)
+from fairjudge.parsing._clean import blank, blank_all, lowered, normalised, without_quotations
 from fairjudge.parsing._context import is_denied
-from fairjudge.parsing._grammar import statements
+from fairjudge.parsing._grammar import Statements
 from fairjudge.parsing._json import JsonValue, json_verdicts
 from fairjudge.parsing._sides import ranked
-from fairjudge.parsing._thoughts import without_reasoning
+from fairjudge.parsing._thoughts import first_turn, without_reasoning
 from fairjudge.parsing._tokens import words_of
+from fairjudge.parsing._words import REVISED
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "8"
+PARSER_VERSION = "9"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
 """What stands after a verdict that more text would not have changed."""
@@ -84,11 +77,9 @@ def locate_verdict(
 
 
 def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> Reading | Unscored:
-    if not text.strip():
-        return Unscored(reason="unparseable", detail="the reply is empty", raw=text)
     thought = without_reasoning(text)
     if not thought.strip():
-        detail = "the reply holds reasoning and no answer"
+        detail = "the reply holds reasoning and no answer" if text.strip() else "the reply is empty"
         return Unscored(reason="unparseable", detail=detail, raw=text)
     found = _found(thought, scale, aspect)
     answer = _chosen(found, thought)
@@ -101,6 +92,9 @@ def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> R
     return Reading(value=answer.value, start=answer.start, end=answer.end)
 
 
+_TICKED = r"(?:[☑☒●◉]|\[[xX✓✔]\]|\([xX✓✔•]\))"
+_UNTICKED = rf"(?:\[\s?\]|\(\s?\)|[☐○◯⬜])(?:(?!{_TICKED})[^\n])*"
+_BOXES = re.compile(rf"{_TICKED}|{_UNTICKED}")
 _ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
 _FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 
@@ -108,10 +102,7 @@ _FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
     """Return every statement of a reply; places are those of the reply."""
     found: list[Answer] = []
-    if boxes := ticked(thought):
-        found += [in_box(boxes, scale)]
-        thought = blank_all(BOXED, thought)
-    text = normalised(thought)
+    text = normalised(_as_ticked(thought))
     for one in json_verdicts(thought, aspect=aspect, kind=scale.kind):
         if one.verdicts and not _is_about(text, one.start, one.end):
             found += _from_json(one, thought, scale)
@@ -129,10 +120,20 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
     items = sorted(span for spans in lists.values() if len(spans) > 1 for span in spans)
     fences = [match.span() for match in _FENCED.finditer(thought)]
     outside = any(thought[end:].strip() for _, end in fences[-1:])
-    for said in statements(text, words_of(text, scale), scale, items, aspect):
+    for said in Statements(text, words_of(text, scale), scale, items, aspect.lower()):
         fenced = outside and any(a <= said.start < b for a, b in fences)
         found.append(replace(said, rank=Rank.MENTIONED) if fenced else said)
     return found
+
+
+def _as_ticked(text: str) -> str:
+    """Leave, of two or more boxes before answers, those that are ticked, each on its own line."""
+    boxes = list(_BOXES.finditer(text))
+    line = text[: boxes[0].start()].rpartition("\n")[2] if boxes else ""
+    if len(boxes) < 2 or line.strip(" -*•>#") or not re.search(_TICKED, text):
+        return text
+    text = re.sub(_UNTICKED, lambda box: "\n" * len(box[0]), text)
+    return re.sub(rf"\s?{_TICKED}", lambda box: "☑".rjust(len(box[0]), "\n"), text)
 
 
 _SENTENCE = re.compile(r"(?<!e\.g)[.!?;](?=\s|$)|(?<!:)(?<!: )\n|。|\]\]|</\w+>")
@@ -153,7 +154,7 @@ def _is_about(text: str, start: int, end: int) -> bool:
 
 
 _FORM = re.compile(
-    r"\[\[|\[result\]\s{0,4}|#{4}\s|\\boxed\{(?:\\text(?:bf)?\{)?"
+    r"☑\s?|\[\[|\[result\]\s{0,4}|#{4}\s|\\boxed\{(?:\\text(?:bf)?\{)?"
     r"|<(?:final_)?(?:verdict|score|rating|answer|grade|judge?ment|decision|choice|winner|result|label|preference|final)"
     r"(?:\s[^<>\n\d]{0,30}(?P<top>\d{1,4})?[\x22\x27 ]?)?>\s{0,8}",
     re.IGNORECASE,
@@ -162,7 +163,6 @@ _OPENING = re.compile(r"[(\[\"'\s]{0,3}")
 _CLOSED = re.compile(
     r"\s{0,3}(?:\n|$|</\w{1,20}>)|[\])}\"'$.,:;!]{1,9}(?:\s{0,3}</\w{1,20}>)?(?=\W|$)"
 )
-_COMPARED = re.compile(r"(?P<left>[AB12])\s?(?P<sign>>{1,3}|<{1,3}|={1,2})\s?(?P<right>[AB12])")
 
 
 def _forms(text: str, scale: Scale) -> Iterator[Answer]:
@@ -170,20 +170,12 @@ def _forms(text: str, scale: Scale) -> Iterator[Answer]:
     for match in _FORM.finditer(text):
         if match["top"] and float(match["top"]) != scale.levels[-1].value:
             continue
-        signs = _COMPARED.match(text, match.end()) if scale.kind == "pair" else None
         opening = _OPENING.match(text, match.end())
         place = opening.end() if opening else match.end()
-        answer = _by_signs(signs) if signs else answer_at(text, place, scale)
+        answer = answer_at(text, place, scale)
         closed = _CLOSED.match(text, answer.end) if answer else None
         if answer and closed and not _is_about(text, match.start(), closed.end()):
             yield replace(answer, rank=Rank.FINAL)
-
-
-def _by_signs(signs: re.Match[str]) -> Answer:
-    """Return what "A>B" in a form says."""
-    first = (signs["left"] in "A1") == (signs["sign"][0] == ">")
-    value: Position = "tie" if signs["sign"][0] == "=" else "first" if first else "second"
-    return Answer(start=signs.start(), end=signs.end(), value=value)
 
 
 _FOREIGN = re.compile(
@@ -298,13 +290,7 @@ def _is_taken_back(text: str, former: Answer, last: Answer) -> bool:
     return bool(_REVISED.search(lowered(text[max(former.end, last.end - 2_000) : last.end])))
 
 
-_REVISED = re.compile(
-    r"\b(?:actually|(?:on|upon)\s(?:\w+\s)?(?:reflection|reconsideration|thoughts?)|wait|hmm+"
-    r"|correct(?:ion|ed|ing)|scratch\sthat|rather|no,|no\s(?=\w)|sorry|edit|update[ds]?|revis\w+|make\s(?:that|it)"
-    r"|clos(?:er|e)\s(?:look|reading|inspection)|reconsider\w*|re-?(?:read|check|evaluat|think)\w*"
-    r"|chang\w+|adjust\w*|lower(?:ed|ing)?|rais(?:e|ed|ing)|downgrad\w+|mistaken|overlooked"
-    r"|settl(?:e|ed)|after\schecking|however,?\ssince)\b"
-)
+_REVISED = re.compile(rf"\b{REVISED}\b")
 
 
 def _is_settled(answer: Answer, found: list[Answer], text: str, scale: Scale) -> bool:

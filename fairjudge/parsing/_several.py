@@ -57,11 +57,10 @@ def _settled(readings: list[Verdict | Unscored], name: str, text: str) -> Verdic
         return scored[-1]
     if readings and isinstance(last := readings[-1], Unscored):
         return Unscored(reason=last.reason, detail=f"{name}: {last.detail}", raw=text)
-    if not text.strip():
-        return Unscored(reason="unparseable", detail="the reply is empty", raw=text)
     if looks_like_refusal(text.strip()):
         return Unscored(reason="refused", detail="the judge declined", raw=text)
-    return Unscored(reason="unparseable", detail=f"nothing is said of {name!r}", raw=text)
+    detail = f"nothing is said of {name!r}" if text.strip() else "the reply is empty"
+    return Unscored(reason="unparseable", detail=detail, raw=text)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fairjudge.parsing import _words as words
-from fairjudge.parsing._answers import Answer, Rank
+from fairjudge.parsing._answers import Answer, Problem, Rank
 from fairjudge.scales import Position
 
 _NAME = rf"(?:the\s)?(?:{words.NOUN}\s{{0,3}})?[#(]?(?:[12AB]|one|two)\)?(?![\w'])"
@@ -64,7 +64,6 @@ def _more(match: re.Match[str], one: float, other: float, *, swapped: bool = Fal
 
 
 def _answer(match: re.Match[str], value: Position | None) -> Answer:
-    return Answer(
-        start=match.start(), end=match.end(), value=value, rank=Rank.STATED,
-        problem=None if value else "several",
-    )  # fmt: skip
+    start, end = match.span()
+    problem: Problem | None = None if value else "several"
+    return Answer(start=start, end=end, value=value, problem=problem, rank=Rank.STATED)

@@ -1,10 +1,10 @@
-"""Where a model thinks before it answers, by the marks of each family: never where it answers."""
+"""Where a model thinks before it answers, by the marks of each family, or writes the next turn."""
 
 from __future__ import annotations
 
 import re
 
-from fairjudge.parsing._clean import blank, spaces
+from fairjudge.parsing._clean import blank, blank_all
 
 _WORD = r"(?:think|thinking|thoughts?|reasoning|analysis|scratchpad|reflection|monologue|cot)"
 _TAG = (
@@ -12,24 +12,23 @@ _TAG = (
 )
 """Of a tag: ``think``, ``seed:think``, ``mm:think``, ``longcat_think``, ``inner_monologue``."""
 _PIPED = r"(?:think|thinking|thoughts?|reasoning)"
-_OPEN = re.compile(
+_OPEN = (
     rf"<{_TAG}(?:\s[^<>]{{0,80}})?>|\[(?:BEGIN_)?(?:THINK|THINKING|REASONING|THOUGHTS?)\]|◁think▷"
     rf"|<\|(?:(?:start|begin)_(?:of_)?)?{_PIPED}(?:_(?:start|begin))?\|>|<\|inner_prefix\|>"
     r"|<\|channel\|>\s{0,5}(?:analysis|commentary)\b|<\|channel>\s{0,5}(?:thought|analysis)\b"
-    r"|<unused94>|\A\s{0,20}Here(?:'s| is) my thought process:",
-    re.IGNORECASE,
+    r"|<unused94>|(?-i:\A\s{0,20}(?:assistant)?analysis(?=[A-Z]))"
+    r"|\A\s{0,20}Here(?:'s| is) my thought process:"
 )
-"""Openings: tags, Mistral, Kimi, Cohere and others between bars, harmony, Gemma, Granite."""
-_OPEN_BARE = re.compile(r"\A\s{0,20}(?:assistant)?analysis(?=[A-Z])")
-"""Harmony's, where a server leaves the special tokens out: the channel's name before a sentence."""
-_CLOSE = re.compile(
+"""Openings: tags, Mistral, Kimi, Cohere and others between bars, harmony (also where
+a server leaves its special tokens out: the channel's name before a sentence), Gemma, Granite."""
+_CLOSE = (
     rf"</{_TAG}>|\[/(?:THINK|THINKING|REASONING|THOUGHTS?)\]|\[END_(?:THINK|THINKING|REASONING)\]"
     rf"|◁/think▷|<\|(?:end_(?:of_)?|/){_PIPED}\|>|<\|{_PIPED}_end\|>|<\|inner_suffix\|>"
     r"|<\|channel\|>\s{0,5}final\b(?:\s{0,5}<\|constrain\|>\s{0,5}\w{0,20})?\s{0,5}(?:<\|message\|>)?"
-    r"|<channel\|>|<unused95>|Here(?:'s| is) my response:",
-    re.IGNORECASE,
+    r"|<channel\|>|<unused95>|(?-i:(?<=[\s.!?\"'’”)])assistantfinal)|Here(?:'s| is) my response:"
 )
-_CLOSE_BARE = re.compile(r"(?<=[\s.!?\"'’”)])assistantfinal")
+_BLOCK = re.compile(rf"(?:{_OPEN}).*?(?:{_CLOSE}|\Z)", re.IGNORECASE | re.DOTALL)
+_CLOSED = re.compile(_CLOSE, re.IGNORECASE)
 _AROUND_ANSWERS = re.compile(
     r"<\|(?:(?:start|end)_response|(?:begin|end)_of_(?:solution|box|answer)|return|end|message)\|>",
     re.IGNORECASE,
@@ -43,23 +42,19 @@ def without_reasoning(text: str) -> str:
     A block left open swallows the rest; a closing mark without an opening one (chat templates
     write the opening one themselves) swallows what stands before it.
     """
-    opening = _OPEN_BARE.search(text) or _OPEN.search(text)
-    kept: list[str] = []
-    place = 0
-    while opening:
-        closing = _closing(text, opening.end())
-        end = closing.end() if closing else len(text)
-        kept += [text[place : opening.start()], spaces(text[opening.start() : end])]
-        place = end
-        opening = _OPEN.search(text, place)
-    text = "".join([*kept, text[place:]])
-    last = max(
-        (found.end() for p in (_CLOSE, _CLOSE_BARE) for found in p.finditer(text)), default=0
-    )
-    text = blank(text, 0, last)
-    return _AROUND_ANSWERS.sub(lambda match: spaces(match[0]), text) if "<|" in text else text
+    text = blank_all(_BLOCK, text)
+    text = blank(text, 0, max((mark.end() for mark in _CLOSED.finditer(text)), default=0))
+    return blank_all(_AROUND_ANSWERS, text) if "<|" in text else text
 
 
-def _closing(text: str, place: int) -> re.Match[str] | None:
-    found = [match for p in (_CLOSE, _CLOSE_BARE) if (match := p.search(text, place))]
-    return min(found, key=lambda match: match.start(), default=None)
+_LATER_TURN = re.compile(
+    r"(?<=\S)\s{0,200}(?:\n[ #*]{0,6}(?:user|human|instruction|input)\s{0,2}:|\[INST\]"
+    r"|<\|(?:im_start|start_header_id)\|>\s{0,2}(?:user|human))",
+    re.IGNORECASE,
+)
+
+
+def first_turn(text: str) -> str:
+    """Return `text` up to where a model that does not stop writes the next user's turn itself."""
+    later = _LATER_TURN.search(text)
+    return text[: later.start()] if later else text

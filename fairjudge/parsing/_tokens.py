@@ -88,16 +88,10 @@ def _answer(text: str, start: int, scale: Scale) -> Answer | None:
     if start and not _STARTS.match(text, start):
         return None
     answer = answer_at(text, start, scale)
-    return None if answer is None or continues(text, answer.end) else answer
+    return None if answer is None or _CONTINUES.match(text, answer.end) else answer
 
 
-_CONTINUES = re.compile(r"[-/:.,]\d|-\w|'\w|\+|%|\w")
-
-
-def continues(text: str, end: int) -> bool:
-    """Whether the word or number goes on past `end`: "5-year", "2-1", "3.1", "B+"."""
-    found = _CONTINUES.match(text, end)
-    return bool(found) and not _CJK.match(text, end)
-
-
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CONTINUES = re.compile(
+    r"(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?:[-/:.,]\d|-\w|'\w|\+|%|\w)"
+)
+"""Where the word or number goes on: "5-year", "2-1", "3.1", "B+"."""

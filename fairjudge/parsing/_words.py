@@ -1,6 +1,6 @@
 """The words of verdicts in the languages that are read, by what they do in a sentence.
 
-The table of kinds is `words.toml`; here are the words that answers are made of, and the look-up.
+They stand in `words.toml`; here is the look-up.
 """
 
 from __future__ import annotations
@@ -10,32 +10,13 @@ import tomllib
 from functools import lru_cache
 from importlib.resources import files
 
-YES = (
-    "y", "yep", "yeah", "yup", "oui", "ja", "sí", "sì", "sim", "да", "是的", "是", "はい",
-    "예", "네", "نعم", "हाँ", "हां", "evet", "tak",
-)  # fmt: skip
-NO = (
-    "n", "absolutely not", "certainly not", "definitely not", "of course not",
-    "nope", "non", "nein", "nee", "não", "нет", "不是", "否", "いいえ",
-    "아니요", "아니오", "لا", "नहीं", "hayır", "nie",
-)  # fmt: skip
-NOUN = (
-    r"(?:summar(?:y|ies)|assistant|response|option|candidate|text|system|model|version|output|answer"
-    r"|choice|report|zusammenfassung|résumé|resumen|resumo|riassunto|samenvatting|резюме|摘要|总结|要約|요약"
-    r"|(?:ال)?ملخص|सारांश)"
-)
-FIRST = (
-    r"(?:first|former|erste[rn]?|eerste|première?|premier|primer[oa]?|primeir[oa]|prim[oa]"
-    r"|перв(?:ое|ый|ая)|第一(?:个|篇|份)?|[1一]つ目|첫\s?번째|الأول|पहल[ाी])"
-)
-SECOND = (
-    r"(?:second[oae]?|latter|zweite[rn]?|tweede|deuxième|segund[oa]|втор(?:ое|ой|ая)|第二(?:个|篇|份)?"
-    r"|[2二]つ目|두\s?번째|الثاني|दूसर[ाी])"
-)
-TIE = (
-    r"unentschieden|gleich\s?(?:gut|wertig)|gleichstand|(?:ex\s)?[aæ]equo|égalité|à\ségalité|empate"
-    r"|pareggio|parità|gelijkspel|gelijk|ничья|одинаков\w*|平局|平手|一样好|同样好|不相上下|引き分け|同等|同点"
-    r"|무승부|동점|تعادل|बराबर"
+_TABLE = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+KEYS: dict[str, list[str]] = {name: words.split() for name, words in _TABLE["keys"].items()}
+SIGNS: dict[str, str] = _TABLE["signs"]
+_ANSWERS = {name: words.split() for name, words in _TABLE["answers"].items()}
+YES, NO = ([word.replace("_", " ") for word in _ANSWERS[name]] for name in ("yes", "no"))
+NOUN, FIRST, SECOND, TIE, REVISED = (
+    f"(?:{'|'.join(_ANSWERS[name])})" for name in ("noun", "first", "second", "tie", "revised")
 )
 LAST = re.compile(r"\b(?:final|revised|corrected|updated|adjusted|definitive)\b")
 """In a label: it takes back what other labels said before."""
@@ -48,8 +29,7 @@ def _tables() -> tuple[dict[str, str], dict[str, str], dict[str, dict[tuple[str,
     single: dict[str, str] = {}
     stems: dict[str, str] = {}
     phrases: dict[str, dict[tuple[str, ...], str]] = {}
-    table = files(__package__).joinpath("words.toml").read_text("utf-8")
-    for kind, words in tomllib.loads(table).items():
+    for kind, words in _TABLE["kinds"].items():
         for word in words.split():
             said = word.replace("_", " ")
             if said.endswith("~"):
