@@ -66,8 +66,8 @@ def check(
     live: Annotated[
         object | None,
         Opt(
-            "With --since: judgements of the systems' present summaries, by the same judge, to tell "
-            "whether the judge moved or the systems did.",
+            "With --since: judgements of the systems' present summaries, by the same judge, to "
+            "tell whether the judge moved or the systems did.",
             reads=read_judgements,
         ),
     ] = None,

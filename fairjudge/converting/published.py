@@ -74,10 +74,8 @@ def _summeval_by_article(source: Source) -> Iterator[Entry]:
             for aspect in _ASPECTS:
                 rated = _list(row, aspect)
                 if len(rated) != len(written):
-                    raise InputError(
-                        f"{len(rated)} ratings of {pluralize(len(written), 'summary', 'summaries')}",
-                        field=aspect,
-                    )
+                    of = pluralize(len(written), "summary", "summaries")
+                    raise InputError(f"{len(rated)} ratings of {of}", field=aspect)
                 for number, rating in enumerate(rated, 1):
                     value = score(rating)
                     if value is None:
