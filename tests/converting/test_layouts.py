@@ -206,7 +206,7 @@ def test_the_hub_s_summeval_has_an_article_a_row():
 def test_lines_must_be_as_many_as_those_of_the_documents():
     Path("test.src").write_text(f"{ONE}\n{TWO}\n")
     Path("test.tgt").write_text("one\n")
-    with pytest.raises(InputError, match=r"test.tgt: 1 lines for the 2 of test.src"):
+    with pytest.raises(InputError, match=r"test.tgt: 1 line for the 2 of test.src"):
         fj.convert("test.src")
     Path("test.tgt").write_text("one\r\ntwo\r\n")
     assert [one.text for one in fj.convert("test.src").summaries] == ["one", "two"]
