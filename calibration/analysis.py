@@ -69,8 +69,8 @@ class Settings:
     ``epsilon`` is the cost margin of the alternative annotator test; ``planned_documents`` is how
     many documents label plans take the judge to have scored; ``families`` are names of families of
     systems, each with a shell pattern of system names, the first that fits counting;
-    ``label_scale`` is told by the labels where it is None; ``covariates`` are what a jury knows of
-    a summary beside its members' scores.
+    ``label_scale`` is inferred from the labels where it is None; ``covariates`` are what a jury
+    knows of a summary beside its members' scores.
     """
 
     annotators: tuple[str, ...] = ("*",)

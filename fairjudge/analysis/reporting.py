@@ -58,7 +58,7 @@ def make_report(
     ----------
     inputs
         Run folders, folders of files, judgements, references, clusters, summaries, labels, and
-        what commands wrote by ``--json``. The kind is told by the content.
+        what commands wrote by ``--json``. The kind is recognised by content.
     references, summaries, labels
         The same as giving them as inputs, but checked to be what they are called.
     annotators

@@ -27,7 +27,7 @@ def report(
         object,
         Opt(
             "Run folders, folders of files, judgements, references, clusters, summaries, "
-            "labels, and what commands wrote by --json. The kind is told by the content.",
+            "labels, and what commands wrote by --json. The kind is recognised by content.",
             metavar="RUN_OR_FILE...",
             argument=True,
         ),

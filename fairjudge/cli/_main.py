@@ -18,7 +18,7 @@ from fairjudge.errors import FairJudgeError
 from fairjudge.reports.tables import TABLE_FORMAT, TableFormat
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "convert": ("convert:convert", "Convert your own data, told by its content"),
+    "convert": ("convert:convert", "Convert data in other layouts to ours"),
     "build": ("build:build", "Build references: what sources answer differently"),
     "references": ("references:app", "Validate references by people's labels"),
     "summarize": ("summarize:summarize", "Summarize clusters with an LLM"),

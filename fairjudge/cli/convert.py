@@ -30,7 +30,7 @@ def convert(
 ) -> None:
     r"""Turn data in other layouts to clusters, references, summaries and labels.
 
-    The layout is told by the content: Multi-News, WCEP, SummEval, SummHay, DiverseSumm, reviews,
+    The layout is recognised by content: Multi-News, WCEP, SummEval, SummHay, DiverseSumm, reviews,
     tables, Label Studio's JSON-MIN, Parquet, data sets on disk; docs/your-data.md shows each. What
     was recognised, and what was left out, is said. Where names do not tell, say it by --map.
 

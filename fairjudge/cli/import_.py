@@ -48,7 +48,9 @@ def import_(
     ] = None,
     tool: Annotated[
         str | None,
-        Opt("Which tool wrote it; by default told by the content.", flag="--from", metavar="NAME"),
+        Opt(
+            "Which tool wrote it; by default recognised by content.", flag="--from", metavar="NAME"
+        ),
     ] = None,
     protocol: Annotated[
         Literal["likert", "binary", "pairwise"] | None,
@@ -81,7 +83,7 @@ def import_(
 ) -> None:
     r"""Turn what another tool, or any judge, recorded to judgements, labels or references.
 
-    Which tool wrote a file is told by its content (docs/formats.md lists the tools). A grader's
+    Which tool wrote a file is recognised by content (docs/formats.md lists the tools). A grader's
     own error is unscored; a reply is read by the parser of live runs.
 
         fairjudge import logs/run.eval -o judgements.jsonl --labels labels.jsonl

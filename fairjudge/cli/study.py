@@ -222,7 +222,7 @@ def init(
 ) -> None:
     """Write a commented study file: clusters, references, summaries and labels that are found.
 
-    Every file is told by its content; data in other layouts are converted ('fairjudge convert') to
+    Files are recognised by content; data in other layouts are converted ('fairjudge convert') to
     the folder 'converted' beside the study file. What is commented out shows what else could be
     asked.
 

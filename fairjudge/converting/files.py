@@ -66,7 +66,7 @@ def convert_files(
 
 
 def recognise(source: Source, settings: Settings) -> Layout | None:
-    """Return how a file is read, told by what it holds; None where nothing tells."""
+    """Return how a file is read, by what it holds; None where that does not show it."""
     by_rows = rows.layout_of(source, settings)
     if settings.said:
         return by_rows

@@ -170,7 +170,7 @@ def _are_summaries(roles: Roles) -> bool:
 
 
 def _documents(sample: list[Row], columns: Columns) -> str | None:
-    """Return the column of a cluster's documents, told by its name and by what it holds."""
+    """Return the column of a cluster's documents, recognised by its name and by what it holds."""
     if "documents" in columns.mapped:
         return columns.one("documents")
     for name in columns.candidates("documents"):

@@ -28,7 +28,7 @@ from fairjudge.files import mode_of
 def read_rows(path: Path, *, csv_allowed: bool, nan_as_null: bool = False) -> Iterator[Row]:
     """Yield the rows of ``path`` in file order; blank lines are passed over.
 
-    Parquet is told by its content, and a folder is a data set of Hugging Face. Else the extension
+    Parquet is recognised by content, and a folder is a data set of Hugging Face. Else the extension
     tells the format; without a known one, a leading ``[`` means one JSON list and anything else
     means one object a line. `nan_as_null` is for tools that write NaN where they have no number.
     """

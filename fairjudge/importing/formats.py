@@ -56,7 +56,7 @@ def import_file(
     path : str or Path
         The tool's file, or the folder of a data set.
     tool : str, optional
-        One of `FORMATS`; by default told by the content.
+        One of `FORMATS`; by default recognised by content.
     judge : str, optional
         Who judged; by default as the file says.
     repeats : {"keep", "last"}

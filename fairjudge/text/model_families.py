@@ -1,4 +1,4 @@
-"""Families of language models, told by their names."""
+"""Families of language models, recognised by their names."""
 
 from __future__ import annotations
 

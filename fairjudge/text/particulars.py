@@ -1,6 +1,6 @@
 """The particulars of a statement, its names and numbers, and which of them its sources lack.
 
-English: names are told by their capitals, so that there are none in text without.
+English: names are recognised by their capitals, so that there are none in text without.
 """
 
 from __future__ import annotations
