@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from fairjudge import __version__
-from fairjudge.cli.application import Application, say_plainly
+from fairjudge.cli.application import Application, PlainErrors
 from fairjudge.cli.terminal import say
 from fairjudge.errors import FairJudgeError
 from fairjudge.reports.tables import TABLE_FORMAT, TableFormat
@@ -70,7 +70,7 @@ class Commands(Mapping[str, Any]):
         return len(COMMANDS)
 
 
-class _Group(TyperGroup):
+class _Group(PlainErrors, TyperGroup):
     """Imports commands late, and ends those that were interrupted in our own way."""
 
     def __init__(self, **settings: Any) -> None:
@@ -80,14 +80,6 @@ class _Group(TyperGroup):
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options of the application."""
-        try:
-            parsed: list[str] = super().parse_args(ctx, args)
-        except typer.BadParameter as error:
-            raise say_plainly(error) from None
-        return parsed
 
     def make_context(self, *given: Any, **more: Any) -> Any:
         """Read the command line."""

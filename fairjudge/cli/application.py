@@ -51,23 +51,22 @@ _PLAIN = {
 }
 
 
-def say_plainly(error: typer.BadParameter) -> typer.BadParameter:
-    """Return `error` with what Typer says in pydantic's words in plain ones."""
-    for words, plain in _PLAIN.items():
-        error.message = error.message.replace(words, plain)
-    return error
-
-
-class _Command(TyperCommand):
-    """Refuses a second value where an option takes one: the first would be dropped in silence."""
+class PlainErrors:
+    """Says in plain words what is wrong with an option, not in pydantic's; mixed into commands."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the command line."""
         try:
-            parsed: list[str] = super().parse_args(ctx, args)
+            parsed: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         except typer.BadParameter as error:
-            raise say_plainly(error) from None
+            for words, plain in _PLAIN.items():
+                error.message = error.message.replace(words, plain)
+            raise
         return parsed
+
+
+class _Command(PlainErrors, TyperCommand):
+    """Refuses a second value where an option takes one: the first would be dropped in silence."""
 
     def make_parser(self, ctx: Any) -> Any:
         """Return the parser of the command's options."""
