@@ -32,10 +32,15 @@ def compare(
         fairjudge compare apart.jsonl together.jsonl --html compared.html
     """
     from fairjudge.engine.runs import check_writable
-    from fairjudge.reports.comparison_page import comparison_page
 
     if html is not None:
         check_writable(html)
     found = comparison(skip_bad=skip_bad)
     display.found(found, json_file)
-    display.page(lambda: comparison_page(found.figures), html=html, figures=figures)
+    display.page(lambda: _page(found), html=html, figures=figures)
+
+
+def _page(found: Findings) -> str:
+    from fairjudge.reports.comparison_page import comparison_page
+
+    return comparison_page(found.figures)

@@ -41,13 +41,18 @@ def rank(
     """
     from fairjudge.datasets import read_judgements
     from fairjudge.protocols import PROTOCOLS
-    from fairjudge.reports.result_sections import ranking_page
 
     rows = [
         row for path in judgements for row in display.read(read_judgements, path, skip_bad=skip_bad)
     ]
     found = ranking(skip_bad=skip_bad, judgements=rows)
     display.found(found, json_file)
-    display.page(lambda: ranking_page(found.figures), html=html, figures=figures)
+    display.page(lambda: _page(found), html=html, figures=figures)
     ranked = [row for row in rows if PROTOCOLS[row.protocol].paired]
     audit_options.finish(ranked, protocol=None, limit=max_unscored)
+
+
+def _page(found: Findings) -> str:
+    from fairjudge.reports.result_sections import ranking_page
+
+    return ranking_page(found.figures)
