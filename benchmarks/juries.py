@@ -329,7 +329,7 @@ def coverage_table(found: Mapping[str, Any]) -> TextTable:
 
 
 def main() -> int:
-    """Run what is asked for."""
+    """Run the simulations and data sets named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judgements", type=Path, nargs="+")
     parser.add_argument("--labels", type=Path, default=DATA / "labels.jsonl")

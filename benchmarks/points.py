@@ -105,7 +105,7 @@ def speed(folder: Path) -> dict[str, float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what is asked for."""
+    """Run the subcommand."""
     parser = argparse.ArgumentParser(description="Read and count groups of the default builder.")
     parser.add_argument("what", choices=("draw", "count", "speed"))
     parser.add_argument("file", type=Path, nargs="?", default=MARKS)

@@ -21,6 +21,7 @@ from fairjudge.calibration.curves import (
     Line,
     Sigmoid,
     Steps,
+    check_format,
     number,
     numbers,
     read_curve,
@@ -186,12 +187,7 @@ def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
     InputError
         Not a calibrator, another version, or a missing or malformed field; the field is named.
     """
-    if data.get("fairjudge_calibrator") != FORMAT_VERSION:
-        raise InputError(
-            f"expected {FORMAT_VERSION!r}, got {data.get('fairjudge_calibrator')!r}: "
-            "not a calibrator that this version can read",
-            field="fairjudge_calibrator",
-        )
+    check_format(data, "calibrator", FORMAT_VERSION)
     return Calibrator(
         curve=read_curve(data.get("curve")),
         n_labels=int(number(data, "n_labels")),

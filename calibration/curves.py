@@ -106,6 +106,16 @@ def read_curve(curve: object) -> Curve:
     return Bins(edges=edges, values=values)
 
 
+def check_format(data: Mapping[str, Any], kind: str, version: object) -> None:
+    """Raise an `InputError` unless ``data["fairjudge_<kind>"]`` is `version`."""
+    key = f"fairjudge_{kind}"
+    if data.get(key) != version:
+        raise InputError(
+            f"expected {version!r}, got {data.get(key)!r}: not a {kind} that this version can read",
+            field=key,
+        )
+
+
 def number(data: Mapping[str, Any], key: str) -> float:
     """Read a finite number, or raise an `InputError` that names the field."""
     value = data.get(key)

@@ -30,7 +30,7 @@ from fairjudge.calibration.calibrators import (
     fit_calibrator,
 )
 from fairjudge.calibration.choices import CalibratorName, CovariateName
-from fairjudge.calibration.curves import number, numbers
+from fairjudge.calibration.curves import check_format, number, numbers
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
 from fairjudge.records.results import to_json
@@ -270,12 +270,7 @@ def jury_from_dict(data: Mapping[str, Any]) -> FittedJury:
     InputError
         Not a jury, another version, or a missing or malformed field; the field is named.
     """
-    if data.get("fairjudge_jury") != FORMAT_VERSION:
-        raise InputError(
-            f"expected {FORMAT_VERSION!r}, got {data.get('fairjudge_jury')!r}: "
-            "not a jury that this version can read",
-            field="fairjudge_jury",
-        )
+    check_format(data, "jury", FORMAT_VERSION)
     members = tuple(
         Member(calibrator=calibrator_from_dict(one), variant=str(one.get("variant", "")))
         for one in _objects(data.get("members"), "members")
