@@ -2,6 +2,7 @@
 
 import gc
 import importlib.util
+import itertools
 import os
 import signal
 import socket
@@ -26,6 +27,8 @@ settings.register_profile(
 )
 settings.load_profile("untimed")
 
+CACHE_NUMBERS = itertools.count()
+
 # A shell lets what it starts in the background ignore interrupts, and nohup lets it ignore hangups;
 # so would the commands that tests start and interrupt. A handler is not inherited: these tests stay
 # deaf to a hangup, and what they start is not.
@@ -49,6 +52,13 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test a cache of its own: a stub on a port of an earlier run has replies there."""
+    folder = tmp_path_factory.getbasetemp() / f"cache{next(CACHE_NUMBERS)}"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
 
 
 @pytest.fixture
