@@ -10,6 +10,7 @@ from fairjudge.reports.disagreement_tables import disagreement_tables
 from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, row, why
 from fairjudge.reports.judge_sections import position_plot
 from fairjudge.reports.jury_tables import jury_plot, jury_tables
+from fairjudge.reports.mean_tables import mean_tables
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
     Fold,
@@ -92,6 +93,7 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
         title = f"Position bias in {pairs} asked in both orders, percent"
         yield Group((position_plot(one, title), tables.position_table(one, title)))
     yield Heading("How many labels you need", level)
+    yield from mean_tables({"groups": [group]})
     yield from _planning(group)
 
 

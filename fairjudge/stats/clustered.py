@@ -127,7 +127,7 @@ def t_estimate(
     variance: float,
     *,
     n: int,
-    freedom: int,
+    freedom: float,
     level: float = 0.95,
     null: float | None = None,
     n_excluded: int = 0,
