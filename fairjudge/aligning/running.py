@@ -59,7 +59,7 @@ Counters = Callable[[str], Progress]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOutcome:
-    """What ``fairjudge align`` came to: its JSON, what it cost, and where its files are."""
+    """The result of ``calibrate align``: its JSON, what it cost, and where its files are."""
 
     report: Mapping[str, Any]
     spent: Spent | None
