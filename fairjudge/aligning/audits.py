@@ -50,13 +50,13 @@ def groups_by_attribute(clusters: Sequence[Cluster], attribute: str) -> dict[str
     Values are read as ``fairjudge fairness`` reads them. Raises InputError (as
     `fairjudge.fairness.values.label_corpus`).
     """
-    found = {}
+    rows_by_kind = {}
     for labelled in label_corpus(clusters, attribute=attribute).sets:
         values = Counter(value for value in labelled.labels if value is not None)
         for value, n in values.most_common(1):
             if 2 * n > len(labelled.labels):
-                found[labelled.eid] = value
-    return found
+                rows_by_kind[labelled.eid] = value
+    return rows_by_kind
 
 
 def opened_report(
@@ -228,16 +228,16 @@ def _by_attribute(base: _Table, grouping: Grouping) -> Iterator[_Table]:
 
 
 def _lengths(counts: Sequence[int | None], unit: str) -> list[str | None]:
-    known = [float(count) for count in counts if count is not None]
-    bins = iter(quantile_groups(known, n_groups=_LENGTH_GROUPS, unit=unit))
+    known_counts = [float(count) for count in counts if count is not None]
+    bins = iter(quantile_groups(known_counts, n_groups=_LENGTH_GROUPS, unit=unit))
     return [None if count is None else next(bins) for count in counts]
 
 
 def _rows(table: _Table, *, level: float) -> Iterable[dict[str, Any]]:
     """Yield a row a group, where there are two or more to compare."""
     old, new = (
-        error_by_group(one, table.human, table.groups, documents=table.documents, level=level)
-        for one in (table.old, table.new)
+        error_by_group(side, table.human, table.groups, documents=table.documents, level=level)
+        for side in (table.old, table.new)
     )
     if len(old) < 2:
         return

@@ -26,7 +26,9 @@ def preferences(labels: Sequence[Label], here: Collection[Item]) -> tuple[Label,
     """
     pairs = [label for label in labels if label.system is None]
     if not pairs:
-        return tuple(_from_ratings([one for one in labels if (one.eid, one.system) in here]))
+        return tuple(
+            _from_ratings([label for label in labels if (label.eid, label.system) in here])
+        )
     for label in pairs:
         if not isinstance(label.value, str):
             raise InputError(
@@ -40,8 +42,8 @@ def preferences(labels: Sequence[Label], here: Collection[Item]) -> tuple[Label,
 
 def systems_of(label: Label) -> tuple[str, ...]:
     """Return the system that was labelled, or both."""
-    given = (label.system,) if label.system is not None else (label.system_a, label.system_b)
-    return tuple(map(str, given))
+    systems = (label.system,) if label.system is not None else (label.system_a, label.system_b)
+    return tuple(map(str, systems))
 
 
 def _from_ratings(labels: Iterable[Label]) -> Iterator[Label]:
@@ -51,7 +53,7 @@ def _from_ratings(labels: Iterable[Label]) -> Iterator[Label]:
         rated[label.eid, label.annotator][str(label.system)].append(float(label.value))
         aspects[label.eid, label.annotator] = label.aspect
     for (eid, annotator), values in rated.items():
-        means = {system: fsum(some) / len(some) for system, some in values.items()}
+        means = {system: fsum(points) / len(points) for system, points in values.items()}
         for a, b in combinations(sorted(means), 2):
             yield Label(
                 eid=eid,

@@ -55,19 +55,19 @@ class AlignRecord(BaseModel):
         """Return the other openings that have read a document of this test."""
         documents = set(opening.documents)
         return tuple(
-            one
-            for one in self.openings
-            if documents.intersection(one.documents) and not one.same_as(opening)
+            earlier
+            for earlier in self.openings
+            if documents.intersection(earlier.documents) and not earlier.same_as(opening)
         )
 
     def found(self, opening: Opening) -> Opening | None:
         """Return this very opening as it was recorded, None where it is new."""
-        return next((one for one in self.openings if one.same_as(opening)), None)
+        return next((earlier for earlier in self.openings if earlier.same_as(opening)), None)
 
     def with_opening(self, opening: Opening) -> AlignRecord:
         """Return the record with `opening` in the place of itself, or at the end."""
-        rest = tuple(one for one in self.openings if not one.same_as(opening))
-        return self.model_copy(update={"openings": (*rest, opening)})
+        others = tuple(earlier for earlier in self.openings if not earlier.same_as(opening))
+        return self.model_copy(update={"openings": (*others, opening)})
 
 
 def read_record(folder: Path) -> AlignRecord:

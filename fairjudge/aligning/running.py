@@ -125,10 +125,10 @@ class _Work:
             "parts": self.material.sizes(),
             "joins": [self.material.joined.to_json()],
             "candidates": [
-                {"name": one.name, "kind": one.kind, "about": one.about}
-                | {"development": asdict(gains[one.name]), "barred": barred[one.name]}
-                | {"chosen": one.name == chosen}
-                for one in candidates
+                {"name": candidate.name, "kind": candidate.kind, "about": candidate.about}
+                | {"development": asdict(gains[candidate.name]), "barred": barred[candidate.name]}
+                | {"chosen": candidate.name == chosen}
+                for candidate in candidates
             ],
             "unusable": unusable,
             "chosen": chosen,
@@ -138,7 +138,7 @@ class _Work:
             self._keep(None)
             closed = {"decision": None, "audits": None, "n_opened": 0}
             return {"kept": False, "opened": False, **base, **closed, "criterion": None}
-        one = next(one for one in candidates if one.name == chosen)
+        one = next(candidate for candidate in candidates if candidate.name == chosen)
         opening = opening.model_copy(update={"chosen": chosen})
         found, n_opened = await self._opened(record, opening, one, sides[chosen])
         kept = bool(found["decision"]["kept"])
@@ -152,12 +152,12 @@ class _Work:
         async with open_models(self.model) as models:
             llm = writing_llm(models)
             sets = await self._anchors(base, llm, models) if "anchors" in kinds else ()
-        found = tuple(made_of(base, self.options, self.material, sets))
+        candidates = tuple(made_of(base, self.options, self.material, sets))
         missing = self.options.rewordings - len(sets) if "anchors" in kinds else 0
         why = [f"{pluralize(missing, 'set')} of anchors could not be read"] if missing > 0 else []
-        if not found:
+        if not candidates:
             raise RunError(f"no candidate to try: {'; '.join(why) or 'nothing was asked for'}")
-        return found, why
+        return candidates, why
 
     async def _anchors(
         self, base: Criterion, llm: Llm, models: Models
@@ -202,9 +202,9 @@ class _Work:
         )
         n_opened = len(record.before(opening)) + 1
         known = record.found(opening)
-        asked = sorted(self.material.attributes)
+        attributes = sorted(self.material.attributes)
         if known is not None and known.report is not None:
-            if known.report["audits"].get("attributes") == asked:
+            if known.report["audits"].get("attributes") == attributes:
                 return known.report, n_opened
             # Other groups of what is judged already: the decision stays the one that was made.
             audits = audits_of(
@@ -328,7 +328,7 @@ def made_of(
         every += few_shot(base, material.rated())
     if "scale" in options.kinds:
         every += other_scales(base)
-    yield from {one.sha256: one for one in every}.values()
+    yield from {candidate.sha256: candidate for candidate in every}.values()
 
 
 def using(judging: JudgeOptions, folder: Path, name: str) -> JudgeOptions:
@@ -359,10 +359,10 @@ def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
     why = unscored_of(rows)
     failed = why["backend"]
     if why["budget"] or failed > _MAX_FAILED * len(rows):
-        told = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))
+        reasons = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))
         raise RunError(
             f"{part}, {name}: {pluralize(why['budget'] + failed, 'judgement')} of {len(rows)} got "
-            f"no reply ({told}); nothing is decided, and the same command goes on from here"
+            f"no reply ({reasons}); nothing is decided, and the same command goes on from here"
         )
 
 

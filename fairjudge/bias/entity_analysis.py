@@ -254,13 +254,13 @@ def report_entities(
 
 
 def _groups(people: Mapping[str, Sequence[Person]]) -> tuple[str, ...]:
-    found = {person.group for everyone in people.values() for person in everyone if person.group}
-    if len(found) < 2:
+    groups = {person.group for everyone in people.values() for person in everyone if person.group}
+    if len(groups) < 2:
         raise InputError(
-            f"the people in the sources are of groups {sorted(found)!r}; inclusion needs two. "
+            f"the people in the sources are of groups {sorted(groups)!r}; inclusion needs two. "
             "Give controlled inputs ('fairjudge bias inputs -o'), or a census to guess from"
         )
-    return tuple(sorted(found))
+    return tuple(sorted(groups))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,17 +290,17 @@ def _read(sample: Sample, system: str, given: _Given) -> _Reading:
     eid = sample.source.eid
     people = given.people[eid]
     names = given.names.get((eid, system), ())
-    found = align(names, people)
-    here = Counter(person.group for person in people)
-    named = Counter(person.group for person in people if person.id in found.included)
+    alignment = align(names, people)
+    present = Counter(person.group for person in people)
+    included = Counter(person.group for person in people if person.id in alignment.included)
     return _Reading(
-        included=[named[group] for group in given.groups],
-        present=[here[group] for group in given.groups],
-        n_ungrouped=here[None],
+        included=[included[group] for group in given.groups],
+        present=[present[group] for group in given.groups],
+        n_ungrouped=present[None],
         n_names=len(names),
-        n_aligned=len(names) - len(found.unaligned),
+        n_aligned=len(names) - len(alignment.unaligned),
         n_words=len(words(sample.text)),
-        made_up=hallucinated(found.unaligned, sample.source.text),
+        made_up=hallucinated(alignment.unaligned, sample.source.text),
     )
 
 
@@ -353,7 +353,7 @@ def _sizes(readings: Sequence[_Reading]) -> Sizes:
     return Sizes(
         words=Spread.of([reading.n_words for reading in readings]),
         names=Spread.of([reading.n_names for reading in readings]),
-        made_up=sum(len(one.made_up) for one in readings) / n_names if n_names else None,
+        made_up=sum(len(reading.made_up) for reading in readings) / n_names if n_names else None,
     )
 
 

@@ -76,9 +76,9 @@ class NameGroups:
     @property
     def fingerprint(self) -> str:
         """What identifies names and lookup in a signature."""
-        known = sorted(self._group_of.items())
-        known += sorted((" ".join(name), group) for name, group in self._lookup.items())
-        text = "\n".join(f"{name}:{group}" for name, group in known)
+        entries = sorted(self._group_of.items())
+        entries += sorted((" ".join(name), group) for name, group in self._lookup.items())
+        text = "\n".join(f"{name}:{group}" for name, group in entries)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
 
     def of_first_name(self, name: str) -> str | None:
@@ -102,13 +102,13 @@ def _clear_majorities(frequencies: Mapping[str, Mapping[str, float]]) -> dict[st
         group: {fold(name).lower(): frequency for name, frequency in names.items()}
         for group, names in frequencies.items()
     }
-    found = {}
+    majorities = {}
     for group, names in lowered.items():
         for name, frequency in names.items():
             rivals = [other.get(name, 0.0) for key, other in lowered.items() if key != group]
             if frequency > 0 and frequency >= CLEAR_MAJORITY * max(rivals):
-                found[name] = group
-    return found
+                majorities[name] = group
+    return majorities
 
 
 def hallucinated(unaligned: Iterable[str], source: str) -> tuple[str, ...]:
@@ -116,8 +116,10 @@ def hallucinated(unaligned: Iterable[str], source: str) -> tuple[str, ...]:
 
     `unaligned` are names in a summary that fit nobody of its source; each mention counts.
     """
-    known = set(name_tokens(source))
-    return tuple(name for name in unaligned if any(t not in known for t in name_tokens(name)))
+    source_tokens = set(name_tokens(source))
+    return tuple(
+        name for name in unaligned if any(t not in source_tokens for t in name_tokens(name))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,34 +112,34 @@ def pair(clusters: Iterable[Cluster], summaries: Sequence[Summary]) -> Samples:
         Two summaries of one cluster by one system, or no summary of any cluster.
     """
     sources = {cluster.eid: Source.of(cluster) for cluster in clusters}
-    found: dict[str, dict[str, Sample]] = {}
+    samples: dict[str, dict[str, Sample]] = {}
     strays: list[str] = []
     for summary in summaries:
         source = sources.get(summary.eid)
         if source is None:
             strays.append(summary.eid)
             continue
-        mine = found.setdefault(summary.system, {})
+        mine = samples.setdefault(summary.system, {})
         if summary.eid in mine:
             raise InputError(
                 f"two summaries of {summary.eid!r} by {summary.system!r}", field="system"
             )
         mine[summary.eid] = Sample(source=source, text=summary.text)
-    if not found:
+    if not samples:
         raise InputError("no summary belongs to any of the clusters (compare their eids)")
     notes = []
     if strays:
-        named = ", ".join(list(dict.fromkeys(strays))[:5])
+        examples = ", ".join(list(dict.fromkeys(strays))[:5])
         notes.append(
             f"left out {pluralize(len(strays), 'summary', 'summaries')} of unknown clusters: "
-            f"{named}"
+            f"{examples}"
         )
-    for system, mine in sorted(found.items()):
+    for system, mine in sorted(samples.items()):
         if len(mine) < len(sources):
             n = len(sources) - len(mine)
             notes.append(f"{system} has no summary of {n} of {pluralize(len(sources), 'cluster')}")
     return Samples(
-        by_system={system: tuple(mine.values()) for system, mine in sorted(found.items())},
+        by_system={system: tuple(mine.values()) for system, mine in sorted(samples.items())},
         notes=tuple(notes),
     )
 

@@ -60,7 +60,10 @@ def _task(rows: list[Judgement], texts: dict[tuple[str, str], str]) -> dict[str,
         key = (row.judge, 2 * (row.repeat or 0) + (row.order not in {None, order}))
         runs.setdefault(key, []).append(row)
     predictions = [_prediction(judge, run, order) for (judge, _), run in runs.items()]
-    return {"data": data, "predictions": [each for each in predictions if each["result"]]}
+    return {
+        "data": data,
+        "predictions": [prediction for prediction in predictions if prediction["result"]],
+    }
 
 
 def _text(texts: dict[tuple[str, str], str], eid: str, system: str) -> str:
@@ -71,7 +74,7 @@ def _text(texts: dict[tuple[str, str], str], eid: str, system: str) -> str:
 
 def _prediction(judge: str, rows: list[Judgement], order: Order) -> dict[str, Any]:
     scored = [row for row in rows if row.value is not None]
-    return {"model_version": judge, "result": [_result(one, order) for one in scored]}
+    return {"model_version": judge, "result": [_result(judgement, order) for judgement in scored]}
 
 
 def _result(judgement: Judgement, order: Order) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def export_judgements(
     request = Request(
         judgements=rows,
         texts=texts,
-        references={one.eid: one for one in references},
+        references={reference.eid: reference for reference in references},
         observed_unix_nano=observed_unix_nano,
     )
     parts, exported = writer(request)

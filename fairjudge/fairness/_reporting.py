@@ -98,16 +98,16 @@ def report_json(
     return {
         **head,
         "family": "the values of a system (Holm)",
-        "systems": {name: system(found) for name, found in reports.items()},
+        "systems": {name: system(report) for name, report in reports.items()},
         "samples": [
-            {"eid": eid, "system": name, **sample(one)}
-            for name, found in reports.items()
-            for eid, one in found.samples.items()
+            {"eid": eid, "system": name, **sample(figures)}
+            for name, report in reports.items()
+            for eid, figures in report.samples.items()
         ],
         "excluded": [
             {"eid": eid, "system": name, "reason": reason}
-            for name, found in reports.items()
-            for eid, reason in found.excluded.items()
+            for name, report in reports.items()
+            for eid, reason in report.excluded.items()
         ],
         "notes": list(report.notes),
         "signature": report.signature,

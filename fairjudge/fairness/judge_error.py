@@ -63,8 +63,8 @@ def corrected_means(
 ) -> dict[str, PpiMean | Undefined]:
     """Correct the mean of each measure by the same measure from human labels, where it has some."""
     return {
-        name: corrected_mean(found, human.get(name, {}), level=level)
-        for name, found in measured.items()
+        name: corrected_mean(scores, human.get(name, {}), level=level)
+        for name, scores in measured.items()
     }
 
 

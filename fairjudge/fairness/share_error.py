@@ -57,10 +57,10 @@ def corrected_shares(
     }
     (means, difference), (means_by_people, difference_by_people) = (
         _by_sample(
-            list(some),
-            collect(list(some.values()), target=target, tau=tau, at_most=at_most),
+            list(by_eid),
+            collect(list(by_eid.values()), target=target, tau=tau, at_most=at_most),
         )
-        for some in (measured, by_people)
+        for by_eid in (measured, by_people)
     )
     return Corrected(
         means=corrected_means(means, means_by_people, level=level),

@@ -19,7 +19,7 @@ from fairjudge.text.usable import worth_reading
 Range: TypeAlias = tuple[float, float]
 
 RANGES: Mapping[str, Range] = MappingProxyType(
-    {name: one.score_range for name, one in PROTOCOLS.items() if one.judges_parts}
+    {name: protocol.score_range for name, protocol in PROTOCOLS.items() if protocol.judges_parts}
 )
 """The ends of each protocol's scale, which become 0 and 1."""
 _PREFIX = "article:"
@@ -73,7 +73,7 @@ def supports_from_checklists(
     An answer counts with its group's ``covered`` where its own wording is credited, else 0; groups
     weigh the same. Articles that answer nothing are left out: see `answering`.
     """
-    by_eid = {one.eid: one for one in references}
+    by_eid = {reference.eid: reference for reference in references}
     supports = []
     for judgement in judgements:
         reference = by_eid.get(judgement.eid)
@@ -107,7 +107,7 @@ def without_stubs(clusters: Sequence[Cluster]) -> list[Cluster]:
 
 def answering(clusters: Sequence[Cluster], references: Sequence[Reference]) -> list[Cluster]:
     """Return the clusters that have a reference, without the articles that answer nothing in it."""
-    heard = {one.eid: _answering(one) for one in references}
+    heard = {reference.eid: _answering(reference) for reference in references}
     return [
         cluster.model_copy(
             update={"articles": tuple(a for a in cluster.articles if a.aid in heard[cluster.eid])}

@@ -120,13 +120,13 @@ class JudgeReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge judge --json`` writes."""
-        outcome, found = self.outcome, [aspect.to_json() for aspect in self.aspects]
+        outcome, aspects = self.outcome, [aspect.to_json() for aspect in self.aspects]
         return with_schema(
             {
-                **(found[0] if len(found) == 1 else {"together": found}),
+                **(aspects[0] if len(aspects) == 1 else {"together": aspects}),
                 "signature": outcome.signature,
                 "left_out": list(outcome.bad_lines),
-                "articles_left_out": [left.to_json() for left in outcome.articles_left_out],
+                "articles_left_out": [article.to_json() for article in outcome.articles_left_out],
                 **({"n_left": outcome.n_left} if outcome.n_left else {}),
                 "spent": outcome.spent and outcome.spent.to_json(),
                 "costs": [cost.to_json() for cost in outcome.costs],

@@ -138,7 +138,7 @@ def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask])
 def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None:
     """Reject --repeats and --prompt-variants for judges that are deterministic."""
     given = {"--repeats": options.repeats > 1, "--prompt-variants": bool(variants)}
-    for option in (name for name, asked in given.items() if asked):
+    for option in (name for name, is_given in given.items() if is_given):
         why = "does not go with --cascade" if options.cascade else "needs an LLM: give a --backend"
         raise ConfigurationError(f"{option} {why}; a local scorer gives one verdict every time")
 

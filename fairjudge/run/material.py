@@ -136,7 +136,7 @@ class Material:
     def not_judged_on(self, plan: JudgingPlan) -> Counter[str]:
         """Return the same for the aspect of `plan`."""
         judged = {task.eid for task in self.every_task if task.aspect == plan.aspect}
-        n_summaries = Counter(one.eid for one in self.written if one.eid not in judged)
+        n_summaries = Counter(summary.eid for summary in self.written if summary.eid not in judged)
         n_verdicts = PROTOCOLS[plan.protocol].n_verdicts
         return Counter({eid: n_verdicts(n) for eid, n in n_summaries.items()})
 
@@ -183,7 +183,10 @@ def check_material(
     check_distinct(files)
     written = tuple(summary for file in files for summary in file)
     once = together_tasks(
-        [plan_tasks(sources.records, written, one, split_sentences=sentence_texts) for one in plans]
+        [
+            plan_tasks(sources.records, written, plan, split_sentences=sentence_texts)
+            for plan in plans
+        ]
     )
     names = () if options.together else tuple(prompt_variants(options, plans[0]))
     tasks = repeated(once, repeats=options.repeats, variants=names)
@@ -206,7 +209,7 @@ def _item(task: JudgeTask) -> tuple[str, tuple[str, ...], str]:
 
 def _by_content(value: object) -> object:
     if isinstance(value, dict):
-        return {name: _by_content(one) for name, one in value.items()}
+        return {name: _by_content(record) for name, record in value.items()}
     if isinstance(value, tuple):
         return tuple(map(_by_content, value))
     return hashlib.sha256(read_file(value)).hexdigest() if isinstance(value, Path) else value

@@ -201,17 +201,17 @@ SHORT = "a reply is as long as a typical one of its kind"
 
 
 def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
-    rest = []
+    later = []
     if isinstance(options.cascade, Promise):
-        rest.append(
+        later.append(
             "the better judge of the cascade is asked about every item; it is asked about those "
             "alone of which the first is not sure enough"
         )
     elif options.cascade is not None:
-        rest.append("the local scorer of the cascade was run: only what it leaves is counted")
+        later.append("the local scorer of the cascade was run: only what it leaves is counted")
     if options.token_probabilities and options.samples > 1:
-        rest.append("the server gives no token probabilities, so that all samples are drawn")
-    return (READABLE, SHORT, *rest)
+        later.append("the server gives no token probabilities, so that all samples are drawn")
+    return (READABLE, SHORT, *later)
 
 
 def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tuple[str, ...]:
@@ -232,8 +232,8 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
         f"no question is dropped before its answers are checked; each one that is takes one off "
         f"the {pluralize(checks, 'such call')}"
     )
-    said = (READABLE, SHORT, "every article answers every question, once")
-    return (*said, rest) if checks else said
+    assumptions = (READABLE, SHORT, "every article answers every question, once")
+    return (*assumptions, rest) if checks else assumptions
 
 
 def _calls(model: Model) -> bool:
