@@ -193,9 +193,9 @@ class QuestionAnswers(Record):
     def _an_entry_a_group(self) -> Self:
         n = len(self.answer_groups)
         for name in GROUP_LISTS:
-            given = getattr(self, name)
-            if given is not None and len(given) != n:
-                raise ValueError(f"{len(given)} {name} for {n} answer_groups")
+            value = getattr(self, name)
+            if value is not None and len(value) != n:
+                raise ValueError(f"{len(value)} {name} for {n} answer_groups")
         for pair in self.rivals or ():
             if pair[0] == pair[1] or not all(0 <= group < n for group in pair):
                 raise ValueError(f"rivals: {list(pair)} are not two of the {n} answer_groups")
@@ -208,7 +208,7 @@ class QuestionAnswers(Record):
     def _group(self, place: int) -> AnswerGroup:
         answers = self.answer_groups[place]
         sources = self.group_sources[place] if self.group_sources else sources_of(answers)
-        endorsing = {one.aid for one in answers if one.stance in {None, "endorses"}}
+        endorsing = {answer.aid for answer in answers if answer.stance in {None, "endorses"}}
         weight = self.group_weights[place] if self.group_weights else len(sources.support)
         return AnswerGroup(
             label=self.group_labels[place] if self.group_labels else "",
@@ -227,8 +227,8 @@ def sources_of(answers: Sequence[Answer]) -> GroupSources:
     An article with both stands behind it. A group that only disputing articles form says what they
     say: they are those behind it.
     """
-    support = dict.fromkeys(one.aid for one in answers if one.stance != "disputes")
-    every = dict.fromkeys(one.aid for one in answers)
+    support = dict.fromkeys(answer.aid for answer in answers if answer.stance != "disputes")
+    every = dict.fromkeys(answer.aid for answer in answers)
     if not support:
         return GroupSources(support=tuple(every))
     return GroupSources(
@@ -272,8 +272,8 @@ class _Target(Record):
     def _one_or_two_systems(self) -> Self:
         if getattr(self, "systems", None) is not None and self.system is self.system_a is None:
             return self
-        given = (self.system is not None, self.system_a is not None, self.system_b is not None)
-        if given not in {(True, False, False), (False, True, True)}:
+        targets = (self.system is not None, self.system_a is not None, self.system_b is not None)
+        if targets not in {(True, False, False), (False, True, True)}:
             raise ValueError("expected either 'system', or both 'system_a' and 'system_b'")
         return self
 

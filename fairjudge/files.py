@@ -77,12 +77,12 @@ def read_toml(path: Path) -> dict[str, Any]:
     `InputError` where it cannot be read, is not TOML, or holds a whole number beyond every float.
     """
     try:
-        found = tomllib.loads(read_file(path).decode("utf-8"))
+        table = tomllib.loads(read_file(path).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", path=path) from None
-    if any(map(beyond_floats, _whole_numbers(found))):
+    if any(map(beyond_floats, _whole_numbers(table))):
         raise InputError("a number has too many digits", path=path)
-    return found
+    return table
 
 
 def whole_number(literal: str) -> int:

@@ -319,24 +319,24 @@ def load_scale(path: str | Path) -> Scale:
 
 
 def _from_toml(data: Mapping[str, Any]) -> Scale:
-    found = _checked(data, _SCALE_FIELDS, where="")
-    if found["kind"] not in get_args(ScaleKind):
+    fields = _checked(data, _SCALE_FIELDS, where="")
+    if fields["kind"] not in get_args(ScaleKind):
         raise InputError(
-            f'expected "number", "choice" or "pair", not {found["kind"]!r}', field="kind"
+            f'expected "number", "choice" or "pair", not {fields["kind"]!r}', field="kind"
         )
-    levels = tuple(_level(table, number) for number, table in enumerate(found["levels"], 1))
-    return Scale(**{**found, "levels": levels})
+    levels = tuple(_level(table, number) for number, table in enumerate(fields["levels"], 1))
+    return Scale(**{**fields, "levels": levels})
 
 
 def _level(table: object, number: int) -> Level:
     where = f"levels[{number}]."
     if not isinstance(table, Mapping):
         raise InputError("expected a [[levels]] table", field=f"levels[{number}]")
-    found = _checked(table, _LEVEL_FIELDS, where=where)
-    if not all(isinstance(alias, str) for alias in found["aliases"]):
+    fields = _checked(table, _LEVEL_FIELDS, where=where)
+    if not all(isinstance(alias, str) for alias in fields["aliases"]):
         raise InputError("expected a list of strings", field=f"{where}aliases")
-    value = _value(found["value"], field=f"{where}value")
-    return Level(**{**found, "value": value, "aliases": tuple(found["aliases"])})
+    value = _value(fields["value"], field=f"{where}value")
+    return Level(**{**fields, "value": value, "aliases": tuple(fields["aliases"])})
 
 
 def _value(value: object, *, field: str) -> float | Position:
@@ -353,9 +353,9 @@ def _checked(
     """Return all `fields` of `table`, each of its type."""
     for field in sorted(table.keys() - fields):
         raise InputError(f"unknown field; known are {sorted(fields)}", field=where + field)
-    found = {field: table.get(field, default) for field, (_, default) in fields.items()}
+    values = {field: table.get(field, default) for field, (_, default) in fields.items()}
     for field, (kind, _) in fields.items():
-        if not isinstance(found[field], kind):
-            said = "missing" if field not in table else repr(table[field])
-            raise InputError(f"expected {kind.__name__}, found {said}", field=where + field)
-    return found
+        if not isinstance(values[field], kind):
+            value = "missing" if field not in table else repr(table[field])
+            raise InputError(f"expected {kind.__name__}, found {value}", field=where + field)
+    return values

@@ -102,14 +102,14 @@ async def _gather(
     ask: Callable[[int], Awaitable[Reply | Outcome]],
 ) -> ChunkState:
     """Ask for every task at once; the backend's own limit bounds what is in flight."""
-    asked: list[asyncio.Future[Reply | Outcome]] = []
+    calls: list[asyncio.Future[Reply | Outcome]] = []
     try:
         async for place in _in_turns(places):
-            asked.append(asyncio.ensure_future(ask(place)))  # noqa: PERF401
-        answers = await asyncio.gather(*asked)
+            calls.append(asyncio.ensure_future(ask(place)))  # noqa: PERF401
+        answers = await asyncio.gather(*calls)
     finally:
-        for one in asked:
-            one.cancel()  # without effect on what has ended
+        for call in calls:
+            call.cancel()  # without effect on what has ended
     replies: dict[int, Reply] = {}
     outcomes: dict[int, Outcome] = {}
     for place, answer in zip(places, answers, strict=True):
@@ -163,17 +163,17 @@ def _after_read(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
 async def _repair(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
     """Ask once more; where that fails too, the first reply's reason stands."""
     deps = runtime.context
-    replies, left, judge = state["replies"], _left(state), writing(deps.judge)
+    replies, remaining, judge = state["replies"], _left(state), writing(deps.judge)
 
     async def repair(place: int) -> Outcome:
         task, first = deps.tasks[place], replies[place]
         second = await judge.repair(task, first)
         if isinstance(second, Unscored):
-            return left[place]
-        read = judge.read(task, second)
-        if isinstance(read, Unscored):
-            return left[place]
-        return read.model_copy(update={"raw": first.text, "repair": second.text})
+            return remaining[place]
+        verdict = judge.read(task, second)
+        if isinstance(verdict, Unscored):
+            return remaining[place]
+        return verdict.model_copy(update={"raw": first.text, "repair": second.text})
 
     return await _gather(_unreadable(state), repair)
 
@@ -189,10 +189,10 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
     ``fallback_for``, ``scored_by`` and ``signature`` say who filled in.
     """
     deps = runtime.context
-    left = _left(state)
+    remaining = _left(state)
 
     async def fill_in(place: int) -> Outcome:
-        why = left[place]
+        why = remaining[place]
         if deps.fallback is None or why.reason == "empty_input":
             return why
         answer = await deps.fallback.ask(deps.tasks[place])
@@ -201,7 +201,7 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
         update = {"fallback_for": why.reason, "raw": why.raw, "judge": deps.judge.name}
         return Judgement.model_validate(answer.to_json() | update)
 
-    return await _gather(list(left), fill_in)
+    return await _gather(list(remaining), fill_in)
 
 
 async def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:

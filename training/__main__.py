@@ -62,9 +62,9 @@ def train(
 def curve(*, folder: Folder = RUN) -> None:
     """Print the learning curve."""
     lines = (folder / "curve.jsonl").read_text(encoding="utf-8").splitlines()
-    found = [json.loads(line) for line in lines]
-    typer.echo("  ".join(f"{name:>8}" for name in found[0]))
-    for row in found:
+    rows = [json.loads(line) for line in lines]
+    typer.echo("  ".join(f"{name:>8}" for name in rows[0]))
+    for row in rows:
         typer.echo("  ".join(f"{value:>8}" for value in row.values()))
 
 
@@ -109,8 +109,8 @@ def evaluate(
     from training.evaluate import measure, write_card
 
     _use(threads)
-    found = measure(source=source, limit=limit, say=typer.echo, only=only or ())
-    write_card(SHIPPED, found)
+    measured = measure(source=source, limit=limit, say=typer.echo, only=only or ())
+    write_card(SHIPPED, measured)
 
 
 if __name__ == "__main__":

@@ -49,12 +49,12 @@ def interval(
         rows[group].append(place)
     parts = [np.array(part) for part in rows.values()]
     draw = np.random.default_rng(20261122)
-    found = []
+    figures = []
     for _ in range(RESAMPLES):
         chosen = np.concatenate([parts[i] for i in draw.integers(len(parts), size=len(parts))])
         if len(set(labels[chosen])) > 1 or statistic is right_share:
-            found.append(statistic(labels[chosen], values[chosen]))
-    low, high = np.quantile(found, (0.025, 0.975)) if found else (np.nan, np.nan)
+            figures.append(statistic(labels[chosen], values[chosen]))
+    low, high = np.quantile(figures, (0.025, 0.975)) if figures else (np.nan, np.nan)
     return {
         "value": round(float(statistic(labels, values)), 4),
         "low": round(float(low), 4),
@@ -90,11 +90,11 @@ def measure(
 ) -> Measured:
     """Return measures of the shipped models, all or `only` some; `limit` examples of a data set."""
     models = load_trained_models()
-    found: Measured = {"identity": models.identity}
+    measured: Measured = {"identity": models.identity}
     for name in only or PARTS:
-        found[name] = PARTS[name](models, source, limit)
-        say(json.dumps({name: found[name]}))
-    return found
+        measured[name] = PARTS[name](models, source, limit)
+        say(json.dumps({name: measured[name]}))
+    return measured
 
 
 def support_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
@@ -102,23 +102,23 @@ def support_measures(models: TrainedModels, source: Path, limit: int) -> Measure
     by_source: dict[str, list[Example]] = defaultdict(list)
     for example in data.support("test", folder=source):
         by_source[example.source].append(example)
-    found: Measured = {}
+    measured: Measured = {}
     trained_on: list[tuple[Example, bool]] = []
     for name, rows in sorted(by_source.items()):
         kept = spread(rows, limit // 6)
         right = _three(models.support(pairs_of(kept)), labels_of(kept))
-        found[name] = over(kept, right, right_share)
+        measured[name] = over(kept, right, right_share)
         if name not in data.MEASURED_ONLY:
             trained_on += zip(kept, right.tolist(), strict=True)
     values = np.array([right for _, right in trained_on])
-    found["all trained on"] = over([row for row, _ in trained_on], values, right_share)
-    return found
+    measured["all trained on"] = over([row for row, _ in trained_on], values, right_share)
+    return measured
 
 
 def _three(p: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    said = p.argmax(axis=1)
+    predicted = p.argmax(axis=1)
     binary = (p[:, SUPPORTED] > 0.5) == (labels == SUPPORTED)
-    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, binary, said == labels)
+    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, binary, predicted == labels)
     return right
 
 
@@ -128,26 +128,27 @@ def planted_measures(models: TrainedModels, source: Path, limit: int) -> Measure
     p = models.support(pairs_of(rows))[:, SUPPORTED]
     truth = (labels_of(rows) == SUPPORTED).astype(int)
     groups = [row.group for row in rows]
-    found = {"all": interval(groups, truth, p, auc)}
+    measured = {"all": interval(groups, truth, p, auc)}
     for kind in sorted({row.source for row in rows}):
         places = [i for i, row in enumerate(rows) if row.source == kind]
         right = ((p[places] > 0.5) == (truth[places] == 1)).astype(float)
-        found[kind] = interval([groups[i] for i in places], truth[places], right, right_share)
-    return found
+        measured[kind] = interval([groups[i] for i in places], truth[places], right, right_share)
+    return measured
 
 
 def reading_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return token F1 of spans where there is an answer, and how often answer or none is right."""
     rows = spread(list(data.reading("test", folder=source)), limit)
-    read = models.read([(row.first, row.second) for row in rows])
-    answered = np.array([one.answered for one in read])
-    held = [(row, one) for row, one in zip(rows, read, strict=True) if row.label]
+    readings = models.read([(row.first, row.second) for row in rows])
+    answered = np.array([reading.answered for reading in readings])
+    answerable = [(row, reading) for row, reading in zip(rows, readings, strict=True) if row.label]
     f1 = [
-        word_f1(row.second[one.start : one.end], row.second[slice(*row.span)]) for row, one in held
+        word_f1(row.second[reading.start : reading.end], row.second[slice(*row.span)])
+        for row, reading in answerable
     ]
     right = (answered > 0.5) == (labels_of(rows) == 1)
     return {
-        "span F1": over([row for row, _ in held], np.array(f1), right_share),
+        "span F1": over([row for row, _ in answerable], np.array(f1), right_share),
         "answer or none": over(rows, right, right_share),
         "answer or none, balanced": over(rows, answered, balanced),
     }
@@ -155,26 +156,26 @@ def reading_measures(models: TrainedModels, source: Path, limit: int) -> Measure
 
 def word_f1(said: str, told: str) -> float:
     """Return the F1 of words."""
-    one, two = said.lower().split(), told.lower().split()
-    common = sum(min(one.count(word), two.count(word)) for word in set(one))
-    return 2 * common / (len(one) + len(two)) if common else 0.0
+    first, two = said.lower().split(), told.lower().split()
+    common = sum(min(first.count(word), two.count(word)) for word in set(first))
+    return 2 * common / (len(first) + len(two)) if common else 0.0
 
 
 def coverage_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return measures on held-out documents, and on summaries of many that none was trained on."""
-    found: Measured = {}
+    measured: Measured = {}
     for name in ("realsumm", "pyrxsum"):
         rows = [e for e in data.coverage("test", folder=source) if e.source == name]
         rows = spread(rows, 3 * limit)
-        found[name] = covered_measures(
+        measured[name] = covered_measures(
             models.covered(pairs_of(rows)), labels_of(rows), [row.group for row in rows]
         )
     insights = data.rows("summhay", folder=source)
     p = long_covered(models, [(row["text"], row["unit"]) for row in insights])
     labels = np.array([int(row["covered"] > 0) for row in insights])
     groups = [f"{row['topic']} {row['eid']}" for row in insights]
-    found["summhay (never trained on)"] = covered_measures(p, labels, groups)
-    return found
+    measured["summhay (never trained on)"] = covered_measures(p, labels, groups)
+    return measured
 
 
 def covered_measures(
@@ -192,10 +193,12 @@ def covered_measures(
 def long_covered(models: TrainedModels, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """Return P(covered) by the passage of each summary that covers the unit best."""
     passages = {text: chunks(sentence_texts(text), max_words=SUMMARY_WORDS) for text, _ in pairs}
-    asked = [(place, passage) for place, pair in enumerate(pairs) for passage in passages[pair[0]]]
-    p = models.covered([(passage, pairs[place][1]) for place, passage in asked])
+    queries = [
+        (place, passage) for place, pair in enumerate(pairs) for passage in passages[pair[0]]
+    ]
+    p = models.covered([(passage, pairs[place][1]) for place, passage in queries])
     best = np.zeros(len(pairs))
-    np.maximum.at(best, [place for place, _ in asked], p)
+    np.maximum.at(best, [place for place, _ in queries], p)
     return best
 
 
@@ -203,34 +206,37 @@ def document_measures(models: TrainedModels, source: Path, limit: int) -> Measur
     """Return how well summaries of whole documents are told, and by the support head alone."""
     by_source = statements.tested(models, load_embedder(), folder=source, limit=limit // 6)
     fits = {"": models.supported_weights, ", the support head alone": statements.HEAD_ALONE}
-    found: Measured = {}
-    for name, some in by_source.items():
-        labels, groups = np.array([one.label for one in some]), [one.group for one in some]
+    measured: Measured = {}
+    for name, members in by_source.items():
+        labels, groups = (
+            np.array([example.label for example in members]),
+            [example.group for example in members],
+        )
         note = " (never trained on)" if name in data.MEASURED_ONLY else ""
         for about, weights in fits.items():
-            p = np.array([statements.p_supported(one, weights) for one in some])
-            found[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
-        least = np.array([statements.least_supported(o, models.supported_weights) for o in some])
+            p = np.array([statements.p_supported(example, weights) for example in members])
+            measured[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
+        least = np.array([statements.least_supported(o, models.supported_weights) for o in members])
         right = interval(groups, labels, least, balanced)
-        found[f"{name}{note}: yes or no, balanced accuracy"] = right
-    return found
+        measured[f"{name}{note}: yes or no, balanced accuracy"] = right
+    return measured
 
 
 def same_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return the AUC on QAMR and held-out entailment, and NAnCo's published measure."""
     rows = spread(list(data.same("test", folder=source)), limit)
     p = models.same_answer(triples_of(rows))
-    found = {
+    measured = {
         "kept out, AUC": over(rows, p, auc),
         "kept out, balanced accuracy": over(rows, p, balanced),
     }
     for name, qids in (("NAnCo development", DEVELOPMENT), ("NAnCo test", TESTED)):
-        asked = nanco_triples(qids, source=source).values()
-        said = [(same, models.same_answer(triples)) for triples, same in asked]
+        questions = nanco_triples(qids, source=source).values()
+        predictions = [(same, models.same_answer(triples)) for triples, same in questions]
         for title, statistic in {"balanced accuracy": balanced, "AUC": auc}.items():
-            mean = float(np.mean([statistic(same, p) for same, p in said]))
-            found[f"{name}, {title}"] = {"value": round(mean, 4), "groups": len(said)}
-    return found
+            mean = float(np.mean([statistic(same, p) for same, p in predictions]))
+            measured[f"{name}, {title}"] = {"value": round(mean, 4), "groups": len(predictions)}
+    return measured
 
 
 PARTS: dict[str, Callable[[TrainedModels, Path, int], Measured]] = {
@@ -275,9 +281,9 @@ def curve_table(curve: Sequence[Measured], in_8_bits: Measured) -> str:
 def table(measured: Measured) -> str:
     """Return the measures as a table in Markdown."""
     lines = ["| measure | value | 95 % interval | of |", "|---|--:|--:|---|"]
-    for head, found in measured.items():
-        if isinstance(found, dict):
-            lines += _lines(head, found)
+    for head, figures in measured.items():
+        if isinstance(figures, dict):
+            lines += _lines(head, figures)
     return "\n".join(lines)
 
 
@@ -286,8 +292,8 @@ def _lines(name: str, found: Measured) -> list[str]:
         parts = [(key, part) for key, part in found.items() if isinstance(part, dict)]
         lines = [line for key, part in parts for line in _lines(f"{name}: {key}", part)]
         if "yes" in found:
-            told, asked = found["yes"], found["people's yes"]
-            lines.append(f"| {name}: yes, people's yes (%) | {told}, {asked} | | |")
+            predicted, human = found["yes"], found["people's yes"]
+            lines.append(f"| {name}: yes, people's yes (%) | {predicted}, {human} | | |")
         return lines
     between = f"{found['low']:.3f} to {found['high']:.3f}" if "low" in found else ""
     size = (

@@ -162,22 +162,22 @@ class AlignMaterial:
         values_given = np.array([float(label.value) for label in labels], dtype=np.float64)
         low, high = self.scale or infer_scale(values_given, self.protocol)
         materials, articles = self._materials(), self._articles()
-        found = []
+        comparisons = []
         for summary in self.summaries_of("examples"):
-            some = values[summary.eid, summary.system]
-            mean = fsum(some) / len(some)
-            found.append(
+            scores = values[summary.eid, summary.system]
+            mean = fsum(scores) / len(scores)
+            comparisons.append(
                 RatedItem(
                     text=summary.text,
                     value=mean,
-                    n_labels=len(some),
+                    n_labels=len(scores),
                     share=min(1.0, max(0.0, (mean - low) / (high - low))),
                     notes=tuple(notes[summary.eid, summary.system]),
                     material=materials.get(summary.eid, ""),
                     articles=articles.get(summary.eid, ()),
                 )
             )
-        return tuple(found)
+        return tuple(comparisons)
 
     def _materials(self) -> Mapping[str, str]:
         """Return each reference's questions and answers."""

@@ -109,7 +109,7 @@ def check_sealed(
     before = [opening for opening in record.openings if wanted.intersection(opening.documents)]
     if reopen or not before:
         return
-    if not any(all(getattr(one, n) == value for n, value in known.items()) for one in before):
+    if not any(all(getattr(entry, n) == value for n, value in known.items()) for entry in before):
         raise RunError(
             f"documents of this test were opened {pluralize(len(before), 'time')} before (last for "
             f"{before[-1].chosen!r}, {before[-1].when}): a test that chooses is a test no more. "

@@ -138,13 +138,13 @@ class _Work:
             self._keep(None)
             closed = {"decision": None, "audits": None, "n_opened": 0}
             return {"kept": False, "opened": False, **base, **closed, "criterion": None}
-        one = next(candidate for candidate in candidates if candidate.name == chosen)
+        best = next(candidate for candidate in candidates if candidate.name == chosen)
         opening = opening.model_copy(update={"chosen": chosen})
-        found, n_opened = await self._opened(record, opening, one, sides[chosen])
-        kept = bool(found["decision"]["kept"])
-        criterion = self._keep(one if kept else None)
+        report, n_opened = await self._opened(record, opening, best, sides[chosen])
+        kept = bool(report["decision"]["kept"])
+        criterion = self._keep(best if kept else None)
         tested = {"n_opened": n_opened, "criterion": None if criterion is None else str(criterion)}
-        return {"kept": kept, "opened": True, **base, **found, **tested}
+        return {"kept": kept, "opened": True, **base, **report, **tested}
 
     async def _candidates(self) -> tuple[tuple[Candidate, ...], list[str]]:
         """Return what is tried, and what could not be."""
@@ -210,20 +210,20 @@ class _Work:
             audits = audits_of(
                 development, await self._tested(one), self._grouping(), level=self.options.level
             )
-            found = {**known.report, "audits": audits}
+            report = {**known.report, "audits": audits}
         else:
             opening = known or opening
             write_record(self.folder, record.with_opening(opening))  # before a word of it is read
-            found = opened_report(
+            report = opened_report(
                 development,
                 await self._tested(one),
                 self._grouping(),
                 seed=self.options.seed,
                 level=self.options.level,
             )
-        opened = (known or opening).model_copy(update={"report": found})
+        opened = (known or opening).model_copy(update={"report": report})
         write_record(self.folder, record.with_opening(opened))
-        return found, n_opened
+        return report, n_opened
 
     async def _tested(self, one: Candidate) -> Sides:
         old, new = [await self._judged(side, "test") for side in (None, one)]
@@ -286,9 +286,9 @@ class _Work:
     def _judging(self) -> dict[str, str]:
         """Return what the old judge is, its own files by their content."""
         base = base_criterion(self.options.judging)
-        asked = asdict(replace(self.options.judging.settled(), prompt=None, scale=None))
-        said = {"prompt": base.template.sha256, "scale": repr(base.scale)}
-        return {name: str(value) for name, value in asked.items()} | said
+        settings = asdict(replace(self.options.judging.settled(), prompt=None, scale=None))
+        prompt = {"prompt": base.template.sha256, "scale": repr(base.scale)}
+        return {name: str(value) for name, value in settings.items()} | prompt
 
     def _keep(self, candidate: Candidate | None) -> Path | None:
         """Put the criterion that is kept at the top of the folder, where there is one."""

@@ -42,13 +42,13 @@ class Controlled(Record):
 
 def to_cluster(made: ControlledInput) -> Cluster:
     """Return an input as the record that is written and summarized."""
-    told = ("original", "design", "variant", "mirror", "group")
+    fields = ("original", "design", "variant", "mirror", "group")
     people = [person.model_dump(mode="json") for person in made.people]
     return Cluster.model_validate(
         {
             "eid": made.id,
             "articles": [Article(aid="0", content=made.text)],
-            KEY: {**{name: getattr(made, name) for name in told}, "people": people},
+            KEY: {**{name: getattr(made, name) for name in fields}, "people": people},
         }
     )
 
@@ -61,11 +61,11 @@ def controlled_of(cluster: Cluster) -> Controlled | None:
     InputError
         If the key is there and malformed.
     """
-    given = (cluster.model_extra or {}).get(KEY)
-    if given is None:
+    record = (cluster.model_extra or {}).get(KEY)
+    if record is None:
         return None
     try:
-        return Controlled.model_validate(given)
+        return Controlled.model_validate(record)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, (KEY, *first["loc"])))

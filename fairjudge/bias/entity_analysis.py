@@ -237,11 +237,11 @@ def report_entities(
             if sample.source.controlled is not None:
                 people[sample.source.eid] = people_of(sample)
     groups = _groups(people)
-    given = _Given(names=names, people=people, groups=groups, guess=guess)
+    context = _Given(names=names, people=people, groups=groups, guess=guess)
     return EntityReport(
         groups=groups,
         systems={
-            system: _entities_of(system, mine, given, options.resampling(system))
+            system: _entities_of(system, mine, context, options.resampling(system))
             for system, mine in samples.by_system.items()
         },
         notes=samples.notes,

@@ -93,8 +93,8 @@ class NameGroups:
         tokens = name_tokens(name)
         if (known := self._lookup.get(tuple(tokens))) is not None:
             return known
-        found = {group for token in tokens if (group := self._group_of.get(token)) is not None}
-        return found.pop() if len(found) == 1 else None
+        groups = {group for token in tokens if (group := self._group_of.get(token)) is not None}
+        return groups.pop() if len(groups) == 1 else None
 
 
 def _clear_majorities(frequencies: Mapping[str, Mapping[str, float]]) -> dict[str, str]:

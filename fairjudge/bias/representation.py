@@ -271,7 +271,9 @@ def _by_original(told: Told) -> dict[str, float]:
     told_of: dict[str, list[float]] = defaultdict(list)
     for original, credit in zip(told.documents, told.credit.tolist(), strict=True):
         told_of[str(original)].append(credit)
-    scores = {original: 2.0 * sum(some) / len(some) - 1.0 for original, some in told_of.items()}
+    scores = {
+        original: 2.0 * sum(values) / len(values) - 1.0 for original, values in told_of.items()
+    }
     return dict(sorted(scores.items(), key=lambda each: (-each[1], each[0])))
 
 

@@ -162,8 +162,8 @@ def _over_assignments(
     # What tells how assignments vary: each of a document but one.
     freedom = strata.size - np.unique(strata).size
     if freedom < FEWEST_DOCUMENTS - 1:
-        some = "too few assignments" if freedom else "one assignment"
-        return replace(plain, method=f"no interval: {some} a document")
+        problem = "too few assignments" if freedom else "one assignment"
+        return replace(plain, method=f"no interval: {problem} a document")
     rng = deepcopy(resampling.rng)
     sizes = chunk_sizes(resampling.n_resamples, strata.size, cells=_CELLS_A_CHUNK)
     replicates = np.concatenate(

@@ -163,7 +163,7 @@ class _Found:
 
 def _people(document: AnnotatedDocument) -> list[_Found]:
     chain_of = {name: _chain_of(document, name) for name in document.people}
-    found = [
+    chains = [
         _Found(
             id=f"chain{c}",
             names=[name for name in document.people if chain_of[name] == c],
@@ -172,12 +172,12 @@ def _people(document: AnnotatedDocument) -> list[_Found]:
         for c, chain in enumerate(document.chains)
         if c in chain_of.values() or not _has_gendered_noun(document, chain)
     ]
-    for person in found:
+    for person in chains:
         person.settle_names(document.words)
     for name in document.people:
         if chain_of[name] is None:
-            _join_or_add(document, name, found)
-    return found
+            _join_or_add(document, name, chains)
+    return chains
 
 
 def _has_gendered_noun(document: AnnotatedDocument, chain: Sequence[Range]) -> bool:

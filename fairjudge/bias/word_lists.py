@@ -167,10 +167,10 @@ class IdentifierCounter:
         if key and all(map(UNSPACED.match, key)):
             word, columns = key, self._unspaced
         else:
-            found = words(entry)
-            if len(found) != 1:
+            tokens = words(entry)
+            if len(tokens) != 1:
                 raise InputError(f"expected single words, got {entry!r}", field=group)
-            word, columns = found[0], self._column
+            word, columns = tokens[0], self._column
         if columns.setdefault(word, column) != column:
             other = self.groups[columns[word]]
             raise InputError(f"{entry!r} is in the list of {other!r} too", field=group)

@@ -75,8 +75,8 @@ def _problem(details: list[ErrorDetails]) -> str:
     known.pop("", None)
     if not known:
         return first["msg"]
-    *some, last = known
-    listed = f"{', '.join(some)} or {last}" if some else last
+    *initial, last = known
+    listed = f"{', '.join(initial)} or {last}" if initial else last
     return f"expected {listed}{_found(first['input'])}"
 
 

@@ -128,16 +128,16 @@ def read_judgements(
     >>> fj.read_judgements([row | {"judge": "j", "value": 4}]).records[0].value
     4
     """
-    found = read_records(source, JUDGEMENTS, skip_bad=skip_bad, argument=argument)
-    if all(row.systems is None for row in found.records):
-        return found
+    judgements = read_records(source, JUDGEMENTS, skip_bad=skip_bad, argument=argument)
+    if all(row.systems is None for row in judgements.records):
+        return judgements
     placed = [
         (pair, line)
-        for row, line in zip(found.records, found.lines, strict=True)
+        for row, line in zip(judgements.records, judgements.lines, strict=True)
         for pair in as_pairs([row])
     ]
     records, lines = zip(*placed, strict=True)
-    return replace(found, records=records, lines=lines)
+    return replace(judgements, records=records, lines=lines)
 
 
 def read_replies(

@@ -171,7 +171,7 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "fairness proportional": lambda report: _measured(report, "proportional"),
     "fairness overall": lambda report: {"measure", "systems"} <= report.keys(),
     "fairness agreement": lambda report: any(
-        isinstance(one, Mapping) and "n_unmatched" in one for one in report.values()
+        isinstance(part, Mapping) and "n_unmatched" in part for part in report.values()
     ),
     "fairness people": lambda report: {"leanings", "groups"} <= _system(report),
     "fairness temperature": lambda report: {"temperatures", "best"} <= report.keys(),

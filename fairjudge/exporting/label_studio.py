@@ -80,7 +80,7 @@ def _prediction(judge: str, rows: list[Judgement], order: Order) -> dict[str, An
 def _result(judgement: Judgement, order: Order) -> dict[str, Any]:
     kind, value = _value(judgement, order)
     to_name = "text" if judgement.system is not None else "pair"
-    meta = {n: found for n in ("order", "repeat") if (found := getattr(judgement, n)) is not None}
+    meta = {n: number for n in ("order", "repeat") if (number := getattr(judgement, n)) is not None}
     return {
         "from_name": judgement.aspect,
         "to_name": to_name,

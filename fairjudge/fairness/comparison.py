@@ -212,12 +212,12 @@ def _both(
     """Put the `first` rows of `base` over the `second` of `other`; 0 where one lacks a value."""
     values = tuple(sorted({*base.values, *other.values}))
     column = {value: place for place, value in enumerate(values)}
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name in base.arrays:
-        found[name] = np.zeros((len(first) + len(second), len(values)))
-        found[name][: len(first), [column[v] for v in base.values]] = getattr(base, name)[first]
-        found[name][len(first) :, [column[v] for v in other.values]] = getattr(other, name)[second]
-    return replace(base, values=values, **found)
+        fields[name] = np.zeros((len(first) + len(second), len(values)))
+        fields[name][: len(first), [column[v] for v in base.values]] = getattr(base, name)[first]
+        fields[name][len(first) :, [column[v] for v in other.values]] = getattr(other, name)[second]
+    return replace(base, values=values, **fields)
 
 
 def _corrected(baseline: str, changes: Sequence[Change]) -> Comparison:

@@ -164,13 +164,13 @@ def report_coverage(
 
 
 def _by_system(supports: Sequence[Support]) -> dict[str, dict[str, Support]]:
-    found: dict[str, dict[str, Support]] = {}
+    by_system: dict[str, dict[str, Support]] = {}
     for support in supports:
-        mine = found.setdefault(support.system, {})
+        mine = by_system.setdefault(support.system, {})
         if support.eid in mine:
             raise InputError(f"two supports of {support.eid!r} by {support.system!r}")
         mine[support.eid] = support
-    return found
+    return by_system
 
 
 def _system(
@@ -281,11 +281,11 @@ def _measures(samples: Mapping[str, CoverageSample]) -> dict[str, dict[str, floa
 
 def _differences(samples: Mapping[str, CoverageSample]) -> dict[str, dict[str, float]]:
     """Return each value's c_k in the samples that hold it."""
-    found: dict[str, dict[str, float]] = {}
+    by_system: dict[str, dict[str, float]] = {}
     for eid, sample in samples.items():
         for entry in sample.coverage.by_value:
-            found.setdefault(entry.value, {})[eid] = entry.coverage - sample.coverage.overall
-    return dict(sorted(found.items()))
+            by_system.setdefault(entry.value, {})[eid] = entry.coverage - sample.coverage.overall
+    return dict(sorted(by_system.items()))
 
 
 def _sample(

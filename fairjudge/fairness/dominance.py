@@ -177,12 +177,12 @@ def _resampled(
     """Return differences of two subsets of resampled samples, None for too few, shape (r, k)."""
     if min(rows.size for rows in pair) < FEWEST_DOCUMENTS:
         return None
-    found = []
+    differences = []
     for rows in pair:
         counts = np.zeros((resampling.n_resamples, n_samples))
         counts[:, rows] = resample_counts(rows.size, resampling.n_resamples, resampling.rng)
-        found.append(statistic(counts))
-    return found[0] - found[1]
+        differences.append(statistic(counts))
+    return differences[0] - differences[1]
 
 
 def _bounds(drawn: FloatArray, level: float) -> tuple[float | None, float | None]:

@@ -68,9 +68,9 @@ class FairnessMeasure(Measure, Generic[DataT, CorpusT, ErrorsT]):
 
     def __post_init__(self) -> None:
         if (self.of_sample is None) == (self.of_corpus is None):
-            given = "neither" if self.of_sample is None else "both"
+            definition = "neither" if self.of_sample is None else "both"
             raise StatisticsError(
-                f"measure {self.key!r}: expected either of_sample or of_corpus, got {given}"
+                f"measure {self.key!r}: expected either of_sample or of_corpus, got {definition}"
             )
 
     @property

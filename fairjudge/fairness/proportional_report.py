@@ -289,7 +289,7 @@ def _samples(
 
 def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
     target = options.target
-    given = () if isinstance(target, str) else sorted(target.items())
+    target_shares = () if isinstance(target, str) else sorted(target.items())
     neural = not options.scorer.startswith(("unigrams", "people:"))
     return signature(
         {
@@ -298,7 +298,7 @@ def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
             "scorer": options.scorer,
             "terms": options.normaliser.fingerprint,
             "variant": "released" if options.released else None,
-            "target": ",".join(f"{v}={share:g}" for v, share in given) or str(target),
+            "target": ",".join(f"{v}={share:g}" for v, share in target_shares) or str(target),
             "tau": options.tau,
             "temperature": options.temperature if neural else None,
             "resamples": options.n_resamples,

@@ -87,11 +87,11 @@ def people_distribution(
             f"values there: {', '.join(repr(value) for value in measured.values)}",
             field="shares",
         )
-    given = [float(shares.get(value, 0.0)) for value in measured.values]
-    if min(given) < 0.0 or not any(given):
+    measured_shares = [float(shares.get(value, 0.0)) for value in measured.values]
+    if min(measured_shares) < 0.0 or not any(measured_shares):
         raise InputError(f"shares of {where} must be 0 or more and not all 0", field="shares")
-    total = sum(given)
-    return replace(measured, summary=tuple(share / total for share in given))
+    total = sum(measured_shares)
+    return replace(measured, summary=tuple(share / total for share in measured_shares))
 
 
 def _by_sample(

@@ -92,11 +92,11 @@ def label_corpus(
         value that is no number; two clusters share an ``eid``.
     """
     _check(clusters, attribute, bins)
-    given = [
+    columns = [
         [article.attributes.get(attribute) for article in cluster.articles] for cluster in clusters
     ]
-    spellings = spellings_of((value for row in given for value in row), numeric=bool(bins))
-    raw = [[spellings.read(value) for value in row] for row in given]
+    spellings = spellings_of((value for row in columns for value in row), numeric=bool(bins))
+    raw = [[spellings.read(value) for value in row] for row in columns]
     counts = Counter(value for row in raw for value in row if value is not None)
     if not counts:
         raise InputError(

@@ -44,20 +44,20 @@ def supports_from_judgements(
     InputError
         No verdict is about an article, or a value lies outside its scale.
     """
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    by_summary: dict[tuple[str, str], dict[str, float]] = {}
     for judgement in judgements:
         value = _verdict(judgement, ranges)
         if value is not None and judgement.system is not None:
             aid = judgement.unit.removeprefix(_PREFIX)
-            found.setdefault((judgement.eid, judgement.system), {})[aid] = value
-    if not found:
+            by_summary.setdefault((judgement.eid, judgement.system), {})[aid] = value
+    if not by_summary:
         raise InputError(
             "no verdict is about a single article: judge coverage with protocol 'checklist', or "
             "with reference unit 'article'"
         )
     supports = []
     by_eid = {cluster.eid: cluster for cluster in clusters}
-    for (eid, system), values in found.items():
+    for (eid, system), values in by_summary.items():
         articles = worth_reading(by_eid[eid].articles) if eid in by_eid else ()
         aids = [article.aid for article in articles]
         if aids and all(aid in values for aid in aids):
@@ -132,7 +132,7 @@ def _by_article(
     reference: Reference, checklist: Sequence[ChecklistEntry]
 ) -> dict[str, list[float]]:
     """Return how far each article's answer is covered, a number for each group that it is in."""
-    found: dict[str, list[float]] = defaultdict(list)
+    by_article: dict[str, list[float]] = defaultdict(list)
     for entry in checklist:
         question, group = map(int, entry.unit.removeprefix("answer:").split("."))
         answers = reference.question_answers[question].answer_groups[group]
@@ -141,8 +141,8 @@ def _by_article(
             credited = entry.answers is None or place in entry.answers
             own[answer.aid].append(entry.covered if credited else 0.0)
         for aid, values in own.items():
-            found[aid].append(fmean(values))
-    return found
+            by_article[aid].append(fmean(values))
+    return by_article
 
 
 def _verdict(judgement: Judgement, ranges: Mapping[str, Range]) -> float | None:

@@ -156,11 +156,11 @@ class JudgeOptions:
         return tuple(
             replace(
                 self,
-                aspect=one.aspect,
-                reference_unit=None if one.aspect == "coverage" else "articles",
+                aspect=aspect.aspect,
+                reference_unit=None if aspect.aspect == "coverage" else "articles",
                 together=(),
             ).plan()
-            for one in self.together
+            for aspect in self.together
         )
 
     def _check_together(self) -> None:
@@ -180,7 +180,7 @@ class JudgeOptions:
         }
         for option in (name for name, value in asked.items() if value):
             raise ConfigurationError(f"{option} does not go with --together")
-        names = [one.aspect for one in self.together]
+        names = [aspect.aspect for aspect in self.together]
         if len(names) < 2 or len(set(names)) < len(names):
             raise ConfigurationError(
                 f"--together takes two or more different aspects, not {names!r}"

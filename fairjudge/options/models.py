@@ -253,8 +253,8 @@ class Model:
     def sampling(self) -> Sampling:
         """What goes into every request for text."""
         limit = self.max_output_tokens
-        found: Sampling = {"seed": self.seed}
-        return found if limit is None else {**found, "max_output_tokens": limit}
+        sampling: Sampling = {"seed": self.seed}
+        return sampling if limit is None else {**sampling, "max_output_tokens": limit}
 
     def identity(self) -> dict[str, Any]:
         """Return what can change a result; budgets, concurrency and folders cannot."""

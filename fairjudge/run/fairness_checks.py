@@ -72,7 +72,7 @@ def tune_chunk_size(
     eids = {summary.eid for summary in texts}
     used: list[Cluster] = [cluster for cluster in sources if cluster.eid in eids]
     count = progress(len(used) * len(sizes))
-    found: dict[int, list[Support]] = {
+    by_size: dict[int, list[Support]] = {
         size: list(model.supports(used, texts.records, max_words=size, on_cluster=count))
         for size in sizes
     }
@@ -82,7 +82,7 @@ def tune_chunk_size(
         resampling = Resampling(rng=np.random.default_rng(seed))
         chosen = {
             size: [support for support in supports if system in {None, support.system}]
-            for size, supports in found.items()
+            for size, supports in by_size.items()
         }
         return compare_chunk_sizes(chosen, resampling=resampling)
 

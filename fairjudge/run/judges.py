@@ -114,10 +114,13 @@ def stated_criteria(options: JudgeOptions) -> dict[str, StatedCriterion]:
     """Return the criteria that are judged together, by aspect."""
     protocol = options.plans()[0].protocol
     return {
-        one.aspect: stated_criterion(
-            one.aspect, protocol, rule=one.rule, scale=load_scale(one.scale) if one.scale else None
+        criterion.aspect: stated_criterion(
+            criterion.aspect,
+            protocol,
+            rule=criterion.rule,
+            scale=load_scale(criterion.scale) if criterion.scale else None,
         )
-        for one in options.together
+        for criterion in options.together
     }
 
 
@@ -137,22 +140,22 @@ def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask])
 
 def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None:
     """Reject --repeats and --prompt-variants for judges that are deterministic."""
-    given = {"--repeats": options.repeats > 1, "--prompt-variants": bool(variants)}
-    for option in (name for name, is_given in given.items() if is_given):
+    options_given = {"--repeats": options.repeats > 1, "--prompt-variants": bool(variants)}
+    for option in (name for name, is_given in options_given.items() if is_given):
         why = "does not go with --cascade" if options.cascade else "needs an LLM: give a --backend"
         raise ConfigurationError(f"{option} {why}; a local scorer gives one verdict every time")
 
 
 def _own_form(llm: Llm, options: JudgeOptions, protocol: ProtocolName) -> None:
     """Refuse what does not go with a protocol whose prompt and form of reply are its own."""
-    asked = {
+    options_given = {
         "--prompt": options.prompt,
         "--scale": options.scale,
         "--token-probabilities": options.token_probabilities,
         "--samples": options.samples > 1,
         "--fallback": PROTOCOLS[protocol].listwise and options.fallback != "none",
     }
-    for option in (name for name, value in asked.items() if value):
+    for option in (name for name, value in options_given.items() if value):
         raise ConfigurationError(f"{option} does not go with --protocol {protocol}")
     if llm.decides is not None:
         raise ConfigurationError(f"a {protocol} is written: a decision model cannot give one")

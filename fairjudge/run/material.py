@@ -66,11 +66,13 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
     else:
         first = load_template_file(options.prompt)
     own = map(load_template_file, options.paraphrases)
-    found = [(f"{one.name}.v{one.version}", one) for one in (first, *built_in, *own)]
-    names = [name for name, _ in found]
+    templates = [
+        (f"{template.name}.v{template.version}", template) for template in (first, *built_in, *own)
+    ]
+    names = [name for name, _ in templates]
     if len(set(names)) < len(names):
         raise ConfigurationError(f"prompts need different names or versions; given: {names!r}")
-    return dict(found)
+    return dict(templates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

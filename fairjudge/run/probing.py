@@ -87,11 +87,13 @@ async def checks_report(
     plans: dict[str, JudgingPlan] = {name: resolve_plan(aspect, protocol=name) for name in names}
     as_sources = read_references if plans["likert"].needs_questions else read_clusters
     sources = as_sources(references, argument="references", skip_bad=skip_bad)
-    given = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
-    clusters, written = sources.records, given.records
+    matched = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
+    clusters, written = sources.records, matched.records
     checked = checks(clusters, written, plans)
     if not checked:
-        raise InputError("nothing to check: no summary has both text and evidence", path=given.path)
+        raise InputError(
+            "nothing to check: no summary has both text and evidence", path=matched.path
+        )
     identity = {
         "audit": "checks",
         "aspect": aspect,

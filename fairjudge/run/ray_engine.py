@@ -169,19 +169,19 @@ def judging_shards(
     for position, task in enumerate(tasks):
         clusters.setdefault(task.eid, []).append(position)
     shards: list[JudgingShard] = []
-    some: dict[int, JudgeTask] = {}
+    shard: dict[int, JudgeTask] = {}
     left: list[int] = []
 
     def cut() -> None:
         if left:
-            shards.append(JudgingShard(tasks=dict(some), pending=tuple(left)))
-            some.clear()
+            shards.append(JudgingShard(tasks=dict(shard), pending=tuple(left)))
+            shard.clear()
             left.clear()
 
     for cluster in clusters.values():
         pending = [position for position in cluster if not is_done(position)]
         if pending:
-            some |= {position: tasks[position] for position in cluster}
+            shard |= {position: tasks[position] for position in cluster}
             left += pending
         if len(left) >= SHARD_SIZE:
             cut()

@@ -173,7 +173,7 @@ async def summarize_loaded(
             bad_lines=bad_lines(loaded),
             spent=models.spent(),
             run=run.shown,
-            was_finished=all((c.eid, one.name) in recorded for one, c in work),
+            was_finished=all((c.eid, summarizer.name) in recorded for summarizer, c in work),
         )
 
 
@@ -181,10 +181,10 @@ def _check_attribute(loaded: Loaded[Cluster], attribute: str | None) -> None:
     """Refuse an attribute that no article of the file has."""
     if attribute is None or any(has_attribute(c.articles, attribute) for c in loaded):
         return
-    known = sorted({name for c in loaded for article in c.articles for name in article.attributes})
-    there = f"there are: {', '.join(known)}" if known else "no article has any"
+    names = sorted({name for c in loaded for article in c.articles for name in article.attributes})
+    available = f"there are: {', '.join(names)}" if names else "no article has any"
     raise InputError(
-        f"no article has the attribute {attribute!r} of --fair; {there}",
+        f"no article has the attribute {attribute!r} of --fair; {available}",
         path=loaded.path,
         field="attributes",
     )

@@ -170,7 +170,7 @@ def rank_ranges(
         n_resamples=n_resamples,
         method="expanded",
     )
-    low = [one.low if isinstance(one, Estimate) else None for one in apart]
+    low = [difference.low if isinstance(difference, Estimate) else None for difference in apart]
     above = np.array([bound is not None and bound > 0 for bound in low]).reshape((len(names),) * 2)
     return {
         name: (1 + int(above[:, place].sum()), len(names) - int(above[place].sum()))
@@ -180,9 +180,9 @@ def rank_ranges(
 
 def _ranges(found: Ranking) -> dict[str, tuple[int, int]]:
     return {
-        one.system: (one.best_rank, one.worst_rank)
-        for one in found.systems
-        if one.best_rank is not None and one.worst_rank is not None
+        system.system: (system.best_rank, system.worst_rank)
+        for system in found.systems
+        if system.best_rank is not None and system.worst_rank is not None
     }
 
 
@@ -198,7 +198,7 @@ def _leaderboard(
     nothing = Undefined(why="no unit of this system was scored")
     ranking = strengths(rows)
     placed = () if ranking is None or isinstance(ranking, Undefined) else ranking.systems
-    places = {one.system: one for one in placed}
+    places = {score.system: score for score in placed}
     standings = []
     for place, score in enumerate(scores):
         mean, behind = figures.get(score.system, (nothing, None))
@@ -241,10 +241,10 @@ def _estimates(
         averages = divide(drawn @ sums, drawn @ counts)
         return np.hstack([averages, averages[:, :1] - averages])
 
-    found = bootstrap_many(
+    estimates = bootstrap_many(
         statistic, n_documents=len(documents), rng=rng, n_resamples=n_resamples, method="expanded"
     )
-    return list(zip(found[: len(means)], found[len(means) :], strict=True))
+    return list(zip(estimates[: len(means)], estimates[len(means) :], strict=True))
 
 
 def _table(means: Sequence[Mapping[str, float]], documents: Sequence[str]) -> NDArray[np.float64]:

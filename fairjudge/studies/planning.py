@@ -97,9 +97,9 @@ class _Planner:
         place = replace(self.place, progress=Bars())
         twin.work(place, self.scratch / RUNS / str(len(self.guessed)))
         for key, plan in self._plans().items():
-            found = _further(plan, before.get(key))
-            if found.n_calls or found.n_cached:
-                yield PlannedStep(step=step.name, plan=found)
+            further = _further(plan, before.get(key))
+            if further.n_calls or further.n_cached:
+                yield PlannedStep(step=step.name, plan=further)
 
     def _planned(self, model: Model) -> Model:
         """Return `model` with one stand-in for all steps: what two of them ask is asked once."""

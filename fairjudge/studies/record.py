@@ -55,14 +55,14 @@ class StudyRecord:
         if not path.exists():
             self._check_empty()
             return
-        found = read_json(path)
-        if not isinstance(found, dict) or not isinstance(found.get(_FORM), dict):
+        record = read_json(path)
+        if not isinstance(record, dict) or not isinstance(record.get(_FORM), dict):
             raise InputError("not the record of a study; choose another folder", path=path)
-        self.entries = found[_FORM]
+        self.entries = record[_FORM]
 
     def _check_empty(self) -> None:
         """Refuse a folder of somebody else's files, which steps might overwrite."""
-        if any(one.name != _LOCK for one in self.folder.iterdir()):
+        if any(file.name != _LOCK for file in self.folder.iterdir()):
             raise InputError(
                 "this folder holds other files than a study's; choose another by -o",
                 path=self.folder,
@@ -87,8 +87,8 @@ class StudyRecord:
         self, step: str, done: Done, *, key: str, makes: Sequence[Path], seconds: float
     ) -> None:
         """Keep what `step` came to."""
-        made = {path.relative_to(self.folder).as_posix(): _digest(path) for path in makes}
-        self.entries[step] = {"key": key, "makes": made, "seconds": round(seconds, 1)}
+        digests = {path.relative_to(self.folder).as_posix(): _digest(path) for path in makes}
+        self.entries[step] = {"key": key, "makes": digests, "seconds": round(seconds, 1)}
         self.entries[step] |= asdict(done)
         self._write()
 
