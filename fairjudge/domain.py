@@ -101,7 +101,7 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was given, unknown keys included, and nothing that was not."""
+        """Return the fields that were set, unknown keys included."""
         return self.model_dump(mode="json", exclude_unset=True)
 
 
@@ -133,7 +133,7 @@ class Cluster(Record):
 
 
 class Answer(Record):
-    """What one article answers to a question.
+    """One article's answer to a question.
 
     ``answer`` is the quote as it stands in the article. ``speaker`` is who holds it, None for the
     outlet's own voice or where it is not known; ``stance`` is how the article stands to what its
@@ -156,7 +156,7 @@ class GroupSources(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerGroup:
-    """One group of a question, with what is known of it; see `QuestionAnswers.groups`.
+    """A group of answers with its sources and weight; see `QuestionAnswers.groups`.
 
     ``supported_by`` are the articles that say it, ``endorsed_by`` those of them that say it in
     their own voice or side with it, ``disputed_by`` those that reject it. ``weight`` is how many
@@ -222,7 +222,7 @@ class QuestionAnswers(Record):
 
 
 def sources_of(answers: Sequence[Answer]) -> GroupSources:
-    """Return who stands behind a group of answers, and who against it, by the answers' stances.
+    """Return the articles that support a group of answers and those that dispute it.
 
     An article with both stands behind it. A group that only disputing articles form says what they
     say: they are those behind it.
@@ -259,7 +259,7 @@ class Summary(Record):
 
 
 class _Target(Record):
-    """What was judged: one summary, or two; of a ranking, several."""
+    """The judged item: one summary, a pair, or several in a ranking."""
 
     eid: Id
     system: Id | None = None
@@ -279,7 +279,7 @@ class _Target(Record):
 
 
 class Label(_Target):
-    """What one annotator said; ``value`` is a number, or a verdict for a pair.
+    """One annotator's label; ``value`` is a number, or a verdict for a pair.
 
     ``probability`` is the chance that the item had of being drawn for labelling, where items were
     drawn with unequal chances. ``adjudicated``: the item was chosen because judge and people
@@ -363,7 +363,7 @@ class SourceCovered(Record):
 
 
 class Judgement(_Target):
-    """What one judge said of one item, or why there is no score.
+    """One judge's judgement of one item, or the reason why it has no score.
 
     Exactly one of ``value`` and ``unscored`` is set; a ranking of ``systems`` has ``ranking``, from
     the best to the worst, in the place of ``value``. ``probabilities`` maps each answer on the
@@ -412,7 +412,7 @@ class Judgement(_Target):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeTask:
-    """One question to a judge: what is judged, against what, and how.
+    """One judging task: the item, the material to judge it against, and the protocol.
 
     ``systems`` and ``texts`` hold one entry, or two in terms of a and b whatever ``order`` asks, or
     all of a cluster.
@@ -446,7 +446,7 @@ class JudgeTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unscored:
-    """There is no score, and this is why. Never a number."""
+    """The reason why there is no score; never a number."""
 
     reason: UnscoredReason
     detail: str = ""

@@ -31,7 +31,7 @@ _AROUND_A_WORD = " \t\r\n\"'`*_.,:;()[]{}<>▁ĠĊ"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """One answer: what the judge writes, what it is worth, and what it means.
+    """One answer of a scale: its text, value and meaning.
 
     ``value`` is a number, or a position on a pairwise scale. ``aliases`` are other words read as
     this answer.
@@ -109,7 +109,7 @@ class Scale:
 
     @property
     def token_readable(self) -> bool:
-        """Whether the first token of an answer tells which answer it is.
+        """Whether the first token of each answer identifies it.
 
         False where an answer begins with another one, as "10" does with "1".
         """
@@ -118,7 +118,7 @@ class Scale:
         return not any(longer.startswith(shorter) for longer, shorter in pairs)
 
     def answer_of_token(self, token: str) -> str | None:
-        """Return the answer that a generated token stands for or begins, or None.
+        """Return the answer that a token equals or begins, or None.
 
         White space, quotes and brackets around it are ignored. The beginning of an answer counts
         from two characters on, and where no other answer or alias begins so.
@@ -258,7 +258,7 @@ def options(answers: Sequence[str], *, anchors: Sequence[str] = ()) -> Scale:
 def pairwise(
     answers: Sequence[str] = ("1", "2", "tie"), *, tie: str = "neither is better"
 ) -> Scale:
-    """Return first, second and (where a third answer is given) tie, of which `tie` says what it is.
+    """Return a pairwise scale: first, second and optionally tie, described by `tie`.
 
     1 and A, 2 and B, C and "tie" are read for each other as far as no other answer claims them.
     """
@@ -281,7 +281,7 @@ def pairwise(
 
 
 def to_verdict(position: Position, order: Order) -> Verdict:
-    """Say who won in terms of ``system_a`` and ``system_b``, given whose summary stood first."""
+    """Translate an answer to a verdict on ``system_a`` and ``system_b``, given the order shown."""
     if position == "tie":
         return "tie"
     return "a" if (position == "first") == (order == "ab") else "b"

@@ -213,7 +213,7 @@ def _one_group(rows: Sequence[Row], index: int) -> tuple[tuple[Answer, ...], ...
 def _by_share(
     questions: Sequence[QuestionAnswers], n_sources: int, deps: ArticleDeps
 ) -> tuple[list[QuestionAnswers], list[Row]]:
-    """Split questions by whether sources enough answer them; groups there are none yet."""
+    """Split questions by whether enough sources answer them, before grouping."""
     by_share = Validity(min_source_share=deps.validity.min_source_share, min_groups=1)
     kept, dropped = split_valid(questions, n_sources, by_share, at_least=LEAST_SOURCES)
     return kept, list(dropped)
@@ -322,7 +322,7 @@ def _missed_row(missed: Missed) -> Row:
 
 
 def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Add what was missed, weigh the groups, and leave out where answers stood."""
+    """Add missed answers, weight the groups, and drop the answers' places."""
     places = {article.aid: n for n, article in enumerate(runtime.context.articles)}
     questions = [QuestionAnswers.model_validate(row) for row in state.get("kept", [])]
     doubtful: dict[tuple[int, int], list[str]] = {}

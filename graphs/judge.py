@@ -33,7 +33,7 @@ _MAX_CHUNKS = 2000
 
 
 async def _nothing() -> None:
-    """Do nothing: for runs that are not kept."""
+    """No-op checkpoint for runs without a folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class JudgeState(TypedDict, total=False):
 
 
 class ChunkInput(TypedDict):
-    """What one chunk is sent: the position of its first task, and that after its last."""
+    """Input of a chunk: the positions of its first task and after its last."""
 
     start: int
     stop: int
@@ -81,7 +81,7 @@ class ChunkState(TypedDict, total=False):
 
 
 class ChunkOutput(TypedDict):
-    """What one chunk gives back."""
+    """Output of a chunk."""
 
     n_done: int
 
@@ -90,7 +90,7 @@ class ChunkOutput(TypedDict):
 
 
 async def _in_turns(items: Iterable[T]) -> AsyncIterator[T]:
-    """Yield `items`; after every few of them let others go on, whose places would stay idle."""
+    """Yield `items`, returning to the event loop after every few so that calls proceed."""
     for number, item in enumerate(items, 1):
         yield item
         if number % _TURN == 0:
@@ -101,7 +101,7 @@ async def _gather(
     places: Sequence[int],
     ask: Callable[[int], Awaitable[Reply | Outcome]],
 ) -> ChunkState:
-    """Ask for every task at once; the backend's own limit bounds what is in flight."""
+    """Run all tasks concurrently; the backend limits the calls in flight."""
     calls: list[asyncio.Future[Reply | Outcome]] = []
     try:
         async for place in _in_turns(places):
@@ -121,7 +121,7 @@ async def _gather(
 
 
 async def _ask(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
-    """Ask for all that is not recorded: a killed run may have recorded a chunk and not said so."""
+    """Run the tasks without a record; a killed run may have recorded a chunk but no checkpoint."""
     deps = runtime.context
     pending = [place for place in range(state["start"], state["stop"]) if not deps.is_done(place)]
     return await _gather(pending, lambda place: deps.judge.ask(deps.tasks[place]))

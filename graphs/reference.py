@@ -55,14 +55,14 @@ class ReferenceDeps:
 
 
 def problem(what: str, why: Unscored) -> Row:
-    """Return the row that says which step gave nothing, and why in words and by its reason."""
+    """Return the row of a failed step with its reason and message."""
     return {"text": f"{what}: {why.reason}: {why.detail}", "reason": why.reason}
 
 
 def without_same_sources(
     questions: list[QuestionAnswers], articles: Sequence[Article], validity: Validity
 ) -> tuple[list[QuestionAnswers], list[Row]]:
-    """Return the questions whose sources answer no other one, and rows that say why of the rest."""
+    """Drop questions whose sources are those of another question; return rows of the dropped ones."""
     if validity.max_source_overlap is None:
         return questions, []
     kept, same = drop_same_sources(questions, articles, max_contained=validity.max_source_overlap)
@@ -154,7 +154,7 @@ async def _answer(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> PassState
 
 
 def _answers_of(state: PassState, index: int, aids: Sequence[str]) -> list[Row]:
-    """Return the answers to one question in cluster order, whatever order the branches ended in."""
+    """Return the answers to one question in the cluster's order of articles."""
     cells = [cell for cell in state.get("cells", []) if cell["index"] == index]
     cells.sort(key=lambda cell: aids.index(cell["aid"]))
     return [answer for cell in cells for answer in cell.get("answers", [])]

@@ -67,7 +67,7 @@ def causes_of(text: str) -> list[str]:
 
 
 def number(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
-    """Put another number, weekday, month or order of magnitude in the place of one."""
+    """Replace a number, weekday, month or order of magnitude by another."""
     places = [(match.span(), "digits") for match in _NUMBER.finditer(sentence)]
     places += [
         (match.span(), "word")
@@ -118,7 +118,7 @@ def opposite(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None
 
 
 def name(sentence: str, draw: random.Random, others: Sequence[str]) -> str | None:
-    """Put another name in the place of one."""
+    """Replace a name by another."""
     places = list(_NAME.finditer(sentence))
     if not places:
         return None
@@ -142,7 +142,7 @@ def swap(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
 
 
 def speaker(sentence: str, draw: random.Random, others: Sequence[str]) -> str | None:
-    """Let somebody else have said it."""
+    """Replace the speaker of a statement."""
     if not _SPEAKER.search(sentence):
         return None
     return name(sentence, draw, others)

@@ -227,7 +227,7 @@ def untokenised(tokens: Sequence[str], answer: tuple[int, int]) -> tuple[str, tu
 
 
 def reading(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
-    """Yield questions with their answer's span, and as many again over a sentence without one.
+    """Yield questions with the answer's span, and equally many over sentences without an answer.
 
     A fifth of the sentences are read with a neighbour from their document before or behind them.
     """
@@ -364,5 +364,5 @@ def spread(rows: Sequence[T], limit: int) -> list[T]:
 
 
 def some_of(values: Sequence[str], limit: int, draw: random.Random) -> list[str]:
-    """Return at most so many of the values, drawn."""
+    """Draw at most `n` of the values."""
     return draw.sample(values, k=min(limit, len(values)))

@@ -123,7 +123,7 @@ def _three(p: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool
 
 
 def planted_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
-    """Return how often each kind is told (supported or not, at a half), and the AUC over all."""
+    """Return the accuracy by kind of change (threshold 0.5), and the AUC over all."""
     rows = spread(list(planted("test", folder=source)), limit)
     p = models.support(pairs_of(rows))[:, SUPPORTED]
     truth = (labels_of(rows) == SUPPORTED).astype(int)
@@ -203,7 +203,7 @@ def long_covered(models: TrainedModels, pairs: Sequence[tuple[str, str]]) -> NDA
 
 
 def document_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
-    """Return how well summaries of whole documents are told, and by the support head alone."""
+    """Return accuracy on summaries of whole documents, also for the support head alone."""
     by_source = statements.tested(models, load_embedder(), folder=source, limit=limit // 6)
     fits = {"": models.supported_weights, ", the support head alone": statements.HEAD_ALONE}
     measured: Measured = {}

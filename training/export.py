@@ -105,7 +105,7 @@ def begun_from(target: Path, identity: str) -> dict[str, Any] | None:
 
 
 def recalibrate(target: Path, *, source: Path) -> dict[str, Any]:
-    """Fit P(supported) anew for the weights that ship, and leave all else as it is."""
+    """Refit P(supported) for the shipped weights; change nothing else."""
     small = load_file(target / WEIGHTS)
     fit = supported_fit(models_of(shipped_weights(target)), source=source)
     small["calibration.supported"] = torch.tensor(fit)

@@ -56,7 +56,7 @@ def best_spans(logits: torch.Tensor, outside: torch.Tensor, *, limit: int = 40) 
 
 
 def three_classes(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return whether each is right; unsupported is right where supported is not said."""
+    """Return correctness of each prediction; any class but supported is right for unsupported."""
     predicted = logits[:, :3].argmax(axis=1)
     right: NDArray[np.bool_] = np.where(
         labels == UNSUPPORTED, predicted != SUPPORTED, predicted == labels

@@ -77,7 +77,7 @@ def _articles(split: Split, folder: Path) -> dict[str, str]:
 def _unchanged(
     sentence: str, passage: str, near: Sequence[str], every: Sequence[str], draw: random.Random
 ) -> Iterator[_Statement]:
-    """Yield the sentence, a shortened form, one from elsewhere, or nothing."""
+    """Yield the sentence itself, a shortened form, or a sentence of another document."""
     roll = draw.random()
     if roll < 0.35:
         yield sentence, passage, SUPPORTED, "copy"
@@ -106,7 +106,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _shortened(sentence: str) -> str | None:
-    """Drop what stands before the first or behind the last comma, or an attribution."""
+    """Drop the text before the first or after the last comma, or an attribution."""
     for pattern in (
         r"^(?P<kept>[A-Z][^,]{25,}), (?:which|who|where|after|while|as|with|including)\b.*$",
         r"^(?P<kept>[A-Z][^,]{25,}), [^,]+ (?:said|says|added|told)[^,]*\.$",

@@ -115,7 +115,7 @@ def changed(models: TrainedModels, examples: Sequence[Example]) -> list[Checked]
 def checked(
     models: TrainedModels, embedder: Embedder, examples: Sequence[Example]
 ) -> list[Checked]:
-    """Return what is known of each summary; those without a statement are left out."""
+    """Return the features of each summary; those without statements are dropped."""
     rows = []
     for start in range(0, len(examples), BLOCK):
         block = examples[start : start + BLOCK]
@@ -178,7 +178,7 @@ def p_supported(one: Checked, weights: NDArray[np.float64]) -> float:
 
 
 def least_supported(one: Checked, weights: NDArray[np.float64]) -> float:
-    """Return the least P(supported) of a summary's statements, as yes or no is told by."""
+    """Return the least P(supported) of a summary's statements, which decides yes or no."""
     return float(_each_supported(one, weights).min())
 
 

@@ -76,12 +76,12 @@ class Candidate:
 
     @property
     def sha256(self) -> str:
-        """A hash of all that the judge would be told."""
+        """SHA-256 of the prompt, scale and examples, as hex digits."""
         return hashlib.sha256(f"{self.prompt}\n{self.scale!r}".encode()).hexdigest()
 
 
 def few_shot(base: Criterion, items: Sequence[RatedItem]) -> Iterator[Candidate]:
-    """Yield `base` with more examples and with fewer, spread over what people said.
+    """Yield `base` with more and with fewer examples, spread over the range of human ratings.
 
     Of ratings these are one a level, and three; of pairs six, and three.
     """
@@ -151,7 +151,7 @@ def _said(item: RatedItem, *, labelled: bool) -> str:
 
 
 def _under_their_material(items: Sequence[RatedItem], scale: Scale) -> Fenced:
-    """Return `items` by what they were judged against, which stands above the first of each."""
+    """Group `items` by their material, and put the material above the first item of each group."""
     told, groups = wording_of(scale).told, defaultdict(list)
     for item in items:
         groups[item.material, item.articles].append(item)
@@ -256,7 +256,7 @@ def n_anchors(base: Criterion) -> int:
 
 
 def stand_ins(base: Criterion, n_sets: int) -> tuple[tuple[str, ...], ...]:
-    """Return today's anchors, each set with a mark that tells it apart, for a plan."""
+    """Return placeholder anchor sets for a cost estimate: the current anchors, each set marked."""
     lines = wording_of(base.scale).anchors(base.scale)
     return tuple(tuple(f"{line} ({n})" for line in lines) for n in range(1, n_sets + 1))
 

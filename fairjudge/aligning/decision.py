@@ -99,7 +99,7 @@ class Decision:
 
 
 def split_documents(documents: Iterable[str], *, seed: int) -> Parts:
-    """Split `documents` by a hash of seed and name, so that the order they come in says nothing.
+    """Split `documents` by a hash of seed and name; their order in the file has no effect.
 
     Raises
     ------

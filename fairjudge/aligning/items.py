@@ -18,7 +18,7 @@ from fairjudge.protocols import PROTOCOLS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelReading:
-    """Whose labels count, and on which scale they are; see `fairjudge.calibration.items.join`."""
+    """Annotators and scale of the labels; see `fairjudge.calibration.items.join`."""
 
     annotators: tuple[str, ...] = ("*",)
     scale: tuple[float, float] | None = None

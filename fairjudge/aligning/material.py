@@ -41,7 +41,7 @@ PartName: TypeAlias = Literal["examples", "development", "test"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOptions:
-    """What is asked of ``fairjudge align``.
+    """Options of ``fairjudge align``.
 
     ``judging`` is the old judge; ``kinds`` are the candidates to try, ``rewordings`` how many sets
     of anchors a model writes, ``seed`` that of the split and of intervals. ``attributes`` of the
@@ -102,7 +102,7 @@ class AlignMaterial:
 
     @property
     def sha256(self) -> str:
-        """A hash of all labelled summaries and their labels, whatever the split."""
+        """SHA-256 of all labelled summaries and their labels; independent of the split."""
         every = [summary for file in self.summaries for summary in file]
         return _together(every, self.labels)
 
@@ -269,6 +269,6 @@ def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
 
 
 def _together(*records: Iterable[Record]) -> str:
-    """Return a hash of records, whatever their order in the files."""
+    """Return a hash of records that does not depend on their order in the files."""
     parts = [sorted(digest([one]) for one in record) for record in records]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -64,7 +64,7 @@ async def plan_align(
 async def _stand_ins(
     base: Criterion, llm: Llm, options: AlignOptions, material: AlignMaterial
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the anchors that the cache holds, or today's with a mark that tells them apart."""
+    """Return cached anchor sets, or placeholders made of the current anchors."""
     if "anchors" not in options.kinds:
         return ()
     messages = anchors_messages(base, material.rated(), n_sets=options.rewordings)

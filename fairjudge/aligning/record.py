@@ -65,13 +65,13 @@ class AlignRecord(BaseModel):
         return next((earlier for earlier in self.openings if earlier.same_as(opening)), None)
 
     def with_opening(self, opening: Opening) -> AlignRecord:
-        """Return the record with `opening` in the place of itself, or at the end."""
+        """Return a copy with `opening` added, or replaced where it exists."""
         others = tuple(earlier for earlier in self.openings if not earlier.same_as(opening))
         return self.model_copy(update={"openings": (*others, opening)})
 
 
 def read_record(folder: Path) -> AlignRecord:
-    """Return what `folder` says was opened; an empty record where it says nothing."""
+    """Read the record of test sets opened in `folder`; empty where there is no file."""
     path = folder / FILE
     if not path.exists():
         return AlignRecord()

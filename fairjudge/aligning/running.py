@@ -59,7 +59,7 @@ Counters = Callable[[str], Progress]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOutcome:
-    """What ``fairjudge align`` came to: its JSON, what it cost, and where its files are."""
+    """Result of ``fairjudge align``: its JSON, cost and files."""
 
     report: Mapping[str, Any]
     spent: Spent | None
@@ -106,7 +106,7 @@ class _Work:
     spent: list[Spent | None] = field(default_factory=list)
 
     async def report(self) -> dict[str, Any]:
-        """Do all that is not done yet, and return what it came to."""
+        """Run the remaining steps and return the outcome."""
         record = read_record(self.folder)
         self._check_sealed(record, test=self.material.sha256_of("test"))
         candidates, unusable = await self._candidates()
@@ -147,7 +147,7 @@ class _Work:
         return {"kept": kept, "opened": True, **base, **report, **tested}
 
     async def _candidates(self) -> tuple[tuple[Candidate, ...], list[str]]:
-        """Return what is tried, and what could not be."""
+        """Return the candidates, and those that could not be made."""
         base, kinds = base_criterion(self.options.judging), self.options.kinds
         async with open_models(self.model) as models:
             llm = writing_llm(models)
@@ -162,7 +162,7 @@ class _Work:
     async def _anchors(
         self, base: Criterion, llm: Llm, models: Models
     ) -> tuple[tuple[str, ...], ...]:
-        """Return the sets that were written once; ask for them where there are none yet."""
+        """Return recorded anchor sets; ask the model for them where there are none yet."""
         items, n_sets = self.material.rated(), self.options.rewordings
         messages = anchors_messages(base, items, n_sets=n_sets)
         key = _sha256([[m.content for m in messages], self.model.identity()])
@@ -355,7 +355,7 @@ def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> st
 
 
 def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
-    """Refuse to decide where another start might bring what is missing."""
+    """Raise an error where another start could still obtain missing judgements."""
     why = unscored_of(rows)
     failed = why["backend"]
     if why["budget"] or failed > _MAX_FAILED * len(rows):

@@ -211,7 +211,7 @@ class CheckResult:
 def check_results(
     checked: Iterable[Check], judgements: Mapping[str, Judgement]
 ) -> tuple[CheckResult, ...]:
-    """Hold `judgements`, by task id, against the checks; unscored ones decide nothing."""
+    """Evaluate the checks on `judgements` by task id; unscored ones are skipped."""
     by_name: dict[str, list[Check]] = {}
     for check in checked:
         by_name.setdefault(check.name, []).append(check)

@@ -139,7 +139,7 @@ def _cited(found: CitationScores, outlets: Mapping[tuple[str, str], str]) -> dic
 
 
 def statement_counts(rows: Iterable[Judgement]) -> dict[str, dict[str, int]]:
-    """Return how many statements of each system there are, contradicted and in no article."""
+    """Count each system's statements, those contradicted and those in no article."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         if row.statements and row.system is not None:

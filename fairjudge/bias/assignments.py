@@ -1,4 +1,4 @@
-"""Controlled inputs: who is made to be of which group (`news_bias` section 5.1, appendix D).
+"""Controlled inputs: assigning people to groups (`news_bias` section 5.1, appendix D).
 
 C_loc balances groups within each input, for inclusion and hallucination; C_glob makes everybody in
 an input of one group, for distinguishability.

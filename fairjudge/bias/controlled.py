@@ -18,7 +18,7 @@ KEY = "controlled"
 
 
 class Controlled(Record):
-    """What is known of an input: its original, its assignment, and its people.
+    """Provenance of a controlled input: its original, its assignment, and its people.
 
     Only ``people`` is needed for entity measures, and ``group`` for distinguishability.
     """
@@ -54,7 +54,7 @@ def to_cluster(made: ControlledInput) -> Cluster:
 
 
 def controlled_of(cluster: Cluster) -> Controlled | None:
-    """Return what `cluster` says of how it was made, None where it says nothing.
+    """Return the provenance of `cluster`; None for an input that is not controlled.
 
     Raises
     ------

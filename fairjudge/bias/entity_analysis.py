@@ -63,7 +63,7 @@ class HallucinatedName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """Mean and standard deviation (n - 1) of a number a summary; None of too few summaries."""
+    """Mean and standard deviation (n - 1) of a count per summary; None for too few summaries."""
 
     mean: float | None
     deviation: float | None
@@ -113,7 +113,7 @@ class SystemEntities(SystemReport):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityCounts:
-    """Who is named of the sources, and who is made up; the latter where names tell groups."""
+    """Counts of source people named, and of hallucinated people where names indicate groups."""
 
     people: PeopleCounts
     made_up: MadeUpCounts | Undefined
@@ -195,7 +195,7 @@ def _other_names(mentions: Sequence[str], known: set[str]) -> tuple[str, ...]:
 
 
 def _original_token(text: str, token: str) -> str:
-    """Return `token` as it is written in `text`."""
+    """Return `token` in the spelling of `text`."""
     text = fold(text)
     place = text.lower().find(token)
     return text[place : place + len(token)] if place >= 0 else token
@@ -265,7 +265,7 @@ def _groups(people: Mapping[str, Sequence[Person]]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Given:
-    """What is known before any summary is read."""
+    """Inputs shared by all summaries."""
 
     names: NamesInSummaries
     people: Mapping[str, Sequence[Person]]
@@ -275,7 +275,7 @@ class _Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
-    """What one summary and its source hold."""
+    """Counts of one summary and its source."""
 
     included: list[int]
     present: list[int]

@@ -1,4 +1,4 @@
-"""Is the quality of summaries the same whoever the input is about (`news_bias` 8.1, 9.2).
+"""Quality of summaries by the group that the input is about (`news_bias` 8.1, 9.2).
 
 Inputs are originals, or made of them with groups mixed (``local``) or one group alone (``global``).
 Everything is compared within originals.

@@ -1,4 +1,4 @@
-"""Entity hallucination bias (`news_bias` section 3.3, appendix F): who is made up."""
+"""Entity hallucination bias (`news_bias` section 3.3, appendix F)."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class MadeUpCounts:
             )
 
     def units(self) -> Units:
-        """Return the counts; a unit is one made-up person whose group is known."""
+        """Return the counts; a unit is one hallucinated person of known group."""
         n = int(self.counts.total.sum())
         return Units(counts=self.counts, n=n, n_excluded=self.n_unknown)
 
@@ -158,7 +158,7 @@ def unevenness(sums: FloatArray) -> FloatArray:
 
 
 def hallucination_bias(made_up: MadeUpCounts, *, resampling: Resampling) -> HallucinationBias:
-    """Estimate each group's share of the made-up people; undefined where there is nobody."""
+    """Estimate each group's share of the hallucinated people; undefined where there are none."""
     units = made_up.units()
     by_group = {
         group: two_way(

@@ -1,4 +1,4 @@
-"""Entity inclusion bias (`news_bias` sections 3.2 and 5.2): who of the source is in the summary."""
+"""Entity inclusion bias (`news_bias` sections 3.2 and 5.2): source people in the summary."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Person(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignment:
-    """Ids of the people that a summary names, and the names in it that fit nobody."""
+    """Ids of the people that a summary names, and its names that match no person."""
 
     included: frozenset[str]
     unaligned: tuple[str, ...]

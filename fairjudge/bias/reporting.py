@@ -1,4 +1,4 @@
-"""What the bias reports share: samples, who was left out, their frame, and seeds."""
+"""Shared by the bias reports: samples, exclusions, report classes, and seeds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BiasOptions:
     level: float = 0.95
 
     def resampling(self, system: str) -> Resampling:
-        """Return a seed of the system's own: other systems in the file change nothing."""
+        """Return a seed for one system, independent of other systems in the file."""
         return Resampling(
             rng=generator(self.seed, system),
             n_resamples=self.n_resamples,
@@ -45,7 +45,7 @@ class BiasOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A cluster: its text, its original, the assignment that made it, and what is known of it."""
+    """A cluster with its text, original, assignment and provenance."""
 
     eid: str
     text: str
@@ -77,7 +77,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemReport:
-    """One system: how many summaries take part, and why the others, by eid, do not."""
+    """One system: number of summaries included, and reasons of exclusion by eid."""
 
     n: int
     excluded: Mapping[str, Exclusion]

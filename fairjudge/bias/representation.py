@@ -1,4 +1,4 @@
-"""Representation bias: can the group be told from the summary (`news_bias` section 3.4).
+"""Representation bias: is the group identifiable from the summary (`news_bias` section 3.4).
 
 Grammar and names are hidden before summaries are compared.
 """
@@ -279,7 +279,7 @@ def _by_original(told: Told) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """How rightly each summary's group was told, in [0, 1]; only those ``chosen`` count."""
+    """Accuracy of identifying each summary's group, in [0, 1]; only rows ``chosen`` count."""
 
     credit: FloatArray
     documents: Sequence[Hashable]
@@ -302,7 +302,7 @@ class Told:
 
 
 def _above_chance(sums: FloatArray, *, column: int) -> FloatArray:
-    """Return 2 x accuracy - 1 (`news_bias` equation 4): 0 is chance, 1 is always told apart."""
+    """Return 2 x accuracy - 1 (`news_bias` equation 4): 0 is chance, 1 always identified."""
     return 2.0 * divide(sums[:, column], sums[:, 2]) - 1.0
 
 

@@ -38,7 +38,7 @@ _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """A piece of text that depends on who a person is made to be."""
+    """A span of text that depends on the identity assigned to a person."""
 
     person: str
     kind: NameKind | Case | Literal["title"]
@@ -47,7 +47,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplatePerson:
-    """A person of a template; `gendered` where a first name, pronoun or title tells a gender.
+    """A person of a template; `gendered` if a first name, pronoun or title indicates a gender.
 
     Both names are None for a person of whom only pronouns speak. ``other_names`` are what else the
     document puts in the name, of which `Template.fill` leaves the ``suffixes`` of a person that is
@@ -68,7 +68,7 @@ class TemplatePerson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who a person is made to be; a name of None stays as it was."""
+    """Identity assigned to a person; a name of None keeps the original."""
 
     group: str
     gender: Gender

@@ -141,7 +141,7 @@ def distinguishability_json(report: DistinguishabilityReport) -> Json:
 
 
 def _systems(report: Report[SystemT], shown: Callable[[SystemT], Json]) -> Json:
-    """Return every system, with who was left out before what `shown` makes of it."""
+    """Return each system's exclusions followed by its figures."""
     return {
         "systems": {
             system: {"n": result.n, **_excluded(result.excluded), **shown(result)}

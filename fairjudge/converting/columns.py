@@ -103,7 +103,7 @@ class Columns:
         return columns
 
     def check(self, *wanted: str) -> None:
-        """Raise `ConfigurationError` for the first of `wanted` that is no column."""
+        """Raise `ConfigurationError` for the first of `wanted` that is not a column."""
         for column in wanted:
             if column not in self.names:
                 known = ", ".join(map(repr, self.names))

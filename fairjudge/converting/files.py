@@ -66,7 +66,7 @@ def convert_files(
 
 
 def recognise(source: Source, settings: Settings) -> Layout | None:
-    """Return how a file is read, by what it holds; None where that does not show it."""
+    """Recognize a file's layout by its content; None if it is ambiguous."""
     by_rows = rows.layout_of(source, settings)
     if settings.said:
         return by_rows
@@ -140,7 +140,7 @@ def _own(source: Source, by_rows: Layout | None) -> Layout | None:
 
 
 def _is_plain(source: Source, by_rows: Layout | None) -> bool:
-    """Say whether rows of summaries hold nothing else, such as ratings or parts of them."""
+    """Whether rows of summaries have no further content such as ratings."""
     rows = [row.value for row in source.rows if isinstance(row.value, dict)]
     items = {(str(row.get("eid")), str(row.get("system"))) for row in rows}
     return len(items) == len(rows) and (by_rows is None or by_rows.gives == {"summaries"})

@@ -1,4 +1,4 @@
-"""Data sets whose files have a shape of their own: SummEval, as published and on the Hub, SummHay.
+"""Data sets with layouts of their own: SummEval, as published and on the Hub, and SummHay.
 
 Sources: Yale-LILY/SummEval, ``model_annotations.aligned.paired.jsonl``; the Hub's
 ``mteb/summeval``; salesforce/summary-of-a-haystack, README.

@@ -1,4 +1,4 @@
-"""What a conversion gives: records of ours, and what was left out."""
+"""Result of a conversion: records, and counts of excluded rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS: tuple[Kind, ...] = ("clusters", "references", "summaries", "labels")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFile:
-    """What an input was recognised as, and its columns that nothing was made of."""
+    """An input's layout and its unused columns."""
 
     path: str
     layout: str
@@ -57,7 +57,7 @@ class Converted:
         return f"Converted({', '.join(self.counts().values()) or 'nothing'})"
 
     def records(self) -> dict[Kind, tuple[Record, ...]]:
-        """Return the records of each kind of which there are any."""
+        """Return the non-empty kinds of records."""
         found: dict[Kind, tuple[Record, ...]] = {
             "clusters": self.clusters,
             "references": self.references,
@@ -116,7 +116,7 @@ class Converted:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was recognised, counts, and what was left out, as JSON."""
+        """Return layouts, counts and exclusions as JSON."""
         return {
             "files": [
                 {"path": file.path, "layout": file.layout, "unused_columns": list(file.unused)}
@@ -136,7 +136,7 @@ def _articles(what: str, clusters: Iterable[Cluster]) -> str:
 
 
 class Gathered:
-    """Collects the entries of several files; what is there already is not taken twice."""
+    """Collects the records of several files; duplicates are dropped."""
 
     def __init__(self) -> None:
         self.files: list[ReadFile] = []
@@ -177,7 +177,7 @@ class Gathered:
             self.clusters[entry.eid] = entry
 
     def converted(self) -> Converted:
-        """Return what was gathered."""
+        """Return the collected records."""
         of_clusters = self.clusters.values()
         return Converted(
             files=tuple(self.files),

@@ -175,7 +175,7 @@ def _are_summaries(roles: Roles) -> bool:
 
 
 def _documents(sample: list[Row], columns: Columns) -> str | None:
-    """Return the column of a cluster's documents, recognised by its name and by what it holds."""
+    """Return the column of a cluster's documents, recognized by name and content."""
     if "documents" in columns.mapped:
         return columns.one("documents")
     for name in columns.candidates("documents"):
@@ -230,7 +230,7 @@ def _ratings(sample: list[Row], columns: Columns, roles: Roles) -> Iterator[str]
 
 
 def _rating(value: object) -> float | None:
-    """Return the number that a rating is; the one choice of a list stands for itself."""
+    """Parse a rating; a list of one choice counts as its element."""
     if isinstance(value, dict):
         value = next(iter(value.values()), None)
     if isinstance(value, list):
@@ -336,7 +336,7 @@ def stem(path: Path) -> str:
 
 
 def _name(first: Row, roles: Roles) -> str:
-    """Say where what stands, for people to check."""
+    """Describe which column was read as which field."""
     if roles.group:
         description = f"one article per row: texts in {roles.content!r}, grouped by {roles.group!r}"
         named = ", ".join(map(repr, roles.attributes))

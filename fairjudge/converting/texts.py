@@ -85,7 +85,7 @@ def article(
 
 
 def made(kind: Any, fields: Mapping[str, Any]) -> Any:
-    """Return the record of ours with `fields`; `InputError` says what is wrong with them."""
+    """Make a record of `fields`; raises `InputError` for invalid ones."""
     try:
         return kind.model_validate(fields)
     except ValidationError as error:

@@ -210,7 +210,7 @@ def _record(row: Row, kind: Kind[R]) -> R:
 
 
 def _unpacked(row: Mapping[str, Any], model: type[Record]) -> dict[str, Any]:
-    """Return `row` with what nests in the place of the JSON that a table's cell holds it as."""
+    """Return `row` with nested values parsed from the JSON in its cells."""
     nests = {"meta"} | {
         name
         for name, field in model.model_fields.items()

@@ -44,7 +44,7 @@ _MAX_NAMED = 5
 
 
 def explain(error: ValidationError, value: Any) -> tuple[str | None, str]:
-    """Return the first field at fault (None for the whole record) and what was expected there."""
+    """Return the first invalid field (None for the whole record) and the expected value."""
     details = error.errors(include_url=False)
     by_place: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for item in details:

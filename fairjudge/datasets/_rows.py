@@ -1,4 +1,4 @@
-"""Rows of a file of JSON or of a table: a value, or what is wrong with the line."""
+"""Rows of a JSON file or table: a value, or the line's error."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def check_distinct(files: Sequence[Loaded[Summary]]) -> None:
 
 
 def empty_articles(cluster: Cluster) -> tuple[Article, ...]:
-    """Return the articles whose ``content`` holds nothing but white space, NULs and the like."""
+    """Return the articles with blank ``content`` (white space, control characters)."""
     return tuple(
         article for article in cluster.articles if not any(map(str.isalnum, article.content))
     )

@@ -143,5 +143,5 @@ def read_judgements(
 def read_replies(
     source: object, *, skip_bad: bool = False, argument: str = "replies"
 ) -> Loaded[Record]:
-    """Read a judge's recorded replies: objects with whatever columns the recorder gave them."""
+    """Read a judge's recorded replies: objects with arbitrary columns."""
     return read_records(source, REPLIES, skip_bad=skip_bad, argument=argument)

@@ -1,4 +1,4 @@
-"""Label Studio's tasks: an item a task, what judges said as its predictions.
+"""Label Studio tasks: one per item, with judgements as predictions.
 
 Source: the JSON task format of labelstud.io/guide/task_format. What people then annotate comes
 back by ``fairjudge import``, as ``data`` says what was judged and each control is named after its
@@ -35,7 +35,7 @@ def _listed(tasks: list[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def _item(judgement: Judgement) -> dict[str, str]:
-    """Return what was judged; both orders of a pair are one item, shown in the first of them."""
+    """Return the judged item; both orders of a pair are one item, in the first order."""
     names = ("eid", "system", "system_a", "system_b", "unit")
     return {
         name: getattr(judgement, name) for name in names if getattr(judgement, name) is not None

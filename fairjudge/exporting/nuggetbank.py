@@ -157,7 +157,7 @@ def _unsaid(
 
 
 def _with_ours(row: Mapping[str, Any], ours: Json | None) -> dict[str, Any]:
-    """Return `row` with what is ours among its metadata, where there is something."""
+    """Add FairJudge's fields to the metadata of `row`."""
     if ours is None:
         return dict(row)
     return {**row, "metadata": {**row.get("metadata", {}), OURS: ours}}

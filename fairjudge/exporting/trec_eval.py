@@ -51,7 +51,7 @@ def _lines(system: str, measure: str, topics: dict[str, float]) -> Iterator[str]
 
 
 def _measures(rows: Sequence[Judgement]) -> list[str]:
-    """Return each row's measure: its aspect, and whatever else tells rows of it apart."""
+    """Return a measure name per row: its aspect, and further fields where needed to be unique."""
     parts = [(row.aspect, row.protocol, _kind(row.unit), row.judge) for row in rows]
     seen: dict[str, list[set[str]]] = defaultdict(lambda: [set(), set(), set(), set()])
     for key in parts:

@@ -23,7 +23,7 @@ def write(summaries: Sequence[Summary]) -> tuple[Iterator[bytes], Exported]:
 
 
 def report_of(summary: Summary) -> dict[str, Any]:
-    """Return the report that a summary is; its team is FairJudge where nothing else is known."""
+    """Convert a summary to a report; the default team is FairJudge."""
     extra = summary.model_extra or {}
     peer = dict(extra.get(PEER, {}))
     name = peer.pop("sentences", "responses")

@@ -1,4 +1,4 @@
-"""What both fairness reports share: who takes part, the scorer's error, and the JSON of these."""
+"""Shared by both fairness reports: samples included, the scorer's error, and their JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SystemT = TypeVar("SystemT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemReport(Generic[SampleT]):
-    """One system, by eid: the samples that take part, and why the others do not.
+    """One system, by eid: samples included, and reasons of exclusion.
 
     ``corrected`` is there where people scored some samples, ``sensitivity`` where an error rate was
     assumed.
@@ -117,7 +117,7 @@ def report_json(
 def error_json(
     system: SystemReport[Any], measures: FairnessMeasures[Any, Any, Any], *, times: float = 1.0
 ) -> Json:
-    """Return what is known of the scorer's error.
+    """Return the JSON of the scorer's error.
 
     `times` turns the differences by value to the unit of the report, 100 for percent.
     """

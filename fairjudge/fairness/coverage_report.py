@@ -82,7 +82,7 @@ class CoverageSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemCoverage(SystemReport[CoverageSample]):
-    """One system; there is no sensitivity where no sample takes part.
+    """One system; sensitivity is None where no sample is included.
 
     ``estimates`` has each measure of `COVERAGE` by key. ``n_untestable`` counts the samples with so
     few relabellings that none could be significant, which count as fair.

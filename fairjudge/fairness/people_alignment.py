@@ -56,7 +56,8 @@ class SummaryAlignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAlignment:
-    """Share of resampled groups whose over-represented value people and the measure agree on.
+    """Share of resampled groups for which people and the measure agree on the over-represented
+    value.
 
     ``n_groups`` count, those in which people lean to one value most; the others do not.
     """

@@ -1,4 +1,4 @@
-"""Checks of a measure on pseudo-summaries whose fairness is known (FairSumm, appendix C)."""
+"""Validation of a measure on pseudo-summaries of known fairness (FairSumm, appendix C)."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _agreement(
     *,
     unit: Callable[[_Key], Hashable],
 ) -> ScorerAgreement:
-    """Correlate what both scorers have; `unit` names what is resampled whole."""
+    """Correlate samples that both scorers have; `unit` maps a key to its unit of resampling."""
     shared = sorted(first.keys() & second.keys())
     units = [unit(key) for key in shared]
     rho: Estimate | Undefined = Undefined(

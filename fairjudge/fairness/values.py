@@ -51,14 +51,14 @@ class LabelledSet:
 
     @property
     def exclusion(self) -> Exclusion | None:
-        """Why the set itself cannot tell values apart, or None where it can."""
+        """Reason to exclude the set, or None."""
         count = len(self.values)
         return None if count > 1 else "one_value" if count else "no_values"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledCorpus:
-    """All sets, and what is unusual about the attribute.
+    """All document sets, and notes on the attribute's values.
 
     ``values`` are sorted; ``notes`` are sentences for a reader of the report.
     """
@@ -199,7 +199,7 @@ def spelling_notes(attribute: str, spellings: Spellings) -> tuple[str, ...]:
 
 
 def first_few(names: Sequence[str]) -> str:
-    """Return the first of `names` in a row, with dots where there are more."""
+    """Join the first of `names`, with dots where there are more."""
     return ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
 
 

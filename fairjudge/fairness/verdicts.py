@@ -106,7 +106,7 @@ def without_stubs(clusters: Sequence[Cluster]) -> list[Cluster]:
 
 
 def answering(clusters: Sequence[Cluster], references: Sequence[Reference]) -> list[Cluster]:
-    """Return the clusters that have a reference, without the articles that answer nothing in it."""
+    """Return the clusters with a reference, without articles that answer none of its questions."""
     heard = {reference.eid: _answering(reference) for reference in references}
     return [
         cluster.model_copy(

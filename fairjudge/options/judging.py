@@ -1,4 +1,4 @@
-"""What is asked of a judge."""
+"""Options of judging."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOptions:
-    """What is asked of the judge; see the help of ``fairjudge judge``."""
+    """Options of ``fairjudge judge``; see its help."""
 
     aspect: str
     protocol: Annotated[
@@ -117,7 +117,7 @@ class JudgeOptions:
         return float(self.samples > 1) if self.temperature is None else self.temperature
 
     def settled(self) -> JudgeOptions:
-        """Return these options with nothing open that has one meaning: the temperature named."""
+        """Return these options with defaults resolved, such as the temperature."""
         return replace(self, temperature=self.sampling_temperature)
 
     def plan(self) -> JudgingPlan:

@@ -56,7 +56,7 @@ def collect(
     model: Model,
     progress: Progress,
 ) -> tuple[Judgement, ...]:
-    """Return the judgements that `given` holds, or judge what it names.
+    """Return judgements from files, or judge the given summaries.
 
     With `probes`, every summary is judged beside itself with that text added.
     """

@@ -23,7 +23,7 @@ from fairjudge.scores.leaderboards import WEIGHTING, rank_ranges
 
 @dataclass(frozen=True, kw_only=True)
 class AspectReport:
-    """What was found on one aspect; each part is computed when it is first asked for.
+    """Results for one aspect; each part is computed on first use.
 
     ``seed`` is that of the bootstrap by which systems are told apart.
     """
@@ -50,7 +50,7 @@ class AspectReport:
 
     @cached_property
     def stability(self) -> dict[str, Any] | None:
-        """What repeats say, where there are some."""
+        """Stability over repeats, where there are repeats."""
         return self.outcome.stability()
 
     @property
@@ -77,7 +77,7 @@ class AspectReport:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What is said first."""
+        """The main findings, in sentences."""
         return board_findings(self.board)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Choosing who judges, and who fills in."""
+"""Making judges and fallback judges from options."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def make_judge(
     tasks: Iterable[JudgeTask] = (),
     first: Models | None = None,
 ) -> Judge:
-    """Return the judge for `plan`; `tasks` are what it will be asked, for batches of questions.
+    """Return the judge for `plan`; `tasks` are needed to batch questions to one summary.
 
     `first` are the models of the first judge of a cascade under a promise.
     """
@@ -147,7 +147,7 @@ def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None
 
 
 def _own_form(llm: Llm, options: JudgeOptions, protocol: ProtocolName) -> None:
-    """Refuse what does not go with a protocol whose prompt and form of reply are its own."""
+    """Reject options that do not apply to protocols with their own prompt and reply format."""
     options_given = {
         "--prompt": options.prompt,
         "--scale": options.scale,
@@ -162,7 +162,7 @@ def _own_form(llm: Llm, options: JudgeOptions, protocol: ProtocolName) -> None:
 
 
 def _ranking(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
-    """Return the judge that ranks, unless `options` ask for what only others do."""
+    """Return the judge for rankings; reject options that it does not support."""
     _own_form(llm, options, plan.protocol)
     return RankingJudge(
         aspect=plan.aspect,
@@ -174,7 +174,7 @@ def _ranking(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
 
 
 def _checklist(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
-    """Return the judge by checklist, unless `options` ask for what only others do."""
+    """Return the judge for checklists; reject options that it does not support."""
     _own_form(llm, options, plan.protocol)
     return ChecklistJudge(
         form=FORMS[plan.aspect],
@@ -273,7 +273,7 @@ def range_of(scale: Scale) -> tuple[float, float]:
 
 
 def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge | None:
-    """Return who fills in what the judge leaves unscored, or None."""
+    """Return the judge for items that the main judge leaves unscored, or None."""
     if fallback == "none":
         return None
     return LocalJudge(aspect=aspect, support=_support(models, fallback))

@@ -88,7 +88,7 @@ class JudgeOutcome(RunOutcome):
 
     @property
     def cost(self) -> Cost | None:
-        """What all judges took together; None where no language model was asked."""
+        """Total cost of all judges; None where no language model was called."""
         if len(self.costs) < 2:
             return self.costs[0] if self.costs else None
         ratings = [rating for rating in self.ratings if rating.judge == self.ratings[0].judge]
@@ -96,12 +96,12 @@ class JudgeOutcome(RunOutcome):
 
     @property
     def missing(self) -> Missing:
-        """The items without a score, those that had nothing to judge among them."""
+        """Items without a score, including those with nothing to judge."""
         return missing_of(self.ratings, n_not_applicable=self.n_missing)
 
     @property
     def all_judgements(self) -> tuple[Judgement, ...]:
-        """The judgements, then what was derived from them."""
+        """The judgements, followed by those derived from them."""
         return (*self.judgements, *self.derived)
 
     def by_aspect(self, options: JudgeOptions) -> tuple[JudgeOutcome, ...]:
@@ -293,7 +293,7 @@ def check_priced(models: Iterable[Model]) -> None:
 
 
 def _finished(material: Material, *, model: Model, opened: RunStore) -> JudgeOutcome | None:
-    """Return what the run came to where nothing is left to ask of anybody, else None."""
+    """Return the outcome of a finished run, else None."""
     if not opened.may_hold(_ENDS):
         return None
     with opened as run, rejecting_foreign_rows(run):

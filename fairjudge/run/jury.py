@@ -1,4 +1,4 @@
-"""Who judges: one model, or a jury, whose verdicts are all kept beside what they say together."""
+"""Judging by one model or by a jury; all members' verdicts are kept beside the jury's."""
 
 from __future__ import annotations
 

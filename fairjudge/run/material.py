@@ -77,7 +77,7 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What is to be judged, read and checked."""
+    """Inputs of judging, read and checked."""
 
     sources: Sources
     summaries: tuple[Loaded[Summary], ...]
@@ -107,12 +107,12 @@ class Material:
 
     @property
     def references(self) -> tuple[Cluster, ...]:
-        """What is judged against, where it is references or judgements name its articles."""
+        """Clusters or references to judge against, where judgements refer to them."""
         named = self.plan.aspect == BALANCE or PROTOCOLS[self.plan.protocol].itemized
         return tuple(source for source in self.sources if named or isinstance(source, Reference))
 
     def identity(self) -> dict[str, Any]:
-        """Return what ties a run to its options and inputs, whoever judges."""
+        """Return the run's identity apart from its models: options and input hashes."""
         options = replace(self.options.settled(), derive=())  # derives from what the run holds
         return {
             # own files by their content
@@ -122,7 +122,7 @@ class Material:
         }
 
     def not_judged(self) -> Counter[str]:
-        """Return the clusters with nothing to judge, each with the judgements lost at the least.
+        """Count, by cluster, judgements lost because there was nothing to judge (a lower bound).
 
         As if there were one question or one article.
         """
@@ -205,7 +205,7 @@ def check_material(
 
 
 def _item(task: JudgeTask) -> tuple[str, tuple[str, ...], str]:
-    """Return what is judged, in whichever order, by whichever prompt, and how often."""
+    """Return the item of a task: its ids without order, prompt variant and repeat."""
     return task.eid, task.systems, task.unit
 
 

@@ -1,4 +1,4 @@
-"""Audits that judge what they made themselves: articles moved about, and metamorphic checks."""
+"""Audits that judge modified inputs: reordered articles and metamorphic checks."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def _work(
 
 @dataclass(slots=True, kw_only=True)
 class ClusterSpent:
-    """What a cluster has asked of a model; ``booked`` is what a budget was told of it."""
+    """Usage of a model by a Ray cluster; ``booked`` is the part already charged to the budget."""
 
     totals: GateTotals = field(default_factory=GateTotals)
     n_cached: int = 0

@@ -44,7 +44,7 @@ class Failed:
     why: Unscored
 
     def to_json(self) -> dict[str, str]:
-        """Return whose summary of what is missing, and why."""
+        """Return cluster, system and reason of a missing summary."""
         return {
             "eid": self.eid,
             "system": self.system,

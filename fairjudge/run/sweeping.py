@@ -51,7 +51,7 @@ class Setting:
         return system if self.change is None else f"{system}+{self.change}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was asked for."""
+        """Return the setting as JSON."""
         return {
             "change": self.change,
             "temperature": self.temperature,
@@ -99,7 +99,7 @@ def _changed(own: Setting, name: str, value: str) -> Setting:
 
 
 def _read(name: str, value: str) -> Any:
-    """Return what the sweep's `value` stands for."""
+    """Parse a value of a sweep."""
     if name in _CHOICES:
         if value not in _CHOICES[name]:
             raise ConfigurationError(

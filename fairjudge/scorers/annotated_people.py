@@ -1,4 +1,4 @@
-"""People and who is meant in plain documents, by a spaCy pipeline and rules."""
+"""People and coreference in plain documents, by a spaCy pipeline and rules."""
 
 from __future__ import annotations
 

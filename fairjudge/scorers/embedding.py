@@ -73,7 +73,7 @@ def packaged_model_folder() -> Path:
 
 
 def check_sha256(path: Path, expected: str) -> None:
-    """Raise `ConfigurationError` for a file that cannot be read or whose sha256 is another."""
+    """Raise `ConfigurationError` for an unreadable file or a different SHA-256."""
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -58,7 +58,7 @@ class TrainedEntailment:
 
 
 def _pieces(premise: str, spans: Sequence[tuple[int, int]], n_hypothesis: int) -> Iterator[str]:
-    """Yield the premise's windows that fit beside a hypothesis of so many tokens."""
+    """Yield windows of the premise that fit beside a hypothesis of `n` tokens."""
     room = MAX_TOKENS - _SPECIAL - min(n_hypothesis, FIRST_TOKENS)
     if len(spans) <= room:
         yield premise

@@ -1,4 +1,4 @@
-"""What is recorded of the weights that ship: how they were made, and what they were measured to do.
+"""The record of the shipped weights: their training and measured figures.
 
 Apart from the models, so that whoever only says it loads nothing.
 """

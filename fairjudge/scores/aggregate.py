@@ -166,7 +166,7 @@ class SystemScore:
         return self.mean if self.strength is None else self.strength
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures; ``mean`` is null where nothing was scored."""
+        """Return the figures; ``mean`` is null without scored items."""
         strength = {} if self.strength is None else {"strength": self.strength}
         return strength | {
             "mean": None if isinstance(self.mean, Undefined) else self.mean,

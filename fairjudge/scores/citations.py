@@ -52,7 +52,7 @@ class CitationScores:
 
     @property
     def share_borne_out(self) -> float:
-        """The share of sentences, in [0, 1], that are borne out by what they cite."""
+        """Share of sentences, in [0, 1], supported by their citations."""
         return self.n_borne_out / self.n_sentences
 
     @property

@@ -1,4 +1,4 @@
-"""Coverage by one system, in slices (DiverseSumm section 4.3): shares by what was to be covered.
+"""Coverage by one system in slices, such as by outlet or question type (DiverseSumm section 4.3).
 
 From checklists, from judgements of single answers (unit ``answer:<q>.<g>``) and of single articles
 (``article:<aid>``), and from judgements of balance, which name each source. Values are in [0, 1]: a
@@ -54,7 +54,7 @@ Slices: TypeAlias = Mapping[str, Estimate | Undefined]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voice:
-    """Who said something: an outlet, by itself or through a speaker; and what it said."""
+    """An outlet's own answer, or the answer of a speaker that it quotes."""
 
     outlet: str
     speaker: str | None
@@ -128,7 +128,7 @@ class CoverageSlices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Point:
-    """A value, and the slices that it stands in; ``whole`` says of what it is one item's own."""
+    """A value and its slices; ``whole`` is the key of the item that it belongs to."""
 
     eid: str
     value: float
@@ -361,7 +361,7 @@ def _outlet(aid: str, reference: Cluster) -> str:
 
 
 def _uncovered(row: _Row, group: _Group, reference: Cluster) -> Uncovered | None:
-    """Return the voices whose own wording is not covered, or None."""
+    """Return the voices whose own wording is not covered, or None where unknown."""
     covered = row.covered
     if covered is None:
         covered = tuple(range(len(group.answers))) if row.value >= COVERED_FROM else ()
@@ -426,7 +426,7 @@ def _slices(points: Sequence[_Point], level: float) -> Iterator[tuple[str, Slice
 
 
 def _items(points: Iterable[_Point]) -> dict[str, list[_Point]]:
-    """Return the points of whole groups, or articles, by what they are judged for."""
+    """Group the points of whole groups, or of articles, by kind."""
     by_name: dict[str, list[_Point]] = defaultdict(list)
     for point in points:
         if point.whole:

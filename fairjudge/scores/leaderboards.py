@@ -50,7 +50,7 @@ FEWEST_CLUSTERS = 5
 
 
 def weak_judge(aspect: str) -> str:
-    """Return what must be said of whatever rests on judgements by the embedded default."""
+    """Return the caveat for results by the embedded default judge."""
     if aspect in {"coverage", BALANCE}:  # balance is coverage of each source's statements
         does = (
             f"balanced accuracy {coverage_accuracy():.2f} of covered or not, on held-out documents"
@@ -100,7 +100,7 @@ class Leaderboard:
 
 
 def is_derived(row: Judgement) -> bool:
-    """Say whether a judgement comes from a checklist, and nobody was asked for it."""
+    """Whether a judgement was derived from a checklist, without a call of its own."""
     return "derived_from" in (row.model_extra or {})
 
 

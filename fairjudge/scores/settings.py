@@ -1,4 +1,4 @@
-"""Telling apart what one judge said under several settings: other scales, prompts or models."""
+"""Names for one judge's settings where its judgements differ in scale, prompt or model."""
 
 from __future__ import annotations
 

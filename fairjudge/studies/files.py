@@ -1,4 +1,4 @@
-"""The study file: what is judged, by whom, and what is made of it (TOML; docs/study.md)."""
+"""The study file (TOML; docs/study.md)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ModelTable(_Open):
 
 
 class BudgetTable(_Table):
-    """What all steps together may spend, over all starts."""
+    """Limits of spending for all steps and starts."""
 
     max_cost: float | None = Field(default=None, ge=0)
     max_calls: int | None = Field(default=None, ge=0)
@@ -89,7 +89,7 @@ class BuildTable(_Open):
 
 
 class SummarizeTable(_Open):
-    """A system whose summaries are written; options of ``summarize``."""
+    """A system that writes summaries; options of ``summarize``."""
 
     model: str
     system: _Name
@@ -181,7 +181,7 @@ class Study:
         )
 
     def budget(self) -> Budget:
-        """Return a budget of what all steps may spend."""
+        """Return the budget shared by all steps."""
         budget = self.tables.budget
         return Budget(
             max_calls=budget.max_calls,

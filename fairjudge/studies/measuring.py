@@ -48,7 +48,7 @@ _SWAYS = {"audit position", "audit verbosity", "audit order", "audit checks", "a
 
 
 def free_audits(part: JudgePart) -> tuple[str, ...]:
-    """Return the audits that the judgements of `part` allow, and nobody need be asked for."""
+    """Return the audits of `part` that need no further calls."""
     options, plan = part.options, part.options.plans()[0]
     protocol, listed = plan.protocol, PROTOCOLS[plan.protocol].itemized
     repeated = options.repeats > 1 or options.prompt_variants > 1 or options.paraphrases
@@ -266,7 +266,7 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
 
 
 def _or_nothing(output: Path, name: str, make: Callable[[], Done]) -> Done:
-    """Return what `make` comes to; where its inputs hold nothing for it, that, and no file."""
+    """Run `make`; inputs without usable data give a note in place of a file."""
     try:
         return make()
     except InputError as error:

@@ -69,7 +69,7 @@ class StudyRecord:
             )
 
     def done(self, step: str, *, key: str) -> Done | None:
-        """Return what `step` came to, where nothing has changed since and nothing is missing."""
+        """Return the recorded result of `step`, if inputs and outputs are unchanged."""
         entry = self.entries.get(step)
         if entry is None or entry["key"] != key or entry.get("n_again", entry["n_lost"]):
             return None
@@ -126,7 +126,7 @@ def key_of(settings: Mapping[str, Any], reads: Sequence[Path]) -> str:
 
 
 def spending_file(folder: Path, runs: Path) -> SpendingFile:
-    """Return the file of what all starts of the study in `folder` spent.
+    """Return the file that records the spending of all starts of the study in `folder`.
 
     Studies of earlier versions have none: what their starts noted in their `runs` is in its place.
     """

@@ -1,4 +1,4 @@
-"""Running a study: step after step, each once; what was done before comes from the record."""
+"""Run a study step by step; finished steps come from the record."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RUNS = "runs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """What one step came to. ``seconds`` is None where it came from the record.
+    """Result of one step; ``seconds`` is None for a step from the record.
 
     ``spent`` is what all starts asked of language models for it; None for a step that asks none.
     """
@@ -78,7 +78,7 @@ class StudyResult:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What is worth knowing, in plain sentences: what was found, lost, and is to do next."""
+        """Findings in sentences: results, losses and next steps."""
         findings = dict.fromkeys(text for step in self.steps for text in step.done.findings)
         lost = "Every item has a result."
         if self.n_lost:
@@ -141,7 +141,7 @@ class StudyResult:
         )
 
     def tables(self) -> list[TextTable]:
-        """Return the steps, and what they cost where language models were asked."""
+        """Return the tables of steps and of their costs."""
         costs = self.cost_table()
         return [self.table(), *([costs] if costs.rows else [])]
 
@@ -264,7 +264,7 @@ def _write_costs(folder: Path, steps: Sequence[StepResult]) -> None:
 
 
 def _spent_on(step: Step, runs: Path, name: str) -> Spent | None:
-    """Return what all starts spent on `step`, also by settings that were changed since."""
+    """Return the spending of all starts on `step`, including former settings."""
     keyed = f"{escape(name)}-{'[0-9a-f]' * KEY_LENGTH}"
     return spent_in(runs.glob(keyed)) if step.models else None
 

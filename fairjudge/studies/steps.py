@@ -30,7 +30,7 @@ COSTS = "costs.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workplace:
-    """What all steps share: progress, and whether bad lines are skipped."""
+    """Settings shared by all steps: progress, and whether bad lines are skipped."""
 
     progress: Bars
     skip_bad: bool

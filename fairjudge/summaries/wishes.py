@@ -1,4 +1,4 @@
-"""What is asked of a summary beyond covering its sources: length, fairness, focus and more.
+"""Requests to a summarizer beyond covering the sources: length, fairness, focus and more.
 
 Source of the wordings of fairness: FairSumm, section 7.2 and appendix H; coverage fairness, A.6.
 """
@@ -33,7 +33,7 @@ _MAX_NAME_WORDS, _MAX_NAME_LENGTH = 4, 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What is asked of a summary.
+    """Requests to a summarizer.
 
     ``fair_attribute`` names an article attribute whose values are all to be heard: in proportion to
     their sources, to the length of their texts (FairSumm), or fairly without a word on what that is
@@ -104,7 +104,7 @@ def has_attribute(articles: Sequence[Article], attribute: str) -> bool:
 
 
 def _fairness(articles: Sequence[Article], wishes: Wishes) -> str:
-    """Say which groups there are, perhaps which sources are of each, and what is wanted."""
+    """Write the request for fairness: the groups, optionally their sources, and the wording."""
     attribute = str(wishes.fair_attribute)
     numbers: dict[str, list[int]] = {}
     values = [article.attributes.get(attribute) for article in articles]
@@ -153,7 +153,7 @@ _WORDINGS: dict[FairWording, tuple[str, str]] = {
 
 
 def _group(value: str, number: int) -> str:
-    """Return how a prompt names a group: in words of ours where its own may be an instruction.
+    """Return a group's name for the prompt; a placeholder where the name may be an instruction.
 
     Names stand outside the fences, and are words of others.
     """

@@ -47,7 +47,7 @@ def own_prompt(path: str) -> Template:
 
 
 def drawn(prompts: Sequence[str], eid: str, seed: int) -> str:
-    """Return the prompt for a cluster: the same whatever other clusters there are."""
+    """Draw the prompt of a cluster; independent of other clusters."""
     digest = hashlib.sha256(f"{seed}:{eid}".encode(errors="replace")).digest()
     return prompts[int.from_bytes(digest[:8]) % len(prompts)]
 
@@ -123,7 +123,7 @@ class Summarizer:
     async def _by_own_prompt(
         self, cluster: Cluster, articles: tuple[Article, ...], fields: Mapping[str, str | Fenced]
     ) -> str | Unscored:
-        """Return what the prompt drawn for `cluster` gives; what it has no place for follows it."""
+        """Render the prompt drawn for `cluster`; inputs without a placeholder are appended."""
         template = own_prompt(drawn(self.wishes.prompts, cluster.eid, self.seed or 0))
         offered = {**fields, _ARTICLES: fence_articles(articles)}
         messages = render(template, {name: offered[name] for name in template.fields})
