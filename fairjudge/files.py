@@ -110,7 +110,7 @@ def _whole_numbers(value: object) -> Iterator[int]:
 
 
 def unpacked_limit(n_packed: int) -> int:
-    """Return the largest accepted unpacked size of `n_packed` bytes: 1 GiB, or 200 times as many."""
+    """Return the largest accepted unpacked size of `n_packed` bytes: 1 GiB or 200 times."""
     return max(_ALWAYS_UNPACKED_BYTES, _MAX_TIMES * n_packed)
 
 

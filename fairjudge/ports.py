@@ -256,8 +256,7 @@ class SharedCache(Cache, Protocol):
     """A cache of several machines, in which one of them claims a key before it asks."""
 
     def claim(self, key: str, *, ticket: str) -> bool:
-        """Try to claim `key` for the caller identified by `ticket`; True if it should call the
-        model."""
+        """Claim `key` for the caller `ticket`; True if the caller should call the model."""
 
     def release(self, key: str) -> None:
         """End the claim on `key` without a value; `put` ends it with one."""

@@ -62,7 +62,7 @@ def problem(what: str, why: Unscored) -> Row:
 def without_same_sources(
     questions: list[QuestionAnswers], articles: Sequence[Article], validity: Validity
 ) -> tuple[list[QuestionAnswers], list[Row]]:
-    """Drop questions whose sources are those of another question; return rows of the dropped ones."""
+    """Drop questions whose sources answer another question; return rows of the dropped."""
     if validity.max_source_overlap is None:
         return questions, []
     kept, same = drop_same_sources(questions, articles, max_contained=validity.max_source_overlap)

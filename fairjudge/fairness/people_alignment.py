@@ -56,8 +56,7 @@ class SummaryAlignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAlignment:
-    """Share of resampled groups for which people and the measure agree on the over-represented
-    value.
+    """Share of resampled groups with the same over-represented value by people and measure.
 
     ``n_groups`` count, those in which people lean to one value most; the others do not.
     """

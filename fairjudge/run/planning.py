@@ -108,7 +108,7 @@ def plan_building(
     skip_bad: bool,
     seconds_per_call: float = SECONDS_PER_CALL,
 ) -> tuple[Plan, ...]:
-    """Return the plan of ``fairjudge build``, assuming that every article answers every question."""
+    """Return the plan of ``fairjudge build`` if every article answers every question."""
     if not _calls(model):
         return ()
     plan, _ = plan_references(
