@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from fairjudge.scorers.embedding import load_embedder
-from fairjudge.scorers.trained_models import TrainedModels, load_trained_models
+from fairjudge.scorers.trained_models import TrainedModels
 from fairjudge.scorers.trained_record import RECORD
 from fairjudge.text.chunks import chunks
 from fairjudge.text.sentences import sentence_texts
@@ -49,12 +49,12 @@ def interval(
         rows[group].append(place)
     parts = [np.array(part) for part in rows.values()]
     draw = np.random.default_rng(20261122)
-    figures = []
+    found = []
     for _ in range(RESAMPLES):
         chosen = np.concatenate([parts[i] for i in draw.integers(len(parts), size=len(parts))])
         if len(set(labels[chosen])) > 1 or statistic is right_share:
-            figures.append(statistic(labels[chosen], values[chosen]))
-    low, high = np.quantile(figures, (0.025, 0.975)) if figures else (np.nan, np.nan)
+            found.append(statistic(labels[chosen], values[chosen]))
+    low, high = np.quantile(found, (0.025, 0.975)) if found else (np.nan, np.nan)
     return {
         "value": round(float(statistic(labels, values)), 4),
         "low": round(float(low), 4),
@@ -86,15 +86,19 @@ def right_share(_: NDArray[np.int64], values: NDArray[np.float64]) -> float:
 
 
 def measure(
-    *, source: Path, limit: int, say: Callable[[str], None], only: Sequence[str] = ()
+    models: TrainedModels,
+    *,
+    source: Path,
+    limit: int,
+    say: Callable[[str], None],
+    only: Sequence[str] = (),
 ) -> Measured:
-    """Return measures of the shipped models, all or `only` some; `limit` examples of a data set."""
-    models = load_trained_models()
-    measured: Measured = {"identity": models.identity}
+    """Return measures of `models`, all or `only` some; `limit` examples of a data set."""
+    found: Measured = {"identity": models.identity}
     for name in only or PARTS:
-        measured[name] = PARTS[name](models, source, limit)
-        say(json.dumps({name: measured[name]}))
-    return measured
+        found[name] = PARTS[name](models, source, limit)
+        say(json.dumps({name: found[name]}))
+    return found
 
 
 def support_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
@@ -102,53 +106,52 @@ def support_measures(models: TrainedModels, source: Path, limit: int) -> Measure
     by_source: dict[str, list[Example]] = defaultdict(list)
     for example in data.support("test", folder=source):
         by_source[example.source].append(example)
-    measured: Measured = {}
+    found: Measured = {}
     trained_on: list[tuple[Example, bool]] = []
     for name, rows in sorted(by_source.items()):
         kept = spread(rows, limit // 6)
         right = _three(models.support(pairs_of(kept)), labels_of(kept))
-        measured[name] = over(kept, right, right_share)
+        found[name] = over(kept, right, right_share)
         if name not in data.MEASURED_ONLY:
             trained_on += zip(kept, right.tolist(), strict=True)
     values = np.array([right for _, right in trained_on])
-    measured["all trained on"] = over([row for row, _ in trained_on], values, right_share)
-    return measured
+    found["all trained on"] = over([row for row, _ in trained_on], values, right_share)
+    return found
 
 
 def _three(p: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    predicted = p.argmax(axis=1)
+    said = p.argmax(axis=1)
     binary = (p[:, SUPPORTED] > 0.5) == (labels == SUPPORTED)
-    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, binary, predicted == labels)
+    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, binary, said == labels)
     return right
 
 
 def planted_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
-    """Return the accuracy by kind of change (threshold 0.5), and the AUC over all."""
+    """Return how often each kind is told (supported or not, at a half), and the AUC over all."""
     rows = spread(list(planted("test", folder=source)), limit)
     p = models.support(pairs_of(rows))[:, SUPPORTED]
     truth = (labels_of(rows) == SUPPORTED).astype(int)
     groups = [row.group for row in rows]
-    measured = {"all": interval(groups, truth, p, auc)}
+    found = {"all": interval(groups, truth, p, auc)}
     for kind in sorted({row.source for row in rows}):
         places = [i for i, row in enumerate(rows) if row.source == kind]
         right = ((p[places] > 0.5) == (truth[places] == 1)).astype(float)
-        measured[kind] = interval([groups[i] for i in places], truth[places], right, right_share)
-    return measured
+        found[kind] = interval([groups[i] for i in places], truth[places], right, right_share)
+    return found
 
 
 def reading_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return token F1 of spans where there is an answer, and how often answer or none is right."""
     rows = spread(list(data.reading("test", folder=source)), limit)
-    readings = models.read([(row.first, row.second) for row in rows])
-    answered = np.array([reading.answered for reading in readings])
-    answerable = [(row, reading) for row, reading in zip(rows, readings, strict=True) if row.label]
+    read = models.read([(row.first, row.second) for row in rows])
+    answered = np.array([one.answered for one in read])
+    held = [(row, one) for row, one in zip(rows, read, strict=True) if row.label]
     f1 = [
-        word_f1(row.second[reading.start : reading.end], row.second[slice(*row.span)])
-        for row, reading in answerable
+        word_f1(row.second[one.start : one.end], row.second[slice(*row.span)]) for row, one in held
     ]
     right = (answered > 0.5) == (labels_of(rows) == 1)
     return {
-        "span F1": over([row for row, _ in answerable], np.array(f1), right_share),
+        "span F1": over([row for row, _ in held], np.array(f1), right_share),
         "answer or none": over(rows, right, right_share),
         "answer or none, balanced": over(rows, answered, balanced),
     }
@@ -156,26 +159,26 @@ def reading_measures(models: TrainedModels, source: Path, limit: int) -> Measure
 
 def word_f1(said: str, told: str) -> float:
     """Return the F1 of words."""
-    first, two = said.lower().split(), told.lower().split()
-    common = sum(min(first.count(word), two.count(word)) for word in set(first))
-    return 2 * common / (len(first) + len(two)) if common else 0.0
+    one, two = said.lower().split(), told.lower().split()
+    common = sum(min(one.count(word), two.count(word)) for word in set(one))
+    return 2 * common / (len(one) + len(two)) if common else 0.0
 
 
 def coverage_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return measures on held-out documents, and on summaries of many that none was trained on."""
-    measured: Measured = {}
+    found: Measured = {}
     for name in ("realsumm", "pyrxsum"):
         rows = [e for e in data.coverage("test", folder=source) if e.source == name]
         rows = spread(rows, 3 * limit)
-        measured[name] = covered_measures(
+        found[name] = covered_measures(
             models.covered(pairs_of(rows)), labels_of(rows), [row.group for row in rows]
         )
     insights = data.rows("summhay", folder=source)
     p = long_covered(models, [(row["text"], row["unit"]) for row in insights])
     labels = np.array([int(row["covered"] > 0) for row in insights])
     groups = [f"{row['topic']} {row['eid']}" for row in insights]
-    measured["summhay (never trained on)"] = covered_measures(p, labels, groups)
-    return measured
+    found["summhay (never trained on)"] = covered_measures(p, labels, groups)
+    return found
 
 
 def covered_measures(
@@ -193,50 +196,45 @@ def covered_measures(
 def long_covered(models: TrainedModels, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """Return P(covered) by the passage of each summary that covers the unit best."""
     passages = {text: chunks(sentence_texts(text), max_words=SUMMARY_WORDS) for text, _ in pairs}
-    queries = [
-        (place, passage) for place, pair in enumerate(pairs) for passage in passages[pair[0]]
-    ]
-    p = models.covered([(passage, pairs[place][1]) for place, passage in queries])
+    asked = [(place, passage) for place, pair in enumerate(pairs) for passage in passages[pair[0]]]
+    p = models.covered([(passage, pairs[place][1]) for place, passage in asked])
     best = np.zeros(len(pairs))
-    np.maximum.at(best, [place for place, _ in queries], p)
+    np.maximum.at(best, [place for place, _ in asked], p)
     return best
 
 
 def document_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
-    """Return accuracy on summaries of whole documents, also for the support head alone."""
+    """Return how well summaries of whole documents are told, and by the support head alone."""
     by_source = statements.tested(models, load_embedder(), folder=source, limit=limit // 6)
     fits = {"": models.supported_weights, ", the support head alone": statements.HEAD_ALONE}
-    measured: Measured = {}
-    for name, members in by_source.items():
-        labels, groups = (
-            np.array([example.label for example in members]),
-            [example.group for example in members],
-        )
+    found: Measured = {}
+    for name, some in by_source.items():
+        labels, groups = np.array([one.label for one in some]), [one.group for one in some]
         note = " (never trained on)" if name in data.MEASURED_ONLY else ""
         for about, weights in fits.items():
-            p = np.array([statements.p_supported(example, weights) for example in members])
-            measured[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
-        least = np.array([statements.least_supported(o, models.supported_weights) for o in members])
+            p = np.array([statements.p_supported(one, weights) for one in some])
+            found[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
+        least = np.array([statements.least_supported(o, models.supported_weights) for o in some])
         right = interval(groups, labels, least, balanced)
-        measured[f"{name}{note}: yes or no, balanced accuracy"] = right
-    return measured
+        found[f"{name}{note}: yes or no, balanced accuracy"] = right
+    return found
 
 
 def same_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return the AUC on QAMR and held-out entailment, and NAnCo's published measure."""
     rows = spread(list(data.same("test", folder=source)), limit)
     p = models.same_answer(triples_of(rows))
-    measured = {
+    found = {
         "kept out, AUC": over(rows, p, auc),
         "kept out, balanced accuracy": over(rows, p, balanced),
     }
     for name, qids in (("NAnCo development", DEVELOPMENT), ("NAnCo test", TESTED)):
-        questions = nanco_triples(qids, source=source).values()
-        predictions = [(same, models.same_answer(triples)) for triples, same in questions]
+        asked = nanco_triples(qids, source=source).values()
+        said = [(same, models.same_answer(triples)) for triples, same in asked]
         for title, statistic in {"balanced accuracy": balanced, "AUC": auc}.items():
-            mean = float(np.mean([statistic(same, p) for same, p in predictions]))
-            measured[f"{name}, {title}"] = {"value": round(mean, 4), "groups": len(predictions)}
-    return measured
+            mean = float(np.mean([statistic(same, p) for same, p in said]))
+            found[f"{name}, {title}"] = {"value": round(mean, 4), "groups": len(said)}
+    return found
 
 
 PARTS: dict[str, Callable[[TrainedModels, Path, int], Measured]] = {
@@ -281,9 +279,9 @@ def curve_table(curve: Sequence[Measured], in_8_bits: Measured) -> str:
 def table(measured: Measured) -> str:
     """Return the measures as a table in Markdown."""
     lines = ["| measure | value | 95 % interval | of |", "|---|--:|--:|---|"]
-    for head, figures in measured.items():
-        if isinstance(figures, dict):
-            lines += _lines(head, figures)
+    for head, found in measured.items():
+        if isinstance(found, dict):
+            lines += _lines(head, found)
     return "\n".join(lines)
 
 
@@ -292,8 +290,8 @@ def _lines(name: str, found: Measured) -> list[str]:
         parts = [(key, part) for key, part in found.items() if isinstance(part, dict)]
         lines = [line for key, part in parts for line in _lines(f"{name}: {key}", part)]
         if "yes" in found:
-            predicted, human = found["yes"], found["people's yes"]
-            lines.append(f"| {name}: yes, people's yes (%) | {predicted}, {human} | | |")
+            told, asked = found["yes"], found["people's yes"]
+            lines.append(f"| {name}: yes, people's yes (%) | {told}, {asked} | | |")
         return lines
     between = f"{found['low']:.3f} to {found['high']:.3f}" if "low" in found else ""
     size = (
