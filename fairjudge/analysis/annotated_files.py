@@ -66,14 +66,16 @@ def _from_json(value: Any) -> AnnotatedDocument:
 
 def _content_word(value: Any) -> ContentWord:
     given = value if isinstance(value, dict) else {}
-    female, male, neutral = (given.get(name) for name in ("female", "male", "neutral"))
-    if not all(isinstance(one, str) and one for one in (female, male, neutral or female)):
+    forms = {name: given[name] for name in ("female", "male", "neutral") if given.get(name)}
+    if not {"female", "male"} <= forms.keys() or not all(
+        isinstance(f, str) for f in forms.values()
+    ):
         raise InputError(
             "expected an object with 'span', 'people', 'female' and 'male'", field="content_words"
         )
     (span,) = _ranges([given.get("span")], "content_words.span")
     people = _ranges(given.get("people"), "content_words.people")
-    return ContentWord(span=span, people=people, female=female, male=male, neutral=neutral)
+    return ContentWord(span=span, people=people, **forms)
 
 
 def _strings(value: dict[str, Any], field: str) -> list[str]:
