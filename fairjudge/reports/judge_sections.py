@@ -15,10 +15,11 @@ from fairjudge.reports.covered_tables import (
     slice_table,
     slices,
 )
-from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, named, protocol_of, row
+from fairjudge.reports.drawing import CURVE_MARKS, OTHER
+from fairjudge.reports.figures import PERCENT, Json, forest, named, protocol_of, row
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place, Plot
-from fairjudge.reports.plots import CURVE_MARKS, Curve, curve_plot
+from fairjudge.reports.plots import Curve, CurvePlot
 from fairjudge.reports.statement_tables import (
     citations_table,
     errors_table,
@@ -94,10 +95,8 @@ def _sliced_plot(by: str, groups: Sequence[Json]) -> Iterator[Part]:
         )
         for group, mark in zip(groups, CURVE_MARKS, strict=False)
     ]
-    plot = curve_plot(
-        curves, name=f"{by.capitalize()}, by {groups[0]['judge']}", across=what, up="share, 0 to 1",
-        logarithmic=False,
-    )  # fmt: skip
+    name = f"{by.capitalize()}, by {groups[0]['judge']}"
+    plot = CurvePlot(curves=curves, name=name, across=what, up="share, 0 to 1", logarithmic=False)
     more = len(groups) > len(curves)
     caption = f"The plot shows the first {pluralize(len(curves), 'system')}, the table all."
     yield Plot(plot, caption if more else "")
@@ -184,9 +183,8 @@ def _scores_plot(group: Json) -> Part:
         for (version, some), mark in zip(counts.items(), CURVE_MARKS, strict=False)
     ]
     title = f"Scores by {group['judge']}, {group['aspect']}, {protocol_of(group)}"
-    return Plot(
-        curve_plot(curves, name=title, across="score", up="percent", logarithmic=False), title
-    )
+    figure = CurvePlot(curves=curves, name=title, across="score", up="percent", logarithmic=False)
+    return Plot(figure, title)
 
 
 def _length(report: Json) -> Iterator[Part]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from fairjudge.reports.drawing import Drawing
 from fairjudge.reports.tables import TextTable
 
 
@@ -28,9 +29,9 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A drawing by `fairjudge.reports.plots`; nothing where it is empty."""
+    """A figure, with what is said under it; nothing where it is empty."""
 
-    svg: str
+    figure: Drawing
     caption: str = ""
 
 
