@@ -223,6 +223,7 @@ def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, 
             by: {name: _share(mean) for name, mean in some.items()}
             for by, some in found.slices.items()
         },
+        "answers": [to_json(one) for one in found.answers],
         "uncovered": [
             {**to_json(one), "voices": [{**to_json(v), "name": v.name} for v in one.voices]}
             for one in found.uncovered

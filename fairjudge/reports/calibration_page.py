@@ -25,6 +25,12 @@ from fairjudge.reports.parts import (
 from fairjudge.reports.plots import Curve, CurvePlot, ReliabilityPlot
 from fairjudge.reports.protocol_tables import protocol_plot, protocol_tables
 from fairjudge.reports.rates_tables import rates_tables
+from fairjudge.reports.result_figures import (
+    confusion_plot,
+    position_pairs_plot,
+    ratings_plot,
+    systems_plot,
+)
 from fairjudge.text.counting import pluralize
 
 Groups = Sequence[Json]
@@ -80,6 +86,10 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
     yield Group(tuple(_agreement(group)), "row")
     yield from tables.agreement_tables(group)
     yield from tables.gains_tables(group)
+    title = tables.group_title(group)
+    ratings = (confusion_plot(group, title), ratings_plot(group, title), systems_plot(group, title))
+    yield Heading("Ratings of judge and people", level)
+    yield Group(ratings, "row")
     yield Heading("Reliability before and after calibration", level)
     yield from _reliability(group)
     yield tables.errors_table(group)
@@ -91,6 +101,7 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
         pairs = pluralize(one["n_pairs"], "pair")
         title = f"Position bias in {pairs} asked in both orders, percent"
         yield Group((position_plot(one, title), tables.position_table(one, title)))
+        yield position_pairs_plot(one, "Position bias")
     yield Heading("How many labels you need", level)
     yield from _planning(group)
 

@@ -27,8 +27,9 @@ RULE, DASHES = "#d5d9de", (0, (4, 3))
 WIDTH = 360
 LINE = 54
 """Characters that fit beside one another in `WIDTH`."""
-LETTER = 6.2
-"""Pixels of a usual character."""
+_MOST_TICKS = 12
+LETTER = 6.8
+"""Pixels of a usual character, in Matplotlib's own wide font."""
 _MARKERS: dict[Shape, str] = {"square": "s", "diamond": "D", "circle": "o", "triangle": "^"}
 
 
@@ -101,10 +102,14 @@ def within(value: float, limits: Limits) -> float:
 
 def linear(*axes: Axis, whole: bool = False) -> None:
     """Tick at 1, 2 and 5 times powers of ten, at `whole` numbers alone where these are ranks."""
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import MaxNLocator, MultipleLocator
 
     for axis in axes:
-        axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=whole))
+        low, high = axis.get_view_interval()
+        each = whole and abs(high - low) <= _MOST_TICKS
+        axis.set_major_locator(
+            MultipleLocator(1) if each else MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=whole)
+        )
         axis.set_major_formatter(plain_tick)
 
 
@@ -138,6 +143,11 @@ def marker(mark: Mark, size: float) -> dict[str, Any]:
         "markeredgecolor": "black",
         "clip_on": False,
     }
+
+
+def length(label: str) -> float:
+    """Return how many usual characters take the room of `label`."""
+    return sum(map(_width, svg.shown(label)))
 
 
 def short(label: str, longest: int = 44) -> str:

@@ -20,6 +20,7 @@ from fairjudge.reports.figures import PERCENT, Json, forest, named, protocol_of,
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place, Plot
 from fairjudge.reports.plots import Curve, CurvePlot
+from fairjudge.reports.result_figures import answers_plots, outlets_plot, position_pairs_plot
 from fairjudge.reports.statement_tables import (
     citations_table,
     errors_table,
@@ -55,6 +56,8 @@ def covered_parts(content: Content) -> Iterator[Part]:
             parts = (*_sliced_plot(by, shown), slice_table(by, shown))
             opened = by.endswith((" by question", " by outlet", " by weight of groups"))
             yield Fold(by.capitalize(), parts, opened)
+        if plots := tuple(answers_plots(judge)):
+            yield Fold(f"Answers by system: {pluralize(len(plots), 'event')}", plots)
         yield from (Paragraph(said, "strong") for group in judge if (said := wrong_in_words(group)))
     if any(group.get("contradicted") for group in groups):
         yield Heading("Answers that summaries contradict")
@@ -71,6 +74,8 @@ def covered_parts(content: Content) -> Iterator[Part]:
 def _sliced_plot(by: str, groups: Sequence[Json]) -> Iterator[Part]:
     """Yield the plot of coverage by position, frequency or question word (DiverseSumm, 3 to 5)."""
     what = by.partition(" by ")[2]
+    if what == "outlet":
+        yield outlets_plot(by, groups)
     if what == "question word":
         rows = [
             row(f"{name}: {group['system']}", one)
@@ -133,6 +138,7 @@ def _position(report: Json) -> Iterator[Part]:
         title = f"Position: {group['aspect']}, by {group['judge']}"
         yield Heading(title)
         yield Group((position_plot(group, title), table))
+        yield position_pairs_plot(group, title)
 
 
 def position_plot(group: Json, title: str) -> Part:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fairjudge.reports.drawing import Drawing
+from fairjudge.reports.drawing import WIDTH, Drawing
 from fairjudge.reports.tables import TextTable
 
 
@@ -33,6 +33,11 @@ class Plot:
 
     figure: Drawing
     caption: str = ""
+
+    @property
+    def broad(self) -> bool:
+        """Whether it has more columns than a phone is wide, so that its box scrolls."""
+        return self.figure.layout.width > WIDTH
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ class SavedFigures:
 
     def save(self, drawn: Figure, name: str) -> None:
         """Write a figure under its number and what its name begins with."""
-        title = re.sub(r"\W+", "-", shown(name).partition(":")[0].casefold()).strip("-")
+        title = re.sub(r"\W+", "-", shown(name).partition(": ")[0].casefold()).strip("-")
         stem = f"{self.n_figures + 1:02d}-{title[:_LONGEST_NAME].rstrip('-')}".rstrip("-")
         for suffix in FILE_TYPES:
             path = self.folder / f"{stem}.{suffix}"
@@ -99,6 +99,16 @@ def saved_figures(folder: Path) -> Iterator[SavedFigures]:
     token = _SAVED.set(saved)
     try:
         yield saved
+    finally:
+        _SAVED.reset(token)
+
+
+@contextmanager
+def no_saved_figures() -> Iterator[None]:
+    """Draw without writing files, such as of a page that is only a check."""
+    token = _SAVED.set(None)
+    try:
+        yield
     finally:
         _SAVED.reset(token)
 
