@@ -137,7 +137,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarPlot:
-    """Distributions over the same ``levels``, side by side; hollow bars are hatched."""
+    """Distributions over the same ``levels``, side by side."""
 
     name: str
     levels: Sequence[str]
@@ -169,7 +169,7 @@ class BarPlot:
             filled = bars.mark.filled
             found = axes.bar(
                 places, bars.percent, wide, color=bars.mark.colour if filled else "white",
-                edgecolor=bars.mark.colour, hatch="" if filled else "////",
+                edgecolor=bars.mark.colour, linewidth=1.5,
             )  # fmt: skip
             for level, percent, bar in zip(self.levels, bars.percent, found, strict=True):
                 bar.set_gid(svg.tooltip(f"{bars.name}, {level}: {percent:.0f} %"))

@@ -15,7 +15,7 @@ from fairjudge.reports.parts import Plot
 from fairjudge.reports.point_plots import BarPlot, Bars, Point, ScatterPlot
 from fairjudge.text.counting import pluralize
 
-_HATCHED = Mark(shape=BY_PEOPLE.shape, filled=False)
+_HOLLOW = Mark(shape=BY_PEOPLE.shape, filled=False)
 _VERDICTS = {-1.0: "second better", 0.0: "tie", 1.0: "first better"}
 _YES_OR_NO = {0.0: "no", 1.0: "yes"}
 MAX_ROWS = 30
@@ -92,7 +92,7 @@ def ratings_plot(group: Json, title: str) -> Plot:
     )
     n = sum(judge) or 1
     levels = _level_names(group, found["rows"])
-    sides = (("judge", PLAIN, judge), ("people", _HATCHED, people))
+    sides = (("judge", PLAIN, judge), ("people", _HOLLOW, people))
     series = [
         Bars(name=name, mark=mark, percent=[100.0 * some / n for some in side])
         for name, mark, side in sides

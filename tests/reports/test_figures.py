@@ -169,6 +169,16 @@ def test_no_bar_mark_or_interval_leaves_the_axes(one):
         assert np.all((bottom - 1e-9 <= y) & (y <= top + 1e-9))
 
 
+def test_pages_can_hold_every_figure():
+    pytest.importorskip("matplotlib", reason="needs the extra [plots]")
+    for one in every_figure():
+        element = to_svg(one)
+        assert element.startswith("<svg ")
+        assert "url(" not in element
+        assert "style=" not in element
+        assert to_svg(one) == element
+
+
 def test_wins_count_ties_half_and_both_ways():
     group = {
         "systems": [{"system": "x"}, {"system": "y"}, {"system": "z"}],
