@@ -10,6 +10,7 @@ from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.covered_tables import (
     by_judge,
     contradicted_table,
+    judged_by,
     least_covered_table,
     outlets_table,
     slice_table,
@@ -48,7 +49,7 @@ def covered_parts(content: Content) -> Iterator[Part]:
     """Yield coverage by source, systems beside each other, and the voices that each leaves out."""
     groups = [g for panel in content.of_kind("audit covered") for g in panel.report["groups"]]
     for judge in by_judge(groups):
-        yield Heading(f"Coverage by source, judged by {judge[0]['judge']}")
+        yield Heading(f"Coverage by source, judged by {judged_by(judge[0])}")
         yield Paragraph(" ".join(findings_of("audit covered", {"groups": judge})))
         yield Paragraph(_WEIGHTING, "note")
         for by in slices(judge):
