@@ -225,6 +225,7 @@ def _covered_group(key: GroupKey, system: str, found: CoverageSlices) -> dict[st
             by: {name: _share(mean) for name, mean in means.items()}
             for by, means in found.slices.items()
         },
+        "answers": [to_json(one) for one in found.answers],
         "uncovered": [
             {**to_json(group), "voices": [{**to_json(v), "name": v.name} for v in group.voices]}
             for group in found.uncovered
