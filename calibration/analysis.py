@@ -32,6 +32,7 @@ from fairjudge.calibration.baselines import (
 from fairjudge.calibration.calibrators import Calibrator, CrossFitted, cross_fit
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.comparison import Comparison, comparisons
+from fairjudge.calibration.confusion import Confusion, confusion
 from fairjudge.calibration.disagreements import (
     CauseCount,
     Disagreement,
@@ -122,7 +123,7 @@ class GroupReport:
     ``family`` of systems, ``length``, ``outlet``, an attribute) to its groups, whose errors are
     those of cross-fitted calibrated scores where there are such. ``rates`` is None but for
     yes-or-no judges; ``disagreements`` has the widest gap first, ``causes`` what they have in
-    common.
+    common. ``confusion`` counts the judge's values by people's.
     """
 
     joined: Joined
@@ -140,6 +141,7 @@ class GroupReport:
     rates: RatesReport | None
     disagreements: tuple[Disagreement, ...]
     causes: tuple[CauseCount, ...]
+    confusion: Confusion | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,6 +332,7 @@ def _report(
         rates=group_rates(joined, level=level),
         disagreements=widest,
         causes=count_causes(causes, [one.key for one in widest]),
+        confusion=confusion(joined),
     )
 
 

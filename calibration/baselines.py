@@ -22,7 +22,7 @@ LEAD_WORDS = 100
 def baseline_scores(
     summaries: Iterable[Summary], clusters: Iterable[Cluster] = ()
 ) -> dict[str, dict[tuple[str, str], float]]:
-    """Score each (eid, system) by length and, given `clusters`, by overlap with what they hold.
+    """Score each (eid, system) by length and, given `clusters`, by overlap with their articles.
 
     ``"longest"``: number of words; ``"shortest"``: its negative; ``"lead_overlap"``: share of the
     summary's words, in [0, 1], that occur in the first `LEAD_WORDS` words of one of its cluster's
@@ -115,23 +115,25 @@ def covariates(
     }
 
 
-def covariate_names(given: str | Sequence[str]) -> tuple[CovariateName, ...]:
+def covariate_names(
+    given: str | Sequence[str], *, of_texts: bool, of_clusters: bool
+) -> tuple[CovariateName, ...]:
     """Return the covariates that texts name, each once; a text may hold several, with commas.
 
     Raises
     ------
     ConfigurationError
-        A name is of none.
+        A name is of none, or of one for which there are no summaries or no clusters.
     """
     known = {str(name): name for name in get_args(CovariateName)}
-    names = [
-        name.strip()
-        for text in ([given] if isinstance(given, str) else given)
-        for name in text.split(",")
-    ]
+    texts = [given] if isinstance(given, str) else given
+    names = [name.strip() for text in texts for name in text.split(",")]
     for name in filter(None, names):
         if name not in known:
             raise ConfigurationError(f"covariates: expected some of {list(known)}, found {name!r}")
+        needed = "summaries" if name == "length" else "summaries and clusters"
+        if not (of_texts and (of_clusters or name == "length")):
+            raise ConfigurationError(f"covariates: {name} needs {needed}")
     return tuple(dict.fromkeys(known[name] for name in names if name))
 
 

@@ -138,7 +138,7 @@ class _Maker:
         *samples: PartlyLabelled,
         shown: PartlyLabelled | None = None,
     ) -> SystemEstimate:
-        """Put the classical and the naive interval beside PPI++, or in its place.
+        """Add the classical and the naive interval to an estimate, or fall back to them.
 
         `shown` are the pairs that two samples have, where they are counted.
         """
