@@ -156,7 +156,7 @@ def t_estimate(
     )
 
 
-def t_p_value(difference: float, standard_error: float, freedom: int) -> float:
+def t_p_value(difference: float, standard_error: float, freedom: float) -> float:
     """Return the two-sided p-value.
 
     Without spread it is 1 for no difference; for any other, 2 ** -freedom: the exact sign-flip
