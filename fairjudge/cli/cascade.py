@@ -1,4 +1,4 @@
-"""``fairjudge calibrate cascade``: when a judge is sure enough that nobody else need be asked."""
+"""``fairjudge calibrate cascade``: thresholds between a cheap judge and a costly one."""
 
 from __future__ import annotations
 
@@ -36,20 +36,23 @@ def cascade(
         ),
     ] = None,
     confidence: Annotated[
-        float, Opt("With --guarantee: how surely it holds.", ge=0.5, le=0.999)
+        float, Opt("With --guarantee: confidence that it holds.", ge=0.5, le=0.999)
     ] = 0.95,
     annotators: Annotated[
         list[str] | None,
-        Opt("With --guarantee: take labels of annotators of such names alone, e.g. 'expert*'."),
+        Opt("With --guarantee: only use labels by annotators with such names, e.g. 'expert*'."),
     ] = None,
     within: Annotated[
         float,
-        Opt("With --guarantee: a rating this near people's mean agrees.", ge=0.0),
+        Opt(
+            "With --guarantee: largest distance of a rating from people's mean that agrees.", ge=0.0
+        ),
     ] = 0.5,
     ask: Annotated[
         Path | None,
         Opt(
-            "With --guarantee: write the items that others must judge here, JSONL.", panel="Output"
+            "With --guarantee: write the other items, which --backend must judge, here (JSONL).",
+            panel="Output",
         ),
     ] = None,
     seed: opt.Seed = 0,
@@ -58,11 +61,10 @@ def cascade(
 ) -> None:
     r"""Fit the thresholds for 'judge --cascade', and estimate what they save and cost.
 
-    Saved calls and lost agreement are measured on held-out documents. With
-    --guarantee: find how sure the judge must be for its answers to agree with people as often as
-    promised (fixed-sequence tests on the labels, which must be a random draw). With what this
-    writes, 'judge --cascade kept.json --backend BETTER' asks that judge first, and the better one
-    for the rest.
+    Saved calls and lost agreement are measured on held-out documents. With --guarantee: find the
+    confidence from which on the judge's answers agree with people at least so often
+    (fixed-sequence tests on the labels, which must be a random sample). 'judge --cascade kept.json
+    --backend BETTER' then uses the cheap judge first, and the better one for the rest.
 
         fairjudge calibrate cascade --local pairs.jsonl --labels labels.jsonl \
             --guarantee 0.9 -o kept.json

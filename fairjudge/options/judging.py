@@ -1,4 +1,4 @@
-"""What is asked of a judge."""
+"""Options of a judge."""
 
 from __future__ import annotations
 
@@ -25,10 +25,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOptions:
-    """What is asked of the judge; see the help of ``fairjudge judge``."""
+    """Options of a judge; see the help of ``fairjudge judge``."""
 
     PANEL: ClassVar = "Judging"
-    aspect: str
+    aspect: Annotated[
+        str,
+        Opt(
+            "What is judged: 'coverage', 'faithfulness' or 'balance', also by the local backend; "
+            "by an LLM also 'relevance', 'coherence', 'fluency', 'consistency' or 'quality', or "
+            "the name of your own criterion."
+        ),
+    ]
     protocol: Annotated[
         Literal["likert", "binary", "pairwise", "checklist", "ranking"] | None,
         Opt(
@@ -114,15 +121,15 @@ class JudgeOptions:
 
     @property
     def sampling_temperature(self) -> float:
-        """The temperature that is asked for."""
+        """The sampling temperature: as given, else 1 with several samples and 0 without."""
         return float(self.samples > 1) if self.temperature is None else self.temperature
 
     def settled(self) -> JudgeOptions:
-        """Return these options with nothing open that has one meaning: the temperature named."""
+        """Return these options with the default temperature filled in."""
         return replace(self, temperature=self.sampling_temperature)
 
     def plan(self) -> JudgingPlan:
-        """Return the row of the table of protocols that these options mean."""
+        """Return the row of the table of protocols that these options select."""
         from fairjudge.judges.tasks import resolve_plan
         from fairjudge.protocols import PROTOCOLS
 

@@ -188,7 +188,7 @@ def study(
     >>> result = fj.study("study.toml")  # doctest: +SKIP
     >>> result.findings  # doctest: +SKIP
     """
-    asked = read_study(path, cache=None if cache is None else Path(cache))
+    asked = read_study(path, cache=cache)
     return run_study(asked, folder_of(asked, folder), skip_bad=skip_bad, progress=Bars())
 
 
