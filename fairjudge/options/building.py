@@ -1,4 +1,4 @@
-"""Options of building references, by an LLM or locally."""
+"""Options of building references."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MinSources: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
-    """Options of building references; see the help of ``fairjudge build``.
+    """Options of ``fairjudge build``; see its help.
 
     The default of an option that is None depends on the backend; `settled` returns it.
     """
@@ -146,6 +146,6 @@ class SettledOptions:
     complete: bool = False
 
     def identity(self) -> dict[str, Any]:
-        """Return the options that identify a run; ``complete`` only where it is set."""
+        """Return the options of a run's identity, without defaults."""
         whole = asdict(self)
         return whole if self.complete else {n: v for n, v in whole.items() if n != "complete"}

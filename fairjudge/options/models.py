@@ -36,7 +36,7 @@ Engine: TypeAlias = Literal["local", "ray"]
 
 
 class Sampling(TypedDict, total=False):
-    """Settings of all requests for text; without a limit of tokens each step has its own."""
+    """Sampling options of requests; limits of None are set by each step."""
 
     seed: int | None
     max_output_tokens: int
@@ -44,7 +44,7 @@ class Sampling(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Model:
-    """A model with its response cache and its budget, which all its runs share.
+    """A model with its response cache and budget, shared by all runs that use it.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class Model:
 
     @property
     def budget(self) -> Budget:
-        """Calls and cost so far, with their limits, over all runs of this object."""
+        """Spending so far and its limits, shared by all runs that use this object."""
         if self._budget is None:
             object.__setattr__(self, "_budget", self.new_budget())
         return cast("Budget", self._budget)
@@ -274,7 +274,7 @@ class Model:
         return shared
 
     def new_budget(self) -> Budget:
-        """Return a new budget with the limits of this model."""
+        """Return an unspent budget."""
         from fairjudge.backends.budgeting import Budget
 
         return Budget(max_calls=self.max_calls, max_cost_usd=self.max_cost, prices=self.price_list)
@@ -307,8 +307,8 @@ class Model:
     def sampling(self) -> Sampling:
         """Settings of every request for text."""
         limit = self.max_output_tokens
-        found: Sampling = {"seed": self.seed}
-        return found if limit is None else {**found, "max_output_tokens": limit}
+        sampling: Sampling = {"seed": self.seed}
+        return sampling if limit is None else {**sampling, "max_output_tokens": limit}
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that can change a result: no budgets, concurrency or folders."""

@@ -83,7 +83,7 @@ class SummarizeOptions:
 
     @property
     def wishes(self) -> Wishes:
-        """What the prompt asks for beyond a summary of the sources."""
+        """Requests to the summarizer beyond covering the sources."""
         from fairjudge.summaries.wishes import Wishes
 
         return Wishes(**{one.name: getattr(self, one.name) for one in fields(Wishes)})
