@@ -15,17 +15,11 @@ from fairjudge.cli import options as opt
 from fairjudge.options.declaring import Opt
 
 
+@opt.with_options(fit=opt.call_of(cascading.cascade, optional={"judged"}))
 def cascade(
     *,
-    local: Annotated[
-        Path,
-        Opt("Judgements by a local scorer, or with --guarantee by any judge."),
-    ],
-    judged: Annotated[Path | None, Opt("Judgements of the same items by the LLM.")] = None,
-    labels: Annotated[Path, Opt("Human labels of these items.")],
+    fit: opt.Call[cascading.Cascade],
     output: opt.Output,
-    tolerance: cascading.Tolerance = 0.05,
-    agreement_tolerance: cascading.AgreementTolerance = 0.05,
     guarantee: Annotated[
         float | None,
         Opt(
@@ -55,7 +49,6 @@ def cascade(
             panel="Output",
         ),
     ] = None,
-    seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -70,27 +63,24 @@ def cascade(
             --guarantee 0.9 -o kept.json
     """
     from fairjudge.api.findings import Findings
-    from fairjudge.datasets import read_judgements, read_labels
     from fairjudge.records.folder import write_output
 
-    if guarantee is None and judged is None:
+    if guarantee is None and fit.values["judged"] is None:
         raise typer.BadParameter("--judged is needed, or --guarantee")
     if guarantee is None and ask is not None:
         raise typer.BadParameter("--ask needs --guarantee")
-    cheap = display.read(read_judgements, local, skip_bad=skip_bad)
-    costly = display.read(read_judgements, judged, skip_bad=skip_bad) if judged else None
-    people = display.read(read_labels, labels, skip_bad=skip_bad)
+    values = fit.read(skip_bad=skip_bad)
     if guarantee is not None:
         from fairjudge.analysis.guarantees import guarantee_report
 
         kept = guarantee_report(
-            cheap,
-            people,
+            values["local"],
+            values["labels"],
             agreement=guarantee,
             confidence=confidence,
             within=within,
             annotators=tuple(annotators or ("*",)),
-            seed=seed,
+            seed=values["seed"],
         )
         write_output(output, json.dumps(asdict(kept.promise)) + "\n")
         if ask is not None:
@@ -98,16 +88,6 @@ def cascade(
             write_output(ask, "".join(line + "\n" for line in lines))
         display.found(Findings("cascade --guarantee", kept.report), json_file)
         return
-    from fairjudge.run.routing import cascade_report
-
-    report = cascade_report(
-        cheap,
-        costly,
-        people,
-        tolerance=tolerance,
-        agreement_tolerance=agreement_tolerance,
-        seed=seed,
-    )
-    thresholds = {"low": report["low"], "high": report["high"]}
-    write_output(output, json.dumps(thresholds) + "\n")
-    display.found(Findings("cascade", report), json_file)
+    thresholds = fit()
+    thresholds.save(output)
+    display.found(Findings("cascade", thresholds.figures), json_file)

@@ -100,19 +100,16 @@ class Call(Generic[T]):
         return self._call(*by_place, **named)
 
 
-def call_of(call: Callable[..., T]) -> Callable[..., Call[T]]:
-    """Return the bundle of the options of a call."""
-    options = declared(call)
+def call_of(call: Callable[..., T], **choice: Any) -> Callable[..., Call[T]]:
+    """Return the bundle of the options of a call; `choice` is as in `options_in`."""
+    options = options_in(call, **choice)
     return _signed(
         lambda **given: Call(call, options, given), [_parameter(option) for option in options]
     )
 
 
 def options_of(kind: Callable[..., T], **choice: Any) -> Callable[..., T]:
-    """Return the bundle of a dataclass whose fields are options; it makes one of them.
-
-    `choice` is as in `fields_of`.
-    """
+    """Return the bundle of a dataclass whose fields are options; it makes one of them."""
     fields = fields_of(kind, **choice)
     return _signed(lambda **given: kind(**fields(**given)), list(_signature(fields).values()))
 
@@ -120,28 +117,15 @@ def options_of(kind: Callable[..., T], **choice: Any) -> Callable[..., T]:
 def fields_of(
     kind: Callable[..., Any],
     *,
-    only: Collection[str] = (),
-    without: Collection[str] = (),
-    several: Mapping[str, str] = MappingProxyType({}),
     rename: Mapping[str, str] = MappingProxyType({}),
+    **choice: Any,
 ) -> Callable[..., dict[str, Any]]:
     """Return the bundle of the options of a dataclass or a call; it makes a dict of them by name.
 
-    Parameters
-    ----------
-    only, without
-        The options that the command has, by default all; those that it has not.
-    several
-        Options of one value that the command takes any number of times, each with what its help
-        says of that; they make a tuple.
-    rename
-        Other names of parameters, where the command has another one of such a name.
+    `rename` has other names of parameters, where the command has another one of such a name;
+    `choice` is as in `options_in`.
     """
-    options = [
-        _repeatable(option, several[option.name]) if option.name in several else option
-        for option in declared(kind)
-        if option.name in (only or {option.name}) and option.name not in without
-    ]
+    options = options_in(kind, **choice)
     called = {option.name: rename.get(option.name, option.name) for option in options}
 
     def by_name(**given: Any) -> dict[str, Any]:
@@ -155,9 +139,41 @@ def fields_of(
     return _signed(by_name, parameters)
 
 
+def options_in(
+    kind: Callable[..., Any],
+    *,
+    only: Collection[str] = (),
+    without: Collection[str] = (),
+    optional: Collection[str] = (),
+    several: Mapping[str, str] = MappingProxyType({}),
+) -> list[Declared]:
+    """Return the options of a dataclass or a call that a command has.
+
+    Parameters
+    ----------
+    only, without
+        The options that the command has, by default all; those that it has not.
+    optional
+        Required options that the command can do without; they are None.
+    several
+        Options of one value that the command takes any number of times, each with what its help
+        says of that; they make a tuple.
+    """
+    options = [
+        replace(option, default=None) if option.name in optional else option
+        for option in declared(kind)
+        if option.name in (only or {option.name}) and option.name not in without
+    ]
+    return [
+        _repeatable(option, several[option.name]) if option.name in several else option
+        for option in options
+    ]
+
+
 def _repeatable(option: Declared, text: str) -> Declared:
-    opt = replace(option.opt, help=f"{option.opt.help} {text}")
-    return replace(option, hint=GenericAlias(tuple, (option.hint, ...)), default=(), opt=opt)
+    opt = replace(option.opt, help=f"{option.opt.help} {text}".strip())
+    default = REQUIRED if option.default is REQUIRED and opt.argument else ()
+    return replace(option, hint=GenericAlias(tuple, (option.hint, ...)), default=default, opt=opt)
 
 
 def _value(option: Declared, given: Any) -> Any:
