@@ -39,13 +39,14 @@ def cascade(
     within: Annotated[
         float,
         Opt(
-            "With --guarantee: largest distance of a rating from people's mean that agrees.", ge=0.0
+            "With --guarantee: largest difference of a rating from people's mean that agrees.",
+            ge=0.0,
         ),
     ] = 0.5,
     ask: Annotated[
         Path | None,
         Opt(
-            "With --guarantee: write the other items, which --backend must judge, here (JSONL).",
+            "With --guarantee: write the other items, for a better judge, here (JSONL).",
             panel="Output",
         ),
     ] = None,
