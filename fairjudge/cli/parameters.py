@@ -126,12 +126,15 @@ def fields_of(
     `choice` is as in `options_in`.
     """
     options = options_in(kind, **choice)
+    several = choice.get("several", ())
     called = {option.name: rename.get(option.name, option.name) for option in options}
 
     def by_name(**given: Any) -> dict[str, Any]:
         values = {option.name: _value(option, given[called[option.name]]) for option in options}
         return {
-            name: tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value
+            name: value
+            if name in several or not isinstance(value, tuple)
+            else tuple(dict.fromkeys(value))
             for name, value in values.items()
         }
 
