@@ -40,6 +40,7 @@ from fairjudge.calibration.disagreements import (
     count_causes,
     largest_disagreements,
 )
+from fairjudge.calibration.drawn_correlation import correlation_of_all
 from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_labels, system_estimates
 from fairjudge.calibration.grouping import GroupKey
 from fairjudge.calibration.groups import GroupError, error_groups
@@ -62,7 +63,7 @@ from fairjudge.calibration.replaceability import (
 from fairjudge.calibration.samples import Beside, answers_by_system
 from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
-from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
+from fairjudge.domain import Cluster, Estimate, Judgement, Label, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import with_ids_of
@@ -134,6 +135,7 @@ class GroupReport:
     over_baselines: BaselineGain | Undefined
     calibration: CalibrationReport
     ppi: tuple[SystemEstimate, ...]
+    correlation: Estimate | Undefined | None
     planning: Planning
     replaceability: AlternativeAnnotatorTest | Undefined
     fairness: Mapping[str, tuple[GroupError, ...]]
@@ -308,6 +310,7 @@ def _report(
             beside=beside,
             answers=answers_by_system(joined, given.judgements, given.by_annotators, beside),
         ),
+        correlation=correlation_of_all(joined, level=level),
         planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),
         replaceability=alternative_annotator_test(
             mapped,

@@ -40,6 +40,20 @@ class Beside:
         return tuple(self.strata.get(document, "") for document in documents)
 
 
+def whole_sample(joined: Joined) -> PartlyLabelled:
+    """Return the items of all systems."""
+    mapped = _mapped(joined)
+    n = len(joined.keys)
+    return PartlyLabelled(
+        human=joined.human,
+        judged=mapped[:n],
+        documents=joined.documents,
+        rest=mapped[n:],
+        rest_documents=tuple(key[0] for key in joined.rest),
+        chances=joined.chances,
+    )
+
+
 def by_system(joined: Joined, beside: Beside | None = None) -> dict[str, PartlyLabelled]:
     """Return the items of each system, or of each pair of systems."""
     beside = beside or Beside()

@@ -129,6 +129,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "over_baselines": to_json(report.over_baselines),
         "calibration": _calibration(report.calibration),
         "ppi": [_estimate(one) for one in report.ppi],
+        "correlation": to_json(report.correlation),
         "planning": _planning(report.planning),
         "replaceability": _replaceability(report.replaceability),
         "fairness": {"of": report.fairness_of, "groups": to_json(report.fairness)},

@@ -117,6 +117,15 @@ class JudgeOptions:
             former=("--expected",),
         ),
     ] = False
+    groups_per_call: Annotated[
+        int,
+        Opt(
+            "Groups of answers that one call of --protocol checklist asks about, at most; a "
+            "question's groups always stand together.",
+            ge=1,
+            le=500,
+        ),
+    ] = 25
     together: tuple[AskedAspect, ...] = ()
 
     @property
@@ -130,6 +139,7 @@ class JudgeOptions:
 
     def plan(self) -> JudgingPlan:
         """Return the row of the table of protocols that these options select."""
+        from fairjudge.judges.checklist import GROUPS_PER_CALL
         from fairjudge.judges.tasks import resolve_plan
         from fairjudge.protocols import PROTOCOLS
 
@@ -143,6 +153,9 @@ class JudgeOptions:
         )
         if self.derive and not PROTOCOLS[plan.protocol].itemized:
             raise ConfigurationError("--derive takes its verdicts from --protocol checklist")
+        of_groups = PROTOCOLS[plan.protocol].itemized and plan.aspect == "coverage"
+        if self.groups_per_call != GROUPS_PER_CALL and not of_groups:
+            raise ConfigurationError("--groups-per-call is of coverage by --protocol checklist")
         return plan
 
     @property

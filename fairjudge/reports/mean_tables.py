@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairjudge.reports.calibration_tables import group_title
-from fairjudge.reports.figures import Json, why
+from fairjudge.reports.figures import Json, interval, why
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 
@@ -52,6 +52,9 @@ def _table(group: Json, rows: list[Json], strata: str | None) -> TextTable:
             _NOTE if regressed else f"{_NOTE.partition(';')[0]}.",
             f"Labels weigh so that each {strata} has its share of all judged items."
             if strata
+            else "",
+            f"Pearson's correlation with people over all judged items: {interval(found)}."
+            if (found := group.get("correlation")) and found.get("value") is not None
             else "",
         ),
     )
