@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import (
@@ -136,6 +136,18 @@ class JudgeOptions:
     def settled(self) -> JudgeOptions:
         """Return these options with defaults resolved, such as the temperature."""
         return replace(self, temperature=self.sampling_temperature)
+
+    def stated(self) -> dict[str, Any]:
+        """Return the settled options by name, as runs and studies are known by.
+
+        ``groups_per_call`` at its default is left out: runs of earlier versions go on.
+        """
+        from fairjudge.judges.checklist import GROUPS_PER_CALL
+
+        options = asdict(self.settled())
+        if self.groups_per_call == GROUPS_PER_CALL:
+            del options["groups_per_call"]
+        return options
 
     def plan(self) -> JudgingPlan:
         """Return the row of the table of protocols that these options select."""

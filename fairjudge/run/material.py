@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,7 +23,7 @@ from fairjudge.engine.runs import digest
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_file
 from fairjudge.judges.balance import BALANCE
-from fairjudge.judges.checklist import GROUPS_PER_CALL, CoverageForm, order_names
+from fairjudge.judges.checklist import CoverageForm, order_names
 from fairjudge.judges.criteria import WORDINGS, builtin_criterion, builtin_paraphrases
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeated
 from fairjudge.judges.together import together_tasks
@@ -117,13 +117,10 @@ class Material:
 
     def identity(self) -> dict[str, Any]:
         """Return the run's identity apart from its models: options and input hashes."""
-        options = replace(self.options.settled(), derive=())  # derives from what the run holds
-        stated = asdict(options)
-        if options.groups_per_call == GROUPS_PER_CALL:
-            del stated["groups_per_call"]  # runs of earlier versions go on
+        options = replace(self.options, derive=())  # derives from what the run holds
         return {
             # own files by their content
-            "options": {key: _by_content(value) for key, value in stated.items()},
+            "options": {key: _by_content(value) for key, value in options.stated().items()},
             "references": digest(self.sources.records),
             "summaries": digest(self.written),
         }
