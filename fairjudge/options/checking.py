@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -32,15 +32,33 @@ def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
     """
     known = [field.name for field in fields(kind) if field.compare]  # type: ignore[arg-type]
     flags = {one.flag.strip("-").replace("-", "_"): one.name for one in declared(kind)}
+    _check_names(given, known, flags, of=of)
+    try:
+        return kind(**{name: _validated(kind, name, value) for name, value in given.items()})
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{of}: {error}") from None
+
+
+def of_arguments(kind: type[T], arguments: Mapping[str, Any], of: str) -> T:
+    """Return `kind`, a dataclass, made of those arguments of a call that are named as its fields.
+
+    Raises
+    ------
+    ConfigurationError
+        If one is of another type or out of its bounds.
+    """
+    named = {field.name: arguments[field.name] for field in fields(kind)}  # type: ignore[arg-type]
+    return checked(kind, named, of)
+
+
+def _check_names(
+    given: Iterable[str], known: Sequence[str], flags: Mapping[str, str], *, of: str
+) -> None:
     for name in given:
         if name not in known:
             close = [flags[name]] if name in flags else get_close_matches(name, known, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
             raise ConfigurationError(f"{of}: no option {name!r}; {hint}")
-    try:
-        return kind(**{name: _validated(kind, name, value) for name, value in given.items()})
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{of}: {error}") from None
 
 
 def check_fields(value: Any) -> None:
@@ -60,9 +78,13 @@ def check_fields(value: Any) -> None:
 def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
     """Return `call`, which first holds numbers, texts and choices to their types and bounds.
 
-    Arguments of other types are for the call itself to look at.
+    Arguments of other types are for the call itself to look at. A name that no argument has is an
+    error that names the closest.
     """
     signature = inspect.signature(call)
+    known = [name for name in signature.parameters if name != "self"]
+    of = call.__qualname__.removesuffix(".__init__")
+    of = of.removeprefix("a") if inspect.iscoroutinefunction(call) else of  # as its blocking twin
 
     @functools.cache
     def hints() -> dict[str, Any]:
@@ -70,6 +92,7 @@ def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
         return {name: hint for name, hint in found.items() if hint is not None}
 
     def check(*args: P.args, **kwargs: P.kwargs) -> None:
+        _check_names(kwargs, known, {}, of=of)
         for name, value in signature.bind(*args, **kwargs).arguments.items():
             hint = hints().get(name)
             if hint is not None and (_is_scalar(hint) or isinstance(value, _PLAIN)):
