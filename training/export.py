@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save_file
 from scipy.optimize import minimize
 from torch import Tensor
 
+from fairjudge.errors import ConfigurationError
 from fairjudge.scorers._trained_network import FROZEN, quantised, restored
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels, logistic
@@ -61,19 +62,26 @@ def shipped(weights: dict[str, Tensor]) -> dict[str, Tensor]:
     return quantised({name: value for name, value in weights.items() if name != FROZEN})
 
 
-def export(run: Path, target: Path, *, source: Path, limit: int = CALIBRATE) -> dict[str, Any]:
+def export(
+    run: Path, target: Path, *, source: Path, limit: int = CALIBRATE, share: float = 1.0
+) -> dict[str, Any]:
     """Write weights and record of a run's checkpoint to `target`; return the record.
 
-    The record keeps that of the weights which the run began from, where `target` has them.
+    The record keeps that of the weights which the run began from, where `target` has them. With a
+    `share` below 1 the weights are `between` those and the run's.
     """
-    state = torch.load(run / "checkpoint.pt", weights_only=True)
-    small = shipped(state["mean"])
+    settings = json.loads((run / "record.json").read_text(encoding="utf-8"))
+    before = begun_from(target, settings["settings"]["begin"])
+    weights = torch.load(run / "checkpoint.pt", weights_only=True)["mean"]
+    if share < 1:
+        if before is None:
+            raise ConfigurationError(f"'{target}' lacks the weights that the run began from")
+        weights = between(shipped_weights(target), weights, share=share)
+    small = shipped(weights)
     models = models_of(restored(small))
     fits = calibration(models, source=source, limit=limit)
     small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
     target.mkdir(parents=True, exist_ok=True)
-    settings = json.loads((run / "record.json").read_text(encoding="utf-8"))
-    before = begun_from(target, settings["settings"]["begin"])
     sha256 = _write_weights(small, target)
     curve = [json.loads(line) for line in (run / "curve.jsonl").read_text("utf-8").splitlines()]
     in_8_bits = summary_of(with_weights(restored(small)), kept(tokenizer(), folder=source))
@@ -82,6 +90,7 @@ def export(run: Path, target: Path, *, source: Path, limit: int = CALIBRATE) -> 
         "calibration": _rounded(fits),
         "calibrated_on": limit,
         "run": settings,
+        "share": share,
         **({"begun_from": before} if before else {}),
         "curve": curve,
         "in_8_bits": in_8_bits,
@@ -90,6 +99,20 @@ def export(run: Path, target: Path, *, source: Path, limit: int = CALIBRATE) -> 
     }
     write_record(target, record)
     return record
+
+
+def between(
+    before: dict[str, Tensor], after: dict[str, Tensor], *, share: float
+) -> dict[str, Tensor]:
+    """Return the mean of weights before and after more training, `share` of it those after.
+
+    Of weights trained on with data of another kind it keeps more of what they did before than
+    either (WiSE-FT, arXiv 2109.01903).
+    """
+    return {
+        name: torch.lerp(value.float(), after[name].float(), share)
+        for name, value in before.items()
+    }
 
 
 def begun_from(target: Path, identity: str) -> dict[str, Any] | None:

@@ -50,20 +50,16 @@ FEWEST_CLUSTERS = 5
 
 
 def weak_judge(aspect: str) -> str:
-    """Return what must be said of whatever rests on judgements by the embedded default."""
-    if aspect in {"coverage", BALANCE}:  # balance is coverage of each source's statements
-        does = (
-            f"balanced accuracy {coverage_accuracy():.2f} of covered or not, on held-out documents"
-        )
+    """Return what must be said of whatever rests on judgements of `aspect` by the default."""
+    if aspect in {"coverage", BALANCE}:
+        what = "a source's statement" if aspect == BALANCE else "an answer"
+        does = f"balanced accuracy {coverage_accuracy():.2f} of whether {what} is covered"
     else:
         low, high = faithfulness_areas()
-        does = (
-            f"AUC of right against wrong summaries {low:.2f} to {high:.2f} by data set, on "
-            "held-out documents"
-        )
+        does = f"AUC of right against wrong summaries {low:.2f} to {high:.2f} by data set"
     return (
-        f"By the embedded default, a weak judge: {does} (docs/local.md). "
-        "Calibrate before trusting the level."
+        f"By the embedded default, a weak judge of {aspect}: {does}, on held-out documents "
+        "(docs/local.md). Calibrate before trusting the level."
     )
 
 
