@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent
 _TABLES = ("dom.js", "tables.js", "page.js")
-_BROWSING = ("dom.js", "tables.js", "judgements.js", "evidence.js", "stories.js", "page.js")
+_BROWSING = (
+    "dom.js", "tables.js", "judgements.js", "judgement_view.js", "explorer.js", "evidence.js",
+    "stories.js", "page.js",
+)  # fmt: skip
 
 
 def page_html(
