@@ -37,12 +37,13 @@ def built(kind: str, source: Path, folder: Path) -> Path:
     return made
 
 
-def environment_of(made: Path, folder: Path) -> Path:
-    """Return the Python of a new environment that has the wheel `made`, and this one's packages."""
+def environment_of(made: Path | None, folder: Path) -> Path:
+    """Return the Python of a new environment with this one's packages, and the wheel `made`."""
     venv.create(folder, with_pip=False)
     (site,) = folder.glob("lib/python*/site-packages")
-    with zipfile.ZipFile(made) as wheel:
-        wheel.extractall(site)  # noqa: S202 - it was built just now
+    if made is not None:
+        with zipfile.ZipFile(made) as wheel:
+            wheel.extractall(site)  # noqa: S202 - it was built just now
     others = [path for path in sys.path if path.endswith("site-packages")]
     (site / "z_others.pth").write_text("\n".join(others) + "\n")
     return folder / "bin" / "python"
