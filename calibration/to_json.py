@@ -134,6 +134,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "rates": report.rates and _lifted(to_json(report.rates), "errors"),
         "disagreements": to_json(report.disagreements),
         "disagreement_causes": to_json(report.causes),
+        "confusion": to_json(report.confusion),
     }
 
 

@@ -183,19 +183,19 @@ def sources_reader(rows: Sequence[Judgement]) -> Callable[..., Loaded[Any]]:
 
 
 def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> dict[str, Any]:
-    """Return the coverage by judge and system: slices, and the voices that are left out.
+    """Return the coverage by way of judging and system: slices, and the voices left out.
 
     Raises InputError if no judgement is a checklist, of balance, or of a single answer or article.
     """
-    items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
-    for row in rows:
+    items: dict[tuple[GroupKey, str], list[Judgement]] = defaultdict(list)
+    for key, row in keyed(rows):
         if row.system is not None:
-            items[row.judge, row.system].append(row)
+            items[key, row.system].append(row)
     found = {item: coverage_slices(some, references) for item, some in items.items()}
     statements = statement_counts(rows)
     groups = [
-        {**_covered_group(judge, system, one), "statements": statements.get(system)}
-        for (judge, system), one in found.items()
+        {**_covered_group(key, system, one), "statements": statements.get(system)}
+        for (key, system), one in found.items()
         if one.n or one.n_sources
     ]
     listed = [row for row in rows if PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"]
@@ -210,9 +210,9 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
     return {"groups": groups}
 
 
-def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, Any]:
+def _covered_group(key: GroupKey, system: str, found: CoverageSlices) -> dict[str, Any]:
     return {
-        "judge": judge,
+        **key._asdict(),
         "system": system,
         "n": found.n,
         "n_sources": found.n_sources,
@@ -223,6 +223,7 @@ def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, 
             by: {name: _share(mean) for name, mean in some.items()}
             for by, some in found.slices.items()
         },
+        "answers": [to_json(one) for one in found.answers],
         "uncovered": [
             {**to_json(one), "voices": [{**to_json(v), "name": v.name} for v in one.voices]}
             for one in found.uncovered

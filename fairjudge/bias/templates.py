@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fairjudge.bias.annotated import AnnotatedDocument, Range, Word
+from fairjudge.bias.annotated import AnnotatedDocument, ContentWord, Range, Word
 from fairjudge.bias.forms import (
     Case,
     Gender,
@@ -24,6 +24,7 @@ from fairjudge.bias.forms import (
 )
 from fairjudge.bias.people import SUFFIXES, TITLES, Person, fits, name_tokens
 from fairjudge.bias.word_lists import EXTENDED_GENDER
+from fairjudge.errors import InputError
 
 NameKind: TypeAlias = Literal["full", "first", "last"]
 
@@ -42,6 +43,15 @@ class Slot:
 
     person: str
     kind: NameKind | Case | Literal["title"]
+    original: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentSlot:
+    """Words that depend on the genders of people."""
+
+    people: frozenset[str]
+    words: ContentWord
     original: str
 
 
@@ -81,14 +91,18 @@ class Template:
     """A document in pieces: text that stays, and slots."""
 
     id: str
-    pieces: tuple[str | Slot, ...]
+    pieces: tuple[str | Slot | ContentSlot, ...]
     people: tuple[TemplatePerson, ...]
 
     def fill(self, identities: Mapping[str, Identity]) -> str:
         """Return the document with each person's identity; people without one stay."""
         last_names = {person.id: person.last_name for person in self.people}
         return "".join(
-            piece if isinstance(piece, str) else _write(piece, identities, last_names)
+            piece
+            if isinstance(piece, str)
+            else _write(piece, identities, last_names)
+            if isinstance(piece, Slot)
+            else _write_content(piece, identities)
             for piece in self.pieces
         )
 
@@ -104,11 +118,13 @@ def make_template(document: AnnotatedDocument) -> Template:
     A person is a coreference chain with a name or a gendered pronoun among its mentions, or a name
     on its own; chains without a name that say "the woman" or the like are left alone. The last
     name is the most frequent final token of the names, the first name the most frequent one before
-    it; a single token after a title is a last name.
+    it; a single token after a title is a last name. Raises `InputError` for a content word that
+    speaks of nobody, or stands where a name, pronoun or title does.
     """
-    slots: dict[int, tuple[int, Slot]] = {}
+    slots: dict[int, tuple[int, Slot | ContentSlot]] = {}
     people = []
-    for found in _people(document):
+    everybody = _people(document)
+    for found in everybody:
         mine = {
             start: (end, slot) for start, end, slot in _slots(document, found) if start not in slots
         }
@@ -125,7 +141,33 @@ def make_template(document: AnnotatedDocument) -> Template:
                 other_names=found.other_names(document.words),
             )
         )
+    for words in document.content_words:
+        taken = {i for start, (end, _) in slots.items() for i in range(start, end)}
+        if taken & set(range(words.span.start, words.span.end)):
+            raise InputError(_where(document, words, "overlap a name, pronoun, title or another"))
+        slots[words.span.start] = (words.span.end, _content_slot(document, words, everybody))
     return Template(id=document.id, pieces=tuple(_pieces(document, slots)), people=tuple(people))
+
+
+def _content_slot(
+    document: AnnotatedDocument, words: ContentWord, everybody: Sequence[_Found]
+) -> ContentSlot:
+    people = {
+        mention: [one.id for one in everybody if mention in one.names or mention in one.mentions]
+        for mention in words.people
+    }
+    if not people or not all(people.values()):
+        raise InputError(_where(document, words, "speak of nobody who is marked"))
+    return ContentSlot(
+        people=frozenset(one for some in people.values() for one in some),
+        words=words,
+        original=_text(document.words, words.span.start, words.span.end),
+    )
+
+
+def _where(document: AnnotatedDocument, words: ContentWord, what: str) -> str:
+    span = words.span
+    return f"document {document.id!r}: the content words at {span.start} to {span.end} {what}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -180,10 +222,12 @@ def _people(document: AnnotatedDocument) -> list[_Found]:
 
 def _has_gendered_noun(document: AnnotatedDocument, chain: Sequence[Range]) -> bool:
     """Whether a chain without names says "the woman": "he" must not follow that."""
+    altered = {i for one in document.content_words for i in range(one.span.start, one.span.end)}
     return any(
-        word.text.lower() in _GENDERED_NOUNS
+        document.words[i].text.lower() in _GENDERED_NOUNS
         for mention in chain
-        for word in document.words[mention.start : mention.end]
+        for i in range(mention.start, mention.end)
+        if i not in altered
     )
 
 
@@ -282,8 +326,8 @@ def _case_at(words: Sequence[Word], index: int) -> Case | None:
 
 
 def _pieces(
-    document: AnnotatedDocument, slots: Mapping[int, tuple[int, Slot]]
-) -> Iterator[str | Slot]:
+    document: AnnotatedDocument, slots: Mapping[int, tuple[int, Slot | ContentSlot]]
+) -> Iterator[str | Slot | ContentSlot]:
     i, kept = 0, ""
     while i < len(document.words):
         word = document.words[i]
@@ -315,6 +359,17 @@ def _write(
         last = who.last_name or last_names[slot.person] or slot.original.split()[-1]
         return like(slot.original, f"{who.first_name} {last}")
     return write_pronoun(slot.original, slot.kind, who.gender)
+
+
+def _write_content(slot: ContentSlot, identities: Mapping[str, Identity]) -> str:
+    """Return the words that fit; those of the document where somebody keeps an unknown gender."""
+    if not slot.people <= identities.keys():
+        return slot.original
+    genders = {identities[person].gender for person in slot.people}
+    words = slot.words
+    if len(genders) > 1:
+        return like(slot.original, words.neutral) if words.neutral else slot.original
+    return like(slot.original, words.female if genders == {"female"} else words.male)
 
 
 def _text(words: Sequence[Word], start: int, end: int) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from fairjudge.domain import Summary, Undefined
+from fairjudge.domain import Estimate, Summary, Undefined
 from fairjudge.fairness._reporting import (
     Report,
     SystemReport,
@@ -85,12 +86,14 @@ class SystemProportional(SystemReport[ProportionalSample]):
 
     ``measures`` cover every sample, those whose documents share one value among them: such a
     summary is fair by definition, and the published figures count it. ``several_values`` leaves
-    these ``n_one_value`` samples out.
+    these ``n_one_value`` samples out. ``novel_terms`` is the mean share of a summary's terms that
+    no document has (FairSumm, appendix J): what no measure of terms can give to a value.
     """
 
     measures: Proportional | Undefined
     several_values: Proportional | Undefined
     n_one_value: int
+    novel_terms: Estimate | Undefined
 
 
 ProportionalReport: TypeAlias = Report[SystemProportional]
@@ -210,6 +213,14 @@ def _system(
         measures=measure(distributions),
         several_values=measure(several),
         n_one_value=len(distributions) - len(several),
+        novel_terms=resampling.apart("novel terms").mean(
+            [
+                _novel_share(one, terms[one.eid], texts[one.eid], options.normaliser)
+                for one in sets
+                if one.eid in measured
+            ],
+            n_excluded=len(excluded),
+        ),
         corrected=None
         if human is None
         else corrected_shares(
@@ -233,6 +244,23 @@ def _system(
         samples=_samples(measured, options),
         excluded=excluded,
     )
+
+
+def _novel_share(
+    labelled: LabelledSet,
+    of_values: Mapping[str, Sequence[str]],
+    text: str,
+    normaliser: TermMaker,
+) -> float:
+    """Return the share of a summary's terms, each as often as it stands, that no document has."""
+    others = (
+        normaliser.terms(document)
+        for document, label in zip(labelled.texts, labelled.labels, strict=True)
+        if label is None
+    )
+    known = set(itertools.chain(*of_values.values(), *others))
+    found = normaliser.terms(text)
+    return sum(term not in known for term in found) / max(len(found), 1)
 
 
 def _distribution(

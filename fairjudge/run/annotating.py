@@ -11,7 +11,7 @@ from fairjudge.annotation.active import Draw, draw
 from fairjudge.annotation.adjudication import Adjudication, read_adjudication
 from fairjudge.annotation.board import Job
 from fairjudge.annotation.desk import LabelService
-from fairjudge.annotation.items import Item, build_items, digest
+from fairjudge.annotation.items import Item, build_items, digest, values_of
 from fairjudge.annotation.labels_file import LabelWriter
 from fairjudge.annotation.passages import (
     Marks,
@@ -80,6 +80,7 @@ def prepare(
     files: LabelFiles,
     *,
     aspect: str | None = None,
+    attribute: str | None = None,
     options: JobOptions,
     active: ActiveOptions | None = None,
     skip_bad: bool = False,
@@ -90,9 +91,11 @@ def prepare(
     label.
     """
     scale = load_scale(files.scale) if files.scale else None
-    task = label_task(name, aspect=aspect, scale=scale)
     read = read_references if name in {"answers", "coverage"} else read_clusters
     clusters = read(files.source, skip_bad=skip_bad)
+    every = (article for cluster in clusters for article in cluster.articles)
+    values = values_of(attribute, every) if attribute else ()
+    task = label_task(name, aspect=aspect, scale=scale, attribute=attribute, values=values)
     summaries: Sequence[Summary] | Loaded[Summary] = ()
     if files.summaries:
         summaries = match_summaries(read_summaries(files.summaries, skip_bad=skip_bad), clusters)
@@ -179,6 +182,7 @@ def open_desk(prepared: Prepared, output: Path) -> tuple[LabelService, Store]:
     try:
         writer = LabelWriter(
             items=prepared.items,
+            leanings=_leanings(prepared.task),
             probabilities=prepared.drawn.probabilities if prepared.drawn else None,
             adjudicated=prepared.adjudication is not None,
         )
@@ -186,6 +190,12 @@ def open_desk(prepared: Prepared, output: Path) -> tuple[LabelService, Store]:
     except BaseException:
         store.close()
         raise
+
+
+def _leanings(task: LabelTask) -> dict[Value, str]:
+    """Return the answer that each value of a leaning stands for."""
+    levels = task.scale.levels if task.name == "leaning" else ()
+    return {level.value: level.answer for level in levels if isinstance(level.value, float)}
 
 
 def find_passages(prepared: Prepared, highlight: Highlight) -> dict[str, Marks]:

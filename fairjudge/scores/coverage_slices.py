@@ -82,6 +82,16 @@ class Uncovered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCovered:
+    """How far, from 0 to 1, a summary covers an answer group; ``answer`` is its label or words."""
+
+    eid: str
+    question: str
+    answer: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
     """An answer group that a summary contradicts, and the summary's words that do so."""
 
@@ -108,6 +118,7 @@ class LeastCovered:
 class CoverageSlices:
     """``slices`` maps what was sliced by (such as ``"coverage by outlet"``) to its slices.
 
+    ``answers`` has every group that was judged.
     ``left_out`` maps a cluster to outlets none of whose answers is covered, in whatever words;
     ``least_covered`` one to the sources that a balance stands on. ``n`` counts groups and articles
     with a score, ``n_sources`` the sources of balances, ``n_voices`` the answers in groups,
@@ -115,6 +126,7 @@ class CoverageSlices:
     """
 
     slices: Mapping[str, Slices]
+    answers: tuple[AnswerCovered, ...]
     uncovered: tuple[Uncovered, ...]
     contradicted: tuple[Contradiction, ...]
     left_out: Mapping[str, tuple[str, ...]]
@@ -167,6 +179,7 @@ def coverage_slices(
     judgements = tuple(judgements)
     counts: Counter[str] = Counter()
     points: list[_Point] = []
+    answers: list[AnswerCovered] = []
     uncovered: list[Uncovered] = []
     contradicted: list[Contradiction] = []
     weighed: list[Weighed] = []
@@ -182,6 +195,10 @@ def coverage_slices(
             points += _points(row, row.aspect, (), {found: row.value}, reference)
             continue
         counts["voices"] += len(found.answers)
+        said = _in_words(found)
+        answers.append(
+            AnswerCovered(eid=row.eid, question=found.question, answer=said, value=row.value)
+        )
         values = _values(row, found)
         names = (
             ("question word", question_word(found.question)),
@@ -206,6 +223,7 @@ def coverage_slices(
     }
     return CoverageSlices(
         slices={**dict(_slices(points, level)), **_by_weight(weighed, level)},
+        answers=tuple(answers),
         uncovered=tuple(uncovered),
         contradicted=tuple(contradicted),
         left_out={eid: tuple(sorted(some)) for eid, some in silent.items() if some},
@@ -383,10 +401,14 @@ def _contradiction(words: str, eid: str, group: _Group, reference: Cluster) -> C
     return Contradiction(
         eid=eid,
         question=group.question,
-        answer=group.label or (group.answers[0].answer if group.answers else ""),
+        answer=_in_words(group),
         words=words,
         outlets=tuple(outlets),
     )
+
+
+def _in_words(group: _Group) -> str:
+    return group.label or (group.answers[0].answer if group.answers else "")
 
 
 def _by_weight(weighed: Sequence[Weighed], level: float) -> dict[str, Slices]:

@@ -23,6 +23,7 @@ from fairjudge.datasets import (
 from fairjudge.domain import ProtocolName
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.errors import InputError
+from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
@@ -55,10 +56,17 @@ def free_audits(part: JudgePart) -> tuple[str, ...]:
     return (
         "parse",
         *(("position", "length") if PROTOCOLS[protocol].paired else ()),
-        *(("covered",) if listed and plan.aspect == "coverage" else ()),
+        *(("covered",) if _names_sources(plan) else ()),
         *(("statements",) if listed and plan.aspect == "faithfulness" else ()),
         *(("stability",) if repeated else ()),
     )
+
+
+def _names_sources(plan: JudgingPlan) -> bool:
+    """Say whether judgements tell of each answer, article or source, not of all together."""
+    itemized = PROTOCOLS[plan.protocol].itemized and plan.aspect == "coverage"
+    single = plan.reference_unit in {"qa_pair", "article"} and plan.text_unit == "summary"
+    return itemized or (single and not PROTOCOLS[plan.protocol].paired)
 
 
 def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
