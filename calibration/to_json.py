@@ -95,7 +95,7 @@ def audits_json(audits: Sequence[PositionAudit | VerbosityAudit]) -> Json:
 
 
 def _lifted(shown: Json, field: str) -> Json:
-    """Put what stands under `field` in its place."""
+    """Replace the entry by the content of its `field`."""
     return {
         key: value
         for name, found in shown.items()

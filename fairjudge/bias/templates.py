@@ -39,7 +39,7 @@ _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """A piece of text that depends on who a person is made to be."""
+    """A span of text that depends on the identity assigned to a person."""
 
     person: str
     kind: NameKind | Case | Literal["title"]
@@ -57,7 +57,7 @@ class ContentSlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplatePerson:
-    """A person of a template; `gendered` where a first name, pronoun or title tells a gender.
+    """A person of a template; `gendered` if a first name, pronoun or title indicates a gender.
 
     Both names are None for a person of whom only pronouns speak. ``other_names`` are what else the
     document puts in the name, of which `Template.fill` leaves the ``suffixes`` of a person that is
@@ -78,7 +78,7 @@ class TemplatePerson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who a person is made to be; a name of None stays as it was."""
+    """Identity assigned to a person; a name of None keeps the original."""
 
     group: str
     gender: Gender
@@ -124,9 +124,11 @@ def make_template(document: AnnotatedDocument) -> Template:
     slots: dict[int, tuple[int, Slot | ContentSlot]] = {}
     people = []
     everybody = _people(document)
-    for found in everybody:
+    for person in everybody:
         mine = {
-            start: (end, slot) for start, end, slot in _slots(document, found) if start not in slots
+            start: (end, slot)
+            for start, end, slot in _slots(document, person)
+            if start not in slots
         }
         if not mine:
             continue
@@ -134,11 +136,11 @@ def make_template(document: AnnotatedDocument) -> Template:
         kinds = {slot.kind for _, slot in mine.values()}
         people.append(
             TemplatePerson(
-                id=found.id,
-                first_name=found.first_name,
-                last_name=found.last_name,
-                gendered=found.first_name is not None or bool(kinds - {"full", "first", "last"}),
-                other_names=found.other_names(document.words),
+                id=person.id,
+                first_name=person.first_name,
+                last_name=person.last_name,
+                gendered=person.first_name is not None or bool(kinds - {"full", "first", "last"}),
+                other_names=person.other_names(document.words),
             )
         )
     for words in document.content_words:
@@ -197,13 +199,13 @@ class _Found:
     def other_names(self, words: Sequence[Word]) -> tuple[str, ...]:
         """Return what its names hold besides first name, last name and titles, in text order."""
         text = " ".join(words[i].text for name in self.names for i in range(name.start, name.end))
-        known = TITLES.union(name_tokens(f"{self.first_name or ''} {self.last_name or ''}"))
-        return tuple(token for token in dict.fromkeys(name_tokens(text)) if token not in known)
+        own_words = TITLES.union(name_tokens(f"{self.first_name or ''} {self.last_name or ''}"))
+        return tuple(token for token in dict.fromkeys(name_tokens(text)) if token not in own_words)
 
 
 def _people(document: AnnotatedDocument) -> list[_Found]:
     chain_of = {name: _chain_of(document, name) for name in document.people}
-    found = [
+    chains = [
         _Found(
             id=f"chain{c}",
             names=[name for name in document.people if chain_of[name] == c],
@@ -212,12 +214,12 @@ def _people(document: AnnotatedDocument) -> list[_Found]:
         for c, chain in enumerate(document.chains)
         if c in chain_of.values() or not _has_gendered_noun(document, chain)
     ]
-    for person in found:
+    for person in chains:
         person.settle_names(document.words)
     for name in document.people:
         if chain_of[name] is None:
-            _join_or_add(document, name, found)
-    return found
+            _join_or_add(document, name, chains)
+    return chains
 
 
 def _has_gendered_noun(document: AnnotatedDocument, chain: Sequence[Range]) -> bool:
@@ -249,8 +251,8 @@ def _is_about(document: AnnotatedDocument, mention: Range, name: Range) -> bool:
     """Whether a mention names the person, and is not "the firm of Orme" or "Orme's firm"."""
     before = [word.text.lower() for word in document.words[mention.start : name.start]]
     after = [word.text.lower() for word in document.words[name.end : mention.end]]
-    others = [p for p in document.people if p != name and mention.contains(p)]
-    if any(other.start < name.start for other in others) or _BREAKS_BEFORE & set(before):
+    containing = [p for p in document.people if p != name and mention.contains(p)]
+    if any(other.start < name.start for other in containing) or _BREAKS_BEFORE & set(before):
         return False
     if not after:
         return True
@@ -260,8 +262,8 @@ def _is_about(document: AnnotatedDocument, mention: Range, name: Range) -> bool:
 def _join_or_add(document: AnnotatedDocument, name: Range, found: list[_Found]) -> None:
     text = " ".join(word.text for word in document.words[name.start : name.end])
     for person in found:
-        known = Person(id=person.id, first_name=person.first_name, last_name=person.last_name)
-        if person.last_name is not None and fits(text, known):
+        replacement = Person(id=person.id, first_name=person.first_name, last_name=person.last_name)
+        if person.last_name is not None and fits(text, replacement):
             person.names.append(name)
             return
     alone = _Found(id=f"name{name.start}", names=[name], mentions=[name])
@@ -321,8 +323,8 @@ def _name_kind(tokens: Sequence[str], person: _Found) -> NameKind:
 
 def _case_at(words: Sequence[Word], index: int) -> Case | None:
     after = words[index + 1] if index + 1 < len(words) else Word(text="")
-    here = words[index]
-    return pronoun_case(here.text, tag=here.tag, following=after.text, tag_after=after.tag)
+    word = words[index]
+    return pronoun_case(word.text, tag=word.tag, following=after.text, tag_after=after.tag)
 
 
 def _pieces(
@@ -346,19 +348,19 @@ def _pieces(
 def _write(
     slot: Slot, identities: Mapping[str, Identity], last_names: Mapping[str, str | None]
 ) -> str:
-    who = identities.get(slot.person)
-    if who is None:
+    identity = identities.get(slot.person)
+    if identity is None:
         return slot.original
     if slot.kind == "title":
-        return write_title(slot.original, who.gender)
+        return write_title(slot.original, identity.gender)
     if slot.kind == "first":
-        return like(slot.original, who.first_name)
+        return like(slot.original, identity.first_name)
     if slot.kind == "last":
-        return like(slot.original, who.last_name) if who.last_name else slot.original
+        return like(slot.original, identity.last_name) if identity.last_name else slot.original
     if slot.kind == "full":
-        last = who.last_name or last_names[slot.person] or slot.original.split()[-1]
-        return like(slot.original, f"{who.first_name} {last}")
-    return write_pronoun(slot.original, slot.kind, who.gender)
+        last = identity.last_name or last_names[slot.person] or slot.original.split()[-1]
+        return like(slot.original, f"{identity.first_name} {last}")
+    return write_pronoun(slot.original, slot.kind, identity.gender)
 
 
 def _write_content(slot: ContentSlot, identities: Mapping[str, Identity]) -> str:

@@ -185,14 +185,16 @@ def _system(
             return _distribution(source, text, options, mine)
         if key not in given:
             return "unscored" if text.strip() else "empty_summary"
-        found = _distribution(source, text, options, dict.fromkeys(source, 0.0))
-        if not isinstance(found, ValueDistribution):
-            return found
-        return people_distribution(found, given[key], where=f"{system!r} for {eid!r}")
+        shares = _distribution(source, text, options, dict.fromkeys(source, 0.0))
+        if not isinstance(shares, ValueDistribution):
+            return shares
+        return people_distribution(shares, given[key], where=f"{system!r} for {eid!r}")
 
-    found = {one.eid: distribution(one.eid) for one in sets}
-    measured = {eid: one for eid, one in found.items() if isinstance(one, ValueDistribution)}
-    excluded = {eid: why for eid, why in found.items() if not isinstance(why, ValueDistribution)}
+    outcomes = {documents.eid: distribution(documents.eid) for documents in sets}
+    measured = {
+        eid: outcome for eid, outcome in outcomes.items() if isinstance(outcome, ValueDistribution)
+    }
+    excluded = {eid: why for eid, why in outcomes.items() if not isinstance(why, ValueDistribution)}
     distributions = list(measured.values())
     several = [distribution for distribution in distributions if len(distribution.values) > 1]
     resampling = Resampling(
@@ -279,15 +281,15 @@ def _distribution(
         return "unscored"
     if scores is None:
         no_match: Literal["undefined", "uniform"] = "uniform" if options.released else "undefined"
-        found = unigram_distribution(source, summary, no_match=no_match)
+        shares = unigram_distribution(source, summary, no_match=no_match)
     else:
         tokens = {value: len(terms) for value, terms in source.items()}
-        found = softmax_distribution(tokens, scores, temperature=options.temperature)
-    if isinstance(found, Undefined):
+        shares = softmax_distribution(tokens, scores, temperature=options.temperature)
+    if isinstance(shares, Undefined):
         return "no_support"
-    if isinstance(target_shares(found, options.target), Undefined):
+    if isinstance(target_shares(shares, options.target), Undefined):
         return "target_absent"
-    return found
+    return shares
 
 
 def _samples(
@@ -315,7 +317,7 @@ def _samples(
 
 def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
     target = options.target
-    given = () if isinstance(target, str) else sorted(target.items())
+    target_shares = () if isinstance(target, str) else sorted(target.items())
     neural = not options.scorer.startswith(("unigrams", "people:"))
     return signature(
         {
@@ -324,7 +326,7 @@ def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
             "scorer": options.scorer,
             "terms": options.normaliser.fingerprint,
             "variant": "released" if options.released else None,
-            "target": ",".join(f"{v}={share:g}" for v, share in given) or str(target),
+            "target": ",".join(f"{v}={share:g}" for v, share in target_shares) or str(target),
             "tau": options.tau,
             "temperature": options.temperature if neural else None,
             "resamples": options.n_resamples,

@@ -143,17 +143,17 @@ def _controls(
 ) -> dict[int, Value]:
     if path is None:
         return {}
-    found = match_controls(items, with_ids_of(read_labels(path, skip_bad=skip_bad), records))
+    matched = match_controls(items, with_ids_of(read_labels(path, skip_bad=skip_bad), records))
     pair = task.scale.kind == "pair"
-    known = {level.value for level in task.scale.levels}
-    for number, value in found.items():
-        if isinstance(value, str) != pair or not (pair or value in known):
+    values = {level.value for level in task.scale.levels}
+    for number, value in matched.items():
+        if isinstance(value, str) != pair or not (pair or value in values):
             raise InputError(
                 f"the control {items[number].id} has the value {value!r}, which is no answer",
                 path=path,
                 field="value",
             )
-    return found
+    return matched
 
 
 def _judged(
@@ -161,7 +161,7 @@ def _judged(
 ) -> Sequence[Judgement]:
     """Return the judgements to draw by, with the ids of `records`; some must be of the items."""
     rows = with_ids_of(read_judgements(path, skip_bad=skip_bad), records)
-    keys = ((item_key(one)[0] for one in some) for some in (rows, items))
+    keys = ((item_key(item)[0] for item in group) for group in (rows, items))
     match(*keys, names=("judgement", "item of this job")).check(path=str(path))
     return rows
 
