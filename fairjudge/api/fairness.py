@@ -477,8 +477,9 @@ def proportionality(
 
 
 def _human_shares(given: object, joins: _Joins) -> HumanShares:
-    read = joins.of(read_shares(given), "human share")
-    return {(one.eid, one.system): one.counted() for one in read}
+    from fairjudge.analysis.support_files import shares_of_people
+
+    return shares_of_people(joins.of(read_shares(given), "human share"))
 
 
 def _value_scores(

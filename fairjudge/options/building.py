@@ -1,4 +1,4 @@
-"""What shapes references, whoever builds them."""
+"""Options of building references."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAPER_QUESTIONS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
-    """What shapes references, whoever builds them; see the help of ``fairjudge build``.
+    """Options of ``fairjudge build``, for any builder; see its help.
 
     What is None depends on who builds; `settled` says how.
     """
@@ -143,6 +143,6 @@ class SettledOptions:
     complete: bool = False
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells runs apart; what is not asked for is not named."""
+        """Return the options of a run's identity, without defaults."""
         whole = asdict(self)
         return whole if self.complete else {n: v for n, v in whole.items() if n != "complete"}

@@ -30,9 +30,9 @@ def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
     ConfigurationError
         If it has no option of such a name, or an option is of another type or out of its bounds.
     """
-    known = [field.name for field in fields(kind) if field.compare]  # type: ignore[arg-type]
-    flags = {one.flag.strip("-").replace("-", "_"): one.name for one in declared(kind)}
-    _check_names(given, known, flags, of=of)
+    names = [field.name for field in fields(kind) if field.compare]  # type: ignore[arg-type]
+    flags = {option.flag.strip("-").replace("-", "_"): option.name for option in declared(kind)}
+    _check_names(given, names, flags, of=of)
     try:
         return kind(**{name: _validated(kind, name, value) for name, value in given.items()})
     except ConfigurationError as error:
@@ -47,17 +47,17 @@ def of_arguments(kind: type[T], arguments: Mapping[str, Any], of: str) -> T:
     ConfigurationError
         If one is of another type or out of its bounds.
     """
-    named = {field.name: arguments[field.name] for field in fields(kind)}  # type: ignore[arg-type]
-    return checked(kind, named, of)
+    values = {field.name: arguments[field.name] for field in fields(kind)}  # type: ignore[arg-type]
+    return checked(kind, values, of)
 
 
 def _check_names(
-    given: Iterable[str], known: Sequence[str], flags: Mapping[str, str], *, of: str
+    given: Iterable[str], names: Sequence[str], flags: Mapping[str, str], *, of: str
 ) -> None:
     for name in given:
-        if name not in known:
-            close = [flags[name]] if name in flags else get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
+        if name not in names:
+            close = [flags[name]] if name in flags else get_close_matches(name, names, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
             raise ConfigurationError(f"{of}: no option {name!r}; {hint}")
 
 
@@ -70,9 +70,9 @@ def check_fields(value: Any) -> None:
         For the first one that does not.
     """
     for field in fields(value):
-        found = getattr(value, field.name)
-        if field.compare and found is not field.default:
-            _validated(type(value), field.name, found, strict=True)
+        current = getattr(value, field.name)
+        if field.compare and current is not field.default:
+            _validated(type(value), field.name, current, strict=True)
 
 
 def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
@@ -82,17 +82,17 @@ def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
     error that names the closest.
     """
     signature = inspect.signature(call)
-    known = [name for name in signature.parameters if name != "self"]
+    names = [name for name in signature.parameters if name != "self"]
     of = call.__qualname__.removesuffix(".__init__")
     of = of.removeprefix("a") if inspect.iscoroutinefunction(call) else of  # as its blocking twin
 
     @functools.cache
     def hints() -> dict[str, Any]:
-        found = {name: _plain_hint(call, name) for name in signature.parameters}
-        return {name: hint for name, hint in found.items() if hint is not None}
+        hints = {name: _plain_hint(call, name) for name in signature.parameters}
+        return {name: hint for name, hint in hints.items() if hint is not None}
 
     def check(*args: P.args, **kwargs: P.kwargs) -> None:
-        _check_names(kwargs, known, {}, of=of)
+        _check_names(kwargs, names, {}, of=of)
         for name, value in signature.bind(*args, **kwargs).arguments.items():
             hint = hints().get(name)
             if hint is not None and (_is_scalar(hint) or isinstance(value, _PLAIN)):

@@ -26,7 +26,7 @@ Engine: TypeAlias = Literal["local", "ray"]
 
 
 class Sampling(TypedDict, total=False):
-    """What requests for text share; a limit that is not given is left to whoever asks."""
+    """Sampling options of requests; limits of None are set by each step."""
 
     seed: int | None
     max_output_tokens: int
@@ -34,7 +34,7 @@ class Sampling(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Model:
-    """A model with its response cache and its budget, for as many runs as it is given to.
+    """A model with its response cache and budget, shared by all runs that use it.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class Model:
 
     @property
     def budget(self) -> Budget:
-        """What was spent so far, and what may be: one for all runs that this object is given to."""
+        """Spending so far and its limits, shared by all runs that use this object."""
         if self._budget is None:
             object.__setattr__(self, "_budget", self.new_budget())
         return cast("Budget", self._budget)
@@ -220,7 +220,7 @@ class Model:
         return shared
 
     def new_budget(self) -> Budget:
-        """Return a budget of which nothing is spent."""
+        """Return an unspent budget."""
         from fairjudge.backends.budgeting import Budget
 
         return Budget(max_calls=self.max_calls, max_cost_usd=self.max_cost, prices=self.price_list)
@@ -253,8 +253,8 @@ class Model:
     def sampling(self) -> Sampling:
         """What goes into every request for text."""
         limit = self.max_output_tokens
-        found: Sampling = {"seed": self.seed}
-        return found if limit is None else {**found, "max_output_tokens": limit}
+        sampling: Sampling = {"seed": self.seed}
+        return sampling if limit is None else {**sampling, "max_output_tokens": limit}
 
     def identity(self) -> dict[str, Any]:
         """Return what can change a result; budgets, concurrency and folders cannot."""

@@ -82,7 +82,7 @@ class SummarizeOptions:
 
     @property
     def wishes(self) -> Wishes:
-        """What is asked of a summary beyond covering its sources."""
+        """Requests to the summarizer beyond covering the sources."""
         from fairjudge.summaries.wishes import Wishes
 
         return Wishes(**{one.name: getattr(self, one.name) for one in fields(Wishes)})

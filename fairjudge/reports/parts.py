@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from fairjudge.reports.drawing import WIDTH, Drawing
 from fairjudge.reports.tables import TextTable
 
 
@@ -28,10 +29,15 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A drawing by `fairjudge.reports.plots`; nothing where it is empty."""
+    """A figure, with what is said under it; nothing where it is empty."""
 
-    svg: str
+    figure: Drawing
     caption: str = ""
+
+    @property
+    def broad(self) -> bool:
+        """Whether it has more columns than a phone is wide, so that its box scrolls."""
+        return self.figure.layout.width > WIDTH
 
 
 @dataclass(frozen=True, slots=True)
