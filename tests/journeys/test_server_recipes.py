@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,20 +40,24 @@ def texts(server: StubServer) -> None:
 
 
 def test_azure_through_langchain_judges_at_the_deployments_own_path(
-    cli, server: StubServer, monkeypatch: pytest.MonkeyPatch
+    server: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if importlib.util.find_spec("langchain") is None:
         missing("langchain (the group 'extras')")
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "sk-azure-0123456789")
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url)
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
-    done = cli(*JUDGING, "--backend", backends_of_recipes()["Azure OpenAI"], "--max-calls", "5")
-    assert done.code == 0, done.err
+    asked = ("--backend", backends_of_recipes()["Azure OpenAI"], "--max-calls", "5")
+    done = subprocess.run(  # the integration's client closes no connection but by its process' end
+        [sys.executable, "-m", "fairjudge", *JUDGING, *asked],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     assert values() == [1.0, 1.0]
     call = server.calls[0]
     assert "/openai/deployments/my-deployment/chat/completions" in call.path
     assert {name.lower(): value for name, value in call.headers.items()}["api-key"]
-    assert "sk-azure" not in Path("judged.jsonl").read_text() + done.err + done.out
+    assert "sk-azure" not in Path("judged.jsonl").read_text() + done.stderr + done.stdout
 
 
 @pytest.mark.parametrize("recipe", ["Transformers", "vLLM", "Ollama", "llama.cpp", "LM Studio"])
