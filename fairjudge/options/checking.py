@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get
 from pydantic import TypeAdapter, ValidationError
 
 from fairjudge.datasets._problems import explain
-from fairjudge.errors import ConfigurationError
+from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.declaring import declared, hint_of
 
 T = TypeVar("T")
@@ -101,15 +102,32 @@ def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(call)
     def checking(*args: P.args, **kwargs: P.kwargs) -> R:
-        check(*args, **kwargs)
-        return call(*args, **kwargs)
+        with _named_arguments(call):
+            check(*args, **kwargs)
+            return call(*args, **kwargs)
 
     @functools.wraps(call)
     async def checking_first(*args: P.args, **kwargs: P.kwargs) -> Any:
-        check(*args, **kwargs)
-        return await cast("Any", call(*args, **kwargs))
+        with _named_arguments(call):
+            check(*args, **kwargs)
+            return await cast("Any", call(*args, **kwargs))
 
     return cast("Callable[P, R]", checking_first) if inspect.iscoroutinefunction(call) else checking
+
+
+@contextmanager
+def _named_arguments(call: Callable[..., Any]) -> Iterator[None]:
+    """Let errors from within name the arguments of `call` instead of a command line's flags."""
+    try:
+        yield
+    except (ConfigurationError, InputError) as error:
+        message = str(error)
+        if error.on_command_line is None and "--" in message:
+            from fairjudge.options.naming import python_words
+
+            error.on_command_line = message
+            error.args = (python_words(message, call),)
+        raise
 
 
 def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
