@@ -186,7 +186,7 @@ class Calibration:
         return JudgeResult(applied)
 
     def save(self, path: str | Path) -> None:
-        """Write the calibrators to a JSON file, for `read_calibrators` and ``fairjudge apply``."""
+        """Write the calibrators to JSON, for `read_calibrators` and ``calibrate apply``."""
         from fairjudge.analysis.calibrating import fitted_calibrators, write_calibrators
 
         fitted, refused = fitted_calibrators(self.analysis)
