@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -81,8 +81,8 @@ class PublishedPrice:
 
     provider: str
     model: str
-    alias: str
     source: str
+    alias: str = field(compare=False)
 
     @property
     def cached_from(self) -> int:

@@ -19,7 +19,7 @@ class Assessment:
     """
 
     line: int
-    item: Mapping[str, str]
+    item: Mapping[str, Any]
     value: object
     number: float | None
     person: str | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from fairjudge.options.declaring import Opt
 
@@ -25,6 +25,7 @@ class BuildOptions:
     What is None depends on who builds; `settled` says how.
     """
 
+    PANEL: ClassVar = "Building"
     max_articles: Annotated[
         int | None,
         Opt(

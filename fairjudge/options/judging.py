@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import (
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class JudgeOptions:
     """Options of ``fairjudge judge``; see its help."""
 
+    PANEL: ClassVar = "Judging"
     aspect: str
     protocol: Annotated[
         Literal["likert", "binary", "pairwise", "checklist", "ranking"] | None,

@@ -7,7 +7,17 @@ import sys
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, TypeGuard, cast
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    TypeGuard,
+    cast,
+)
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.declaring import Opt
@@ -83,25 +93,34 @@ class Model:
     Model('openai:gpt-4o-mini')
     """
 
+    PANEL: ClassVar = "Model"
     target: str = "local"
     _: KW_ONLY
     cache: str | Path | None = None
     store: str | None = None
     concurrency: Annotated[
         int,
-        Opt("Maximum concurrent requests; reduced for a while after a 429.", ge=1, le=4096),
+        Opt(
+            "Maximum concurrent requests; reduced for a while after a 429.",
+            ge=1,
+            le=4096,
+            panel="Limits",
+        ),
     ] = 8
     base_url: Annotated[
         str | None,
         Opt("Base URL of the API instead of the provider's own, e.g. http://localhost:8000/v1."),
     ] = None
-    timeout: Annotated[float, Opt("Timeout of one request, in seconds.", ge=0.001)] = 300.0
+    timeout: Annotated[
+        float, Opt("Timeout of one request, in seconds.", ge=0.001, panel="Limits")
+    ] = 300.0
     max_wait: Annotated[
         float,
         Opt(
             "Most that one request waits for a server that asks for pauses, all of its waits "
             "together, in seconds; an item that would wait longer is left without a result.",
             ge=0,
+            panel="Limits",
         ),
     ] = 120.0
     seed: Annotated[
@@ -115,34 +134,38 @@ class Model:
             ge=1,
         ),
     ] = None
-    max_cost: Annotated[float | None, Opt("Maximum cost of the requests, in US dollars.", ge=0)] = (
-        None
-    )
+    max_cost: Annotated[
+        float | None, Opt("Maximum cost of the requests, in US dollars.", ge=0, panel="Limits")
+    ] = None
     max_calls: Annotated[
-        int | None, Opt("Maximum number of requests to the model, retries included.", ge=0)
+        int | None,
+        Opt("Maximum number of requests to the model, retries included.", ge=0, panel="Limits"),
     ] = None
     requests_per_minute: Annotated[
-        int | None, Opt("Maximum requests per minute.", flag="--rpm", ge=1)
+        int | None, Opt("Maximum requests per minute.", flag="--rpm", ge=1, panel="Limits")
     ] = None
     tokens_per_minute: Annotated[
         int | None,
-        Opt("Maximum tokens per minute, of prompts and replies.", flag="--tpm", ge=1),
+        Opt(
+            "Maximum tokens per minute, of prompts and replies.", flag="--tpm", ge=1, panel="Limits"
+        ),
     ] = None
     prices: Annotated[
         str | Path | None,
         Opt(
             "Your own prices (TOML: [[price]] with model, input and output in US dollars per "
             "million tokens, date, source, and where they differ cached_input, cache_write); they "
-            "hold at any --base-url."
+            "hold at any --base-url.",
+            panel="Limits",
         ),
     ] = None
     price_input: Annotated[
         float | None,
-        Opt("Price of the model's input, in US dollars per million tokens.", ge=0),
+        Opt("Price of the model's input, in US dollars per million tokens.", ge=0, panel="Limits"),
     ] = None
     price_output: Annotated[
         float | None,
-        Opt("Price of its output, in US dollars per million tokens.", ge=0),
+        Opt("Price of its output, in US dollars per million tokens.", ge=0, panel="Limits"),
     ] = None
     embedding_model: str | None = None
     entailment_model: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from fairjudge.options.declaring import Opt
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class SummarizeOptions:
     """How summaries are written; see the help of ``fairjudge summarize``."""
 
+    PANEL: ClassVar = "Writing"
     strategy: Annotated[
         Literal["direct", "extract", "differences"],
         Opt(

@@ -101,7 +101,7 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
         pairs = pluralize(one["n_pairs"], "pair")
         title = f"Position bias in {pairs} asked in both orders, percent"
         yield Group((position_plot(one, title), tables.position_table(one, title)))
-        yield position_pairs_plot(one, "Position bias")
+        yield position_pairs_plot(one)
     yield Heading("How many labels you need", level)
     yield from _planning(group)
 

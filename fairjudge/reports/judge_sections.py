@@ -139,7 +139,7 @@ def _position(report: Json) -> Iterator[Part]:
         title = f"Position: {group['aspect']}, by {group['judge']}"
         yield Heading(title)
         yield Group((position_plot(group, title), table))
-        yield position_pairs_plot(group, title)
+        yield position_pairs_plot(group)
 
 
 def position_plot(group: Json, title: str) -> Part:

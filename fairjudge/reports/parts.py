@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -90,6 +90,15 @@ class Section:
     id: str
     title: str
     parts: tuple[Part, ...]
+
+
+def figures_in(parts: Iterable[Part]) -> Iterator[Drawing]:
+    """Yield the figures of parts, and of the parts within these, but empty ones."""
+    for part in parts:
+        if isinstance(part, Plot):
+            yield from () if part.figure.empty else (part.figure,)
+        elif isinstance(part, Group | Fold):
+            yield from figures_in(part.parts)
 
 
 def notes(texts: Sequence[str]) -> list[Paragraph]:

@@ -129,17 +129,15 @@ def systems_plot(group: Json, title: str) -> Plot:
     )
 
 
-def position_pairs_plot(group: Json, title: str) -> Plot:
+def position_pairs_plot(group: Json) -> Plot:
     """Return for each pair of systems how much more often the judge named what stood first."""
     pairs = group.get("by_systems", {})
     rows = [row(name, one["first_minus_second"], digits=1) for name, one in pairs.items()][
         :MAX_ROWS
     ]
-    if len(pairs) < 2:
-        return _nothing(title)
     return forest(
-        rows,
-        title=f"{title}, by pair of systems",
+        rows if len(rows) > 1 else [],
+        title=f"Position bias by pair of systems, {group['aspect']}, by {group['judge']}",
         across="first less second, percentage points; 0 without position bias",
     )
 

@@ -150,6 +150,7 @@ def on_axes(drawing: Drawing, axes: Axes | None = None) -> Axes:
 
             layout = drawing.layout
             axes = plt.figure(figsize=_inches(layout)).add_axes(layout.box)
+        axes.spines[["top", "right"]].set_visible(False)
         drawing.draw(axes)
     return axes
 

@@ -35,6 +35,13 @@ ROWS = {
         "trace_id": "t", "name": "ok", "feedback": {"value": True},
         "source": {"source_type": "LLM_JUDGE", "source_id": "j"},
     },
+    "langfuse": {
+        "traceId": "t", "name": "ok", "value": 1, "dataType": "BOOLEAN", "source": "EVAL",
+    },
+    "phoenix": {
+        "span_id": "s", "name": "ok", "annotator_kind": "LLM", "result": {"score": 1.0},
+    },
+    "langsmith": {"run_id": "r", "key": "ok", "score": 1},
     "label-studio": {
         "data": {"eid": "e", "system": "s"},
         "annotations": [
@@ -174,7 +181,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["import", *map(str, arguments)])
+    return CliRunner().invoke(app, ["data", "import", *map(str, arguments)])
 
 
 def test_the_command_writes_judgements_and_labels_and_counts_all(written, tmp_path):
