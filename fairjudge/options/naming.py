@@ -29,7 +29,7 @@ def python_words(message: str, call: Callable[..., Any]) -> str:
         if flag is None:
             return match[0]
         option = options.get(flag)
-        name = option.name if option else _OTHERS.get(flag, flag[2:].replace("-", "_"))
+        name = _OTHERS.get(flag) or (option.name if option else flag[2:].replace("-", "_"))
         if word is None:
             return name
         return _with_value(name, word, _ASPECTS if name == "aspect" else _choices(option))
