@@ -1,4 +1,4 @@
-"""What ``fairjudge align`` works on: labelled summaries, split by document."""
+"""What ``fairjudge calibrate align`` works on: labelled summaries, split by document."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PartName: TypeAlias = Literal["examples", "development", "test"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOptions:
-    """Options of ``fairjudge align``.
+    """Options of ``fairjudge calibrate align``.
 
     ``judging`` is the old judge; ``kinds`` are the candidates to try, ``rewordings`` how many sets
     of anchors a model writes, ``seed`` that of the split and of intervals. ``attributes`` of the

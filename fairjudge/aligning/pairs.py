@@ -1,4 +1,4 @@
-"""People's preferences for ``fairjudge align``: labels of pairs, and examples made of them."""
+"""People's preferences for ``calibrate align``: labels of pairs, and examples made of them."""
 
 from __future__ import annotations
 

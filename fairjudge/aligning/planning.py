@@ -1,4 +1,4 @@
-"""A dry run of ``fairjudge align``: its real requests, with simulated replies."""
+"""A dry run of ``fairjudge calibrate align``: its real requests, with simulated replies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def plan_align(
     model: Model,
     seconds_per_call: float,
 ) -> Plan:
-    """Return what ``fairjudge align`` would ask the model, less what the cache holds."""
+    """Return what ``fairjudge calibrate align`` would ask the model, less what the cache holds."""
     old, base = options.judging, base_criterion(options.judging)
     with tempfile.TemporaryDirectory() as folder:
         async with planned(model) as (models, planner):

@@ -1,4 +1,4 @@
-"""What ``fairjudge align`` has opened so far: ``align.json``, one entry an opening of a test."""
+"""The tests that ``calibrate align`` has opened so far: ``align.json``, one entry an opening."""
 
 from __future__ import annotations
 

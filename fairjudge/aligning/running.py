@@ -59,7 +59,7 @@ Counters = Callable[[str], Progress]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOutcome:
-    """Result of ``fairjudge align``: its JSON, cost and files."""
+    """Result of ``fairjudge calibrate align``: its JSON, cost and files."""
 
     report: Mapping[str, Any]
     spent: Spent | None

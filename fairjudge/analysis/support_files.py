@@ -91,7 +91,7 @@ class LeaningRecord(Record):
 
 
 class UnitsRecord(Record):
-    """The content units of a summary, as ``fairjudge split`` writes them."""
+    """The content units of a summary, as ``fairjudge fairness split`` writes them."""
 
     eid: Id
     system: Id

@@ -186,7 +186,7 @@ class Calibration:
         return JudgeResult(applied)
 
     def save(self, path: str | Path) -> None:
-        """Write the calibrators to a JSON file, for `read_calibrators` and ``fairjudge apply``."""
+        """Write the calibrators to JSON, for `read_calibrators` and ``calibrate apply``."""
         from fairjudge.analysis.calibrating import fitted_calibrators, write_calibrators
 
         fitted, refused = fitted_calibrators(self.analysis)
@@ -282,7 +282,14 @@ Margin: TypeAlias = Annotated[
 
 @checks_arguments
 def calibrate(
-    judgements: object,
+    judgements: Annotated[
+        object,
+        Opt(
+            "Judgements, .jsonl or .json, of one protocol or of several; also run folders and "
+            "what 'judge --json' wrote, which say what was spent.",
+            argument=True,
+        ),
+    ],
     labels: Annotated[object, Opt("Human labels: .jsonl, .json or .csv.", reads=read_labels)],
     *,
     annotators: Annotators = "*",

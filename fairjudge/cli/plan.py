@@ -1,4 +1,4 @@
-"""``fairjudge plan``: what build or judge would cost, before the first call."""
+"""``fairjudge batch plan``: what build or judge would cost, before the first call."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def plan(
     *,
     references: Annotated[Path | None, Opt("References, to plan 'fairjudge judge'.")] = None,
     summaries: Annotated[list[Path] | None, Opt("Summaries to be judged. Repeatable.")] = None,
-    output: Annotated[Path | None, Opt("Accepted and ignored.", short="-o")] = None,
+    output: Annotated[
+        Path | None, Opt("Accepted as by the planned command, and not written.", short="-o")
+    ] = None,
     judging: JudgeOptions | None,
     building: BuildOptions,
-    jury: Annotated[str, Opt("As in judge; does not change the plan.")] = "mean",
+    jury: opt.Jury = "mean",
     models: Sequence[Model],
-    seconds_per_call: Annotated[
-        float, Opt("Assumed duration of a request, in seconds.", ge=0.0)
-    ] = 2.0,
+    seconds_per_call: opt.SecondsPerCall = 2.0,
     limit: opt.Limit = None,
     run: opt.Run = None,
     max_unscored: opt.MaxUnscored = 0.05,
@@ -49,7 +49,8 @@ def plan(
         Path | None,
         Opt(
             "Also write the requests as a batch file of the backend's provider (OpenAI, vLLM, "
-            "Anthropic, Gemini)."
+            "Anthropic, Gemini).",
+            panel="Output",
         ),
     ] = None,
 ) -> None:
@@ -58,7 +59,7 @@ def plan(
     Takes the arguments of 'build' (clusters) or of 'judge' (--references and --summaries), and
     goes through the same steps with simulated replies. Tokens are estimated.
 
-        fairjudge plan --references refs.jsonl --summaries s.jsonl --aspect coverage \
+        fairjudge batch plan --references refs.jsonl --summaries s.jsonl --aspect coverage \
             --protocol likert --backend openai:gpt-4o-mini
     """
     # The same arguments as the command that is planned; these change no call.
@@ -98,7 +99,7 @@ def plan(
 
 
 def show_plan(plans: Sequence[Plan], model: Model, json_file: str | None) -> None:
-    """Show what a run would ask, and which limit of `model` it would pass."""
+    """Show the plan of a run, and which limit of `model` it would exceed."""
     report = plan_report(plans, max_cost=model.max_cost, max_calls=model.max_calls)
     display.report(report, json_file, [plan_table(report)])
 
@@ -111,7 +112,7 @@ _SUMMED = (
 def plan_report(
     plans: Sequence[Plan], *, max_cost: float | None, max_calls: int | None
 ) -> dict[str, Any]:
-    """Return `plans` as JSON, with their sums and which limit they would pass."""
+    """Return `plans` as JSON, with their sums and the limits that they would exceed."""
     rows = [
         {
             "model": one.model,
@@ -181,25 +182,25 @@ def plan_table(report: Mapping[str, Any]) -> TextTable:
     )  # fmt: skip
 
 
+@opt.with_options(model=opt.options_of(Model, only=("cache", "store")))
 def load_batch(
     results: Annotated[
         list[Path], Opt("Results of a batch, also several files (JSONL).", argument=True)
     ],
     *,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
+    model: Model,
     json_file: opt.Json = None,
 ) -> None:
     """Put a batch's replies into the cache, so that the planned command finds them there.
 
-    Write the batch by 'fairjudge plan ... --batch calls.jsonl', have it run, load its results, and
-    run the same 'judge' command with the same --cache: it asks only for what is missing, as rows
-    that failed or expired ('plan --batch' then writes these alone).
+    Write the batch by 'batch plan ... --batch calls.jsonl', have it run, load its results, and
+    run the same 'judge' command with the same --cache: it sends only the requests that failed
+    or expired ('batch plan --batch' then writes these alone).
     """
     from fairjudge.engine.models import open_cache, print_warning
     from fairjudge.run.batches import import_batch
 
-    any_cache = open_cache(cache, store=opt.store_address(store), warn=print_warning)
+    any_cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
     try:
         batch_import = import_batch(results, cache=any_cache)
     finally:

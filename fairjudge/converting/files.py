@@ -147,7 +147,7 @@ def _is_plain(source: Source, by_rows: Layout | None) -> bool:
 
 
 def _of_tool(source: Source) -> Layout | None:
-    """Return the layout of labels in a file that 'import' knows."""
+    """Return the layout of labels in a file that 'data import' knows."""
     tool = recognise_format(source)
     if tool is None:
         return None
@@ -156,7 +156,7 @@ def _of_tool(source: Source) -> Layout | None:
         imported = import_file(source.path, tool=tool, skip_bad=source.skip_bad)
         yield from imported.labels
         yield from imported.skipped
-        why = "a judgement: 'fairjudge import' reads it"
+        why = "a judgement: 'fairjudge data import' reads it"
         yield from (Skipped(line=line, why=why) for line in imported.lines)
 
     return Layout(name=tool, gives=frozenset({"labels"}), entries=entries)
@@ -190,7 +190,7 @@ def _not_known(source: Source) -> InputError:
     names = ", ".join(map(repr, source.first)) or "there are none"
     if source.first.keys() & {"response", "raw"}:
         return InputError(
-            f"holds a judge's recorded replies ({names}): fairjudge import reads them, by "
+            f"holds a judge's recorded replies ({names}): fairjudge data import reads them, by "
             "--protocol",
             path=source.path,
         )

@@ -1,7 +1,7 @@
 """Label Studio tasks: one per item, with judgements as predictions.
 
 Source: the JSON task format of labelstud.io/guide/task_format. What people then annotate comes
-back by ``fairjudge import``, as ``data`` says what was judged and each control is named after its
+back by ``data import``, as ``data`` says what was judged and each control is named after its
 aspect.
 """
 

@@ -1,4 +1,4 @@
-"""How an option is declared: once, beside the field or the parameter that holds it.
+"""Declarations of options, at the field or the parameter that holds the value.
 
 A field of a dataclass of options, or a parameter of a call (`fairjudge.api`), is an option where
 its type is ``Annotated[..., Opt(...)]``: help, bounds, and what it is called on a command line.
@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -27,41 +28,48 @@ from typing import (
     get_type_hints,
 )
 
+Panel: TypeAlias = Literal[
+    "Input", "Options", "Building", "Judging", "Writing", "Model", "Limits", "Storage", "Output"
+]
+"""The sections of ``--help``, in their order."""
 REQUIRED = inspect.Parameter.empty
 """The default of an option that has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opt:
-    """What the ``Annotated`` type of a field or a parameter says of it.
+    """The metadata of an option, in the ``Annotated`` type of its field or parameter.
 
     Parameters
     ----------
     help : str
         A sentence or two, as ``--help`` shows them.
     flag : str, optional
-        What it is called on a command line; by default its name with dashes, and without the
-        ``n_`` of counts.
+        Its name on a command line; by default its name with dashes, without the ``n_`` of counts.
     former : tuple of str
-        Flags that it had, which still do.
+        Earlier names, which are still accepted.
     ge, le : float, optional
-        The least and the largest value that it may have; pydantic checks them, where it reads this
-        as a group of metadata.
+        The smallest and the largest valid value; pydantic checks them, as it reads this object as
+        a group of metadata.
     short : str, optional
-        One letter that it is called by too, such as ``"-o"``.
+        A name of one letter, such as ``"-o"``.
     metavar : str, optional
-        What stands for its value in ``--help``.
+        The placeholder of its value in ``--help``.
     envvar : str, optional
-        The variable of the environment that gives it where a command line does not.
+        The environment variable with its default.
     argument : bool
-        Whether it is given by its place on a command line, without a flag.
+        Whether it is a positional argument on a command line.
     parse : callable, optional
-        What makes the value of the text on a command line, of each text where it is `repeatable`;
-        raises ValueError, which says what was expected.
+        Converts the text on a command line to the value, each text where it is `repeatable`;
+        raises ValueError for another format.
     repeatable : bool
-        Whether an option with `parse` is given once for each value; sequences without it are.
+        Whether an option with `parse` takes several values, one each time that it is used;
+        sequences without `parse` always do.
     reads : callable, optional
-        What reads the value from a file on a command line: takes the path and ``skip_bad``.
+        Reads the value from the file of a command line; takes its path and ``skip_bad``.
+    panel : str, optional
+        Its section in ``--help``; by default the `PANEL` of its dataclass, else "Output" for
+        ``-o``, "Input" for files and arguments, and "Options" for the rest.
     """
 
     help: str = ""
@@ -76,6 +84,7 @@ class Opt:
     parse: Callable[[str], Any] | None = None
     repeatable: bool = False
     reads: Callable[..., Any] | None = None
+    panel: Panel | None = None
 
     @property
     def __is_annotated_types_grouped_metadata__(self) -> Literal[True]:
@@ -94,11 +103,12 @@ Seed: TypeAlias = Annotated[int, Opt("Seed of all resampling.", ge=0)]
 Resamples: TypeAlias = Annotated[int, Opt("Bootstrap resamples.", ge=100)]
 Level: TypeAlias = Annotated[float, Opt("Confidence of intervals.", ge=0.5, le=0.999)]
 MaxUnscored: TypeAlias = Annotated[
-    float, Opt("Exit with 3 if a larger share than this is unscored.", ge=0.0, le=1.0)
+    float,
+    Opt("Exit with 3 if a larger share than this is unscored.", ge=0.0, le=1.0, panel="Limits"),
 ]
 Annotators: TypeAlias = Annotated[
     str | Sequence[str],
-    Opt("Only use labels by annotators with such names, e.g. 'expert*'."),
+    Opt("Only use labels by annotators with such names, e.g. 'expert*'.", panel="Input"),
 ]
 
 
@@ -141,34 +151,50 @@ LabelScale: TypeAlias = Annotated[
         "A label off it is an error.",
         metavar="LOW-HIGH",
         parse=label_scale,
+        panel="Input",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """A field or a parameter that is an option: its name, type, default and declaration."""
+    """An option: name, type, default and metadata of a field or a parameter."""
 
     name: str
     hint: Any
     default: Any
     opt: Opt
     variadic: bool = False
+    owner: Any = None
+    """The dataclass that declares it."""
+
+    @property
+    def panel(self) -> Panel:
+        """Its section in ``--help``."""
+        owners: Panel | None = getattr(self.owner, "PANEL", None)
+        if panel := self.opt.panel or owners:
+            return panel
+        if self.opt.short == "-o":
+            return "Output"
+        if self.opt.argument or self.opt.reads is not None:
+            return "Input"
+        parts = {*self.kinds, *(part for kind in self.kinds for part in get_args(kind))}
+        return "Input" if parts & {Path, object} else "Options"
 
     @property
     def flag(self) -> str:
-        """What it is called on a command line."""
+        """Its name on a command line."""
         return self.opt.flag or f"--{self.name.removeprefix('n_').replace('_', '-')}"
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """The types that its value may have, None left out."""
+        """The types of its value, without None."""
         parts = get_args(self.hint) if get_origin(self.hint) in {Union, UnionType} else (self.hint,)
         return tuple(part for part in parts if part is not NoneType)
 
     @property
     def each(self) -> Any:
-        """The type of each of its values, where it takes any number of them; else None."""
+        """The type of one of its values where it takes several, else None."""
         if self.variadic:
             return self.hint
         if self.opt.parse is not None or self.opt.reads is not None:
@@ -178,7 +204,7 @@ class Declared:
 
 
 def declared(kind: Any) -> tuple[Declared, ...]:
-    """Return the fields of a dataclass, or the parameters of a call, that are options, in order."""
+    """Return the options among the fields of a dataclass, or the parameters of a call, in order."""
     if inspect.isclass(kind):
         return tuple(
             Declared(
@@ -186,6 +212,7 @@ def declared(kind: Any) -> tuple[Declared, ...]:
                 hint=hint,
                 default=REQUIRED if field.default is MISSING else field.default,
                 opt=opt,
+                owner=kind,
             )
             for field in fields(cast("Any", kind))
             for hint, opt in _declaration(kind, field.name)
@@ -198,7 +225,7 @@ def declared(kind: Any) -> tuple[Declared, ...]:
 
 
 def declared_parameter(call: Any, parameter: inspect.Parameter) -> Declared | None:
-    """Return a parameter of `call` as an option, where it is one."""
+    """Return a parameter of `call` as an option, None where it is not declared as one."""
     for hint, opt in _declaration(call, parameter.name):
         return Declared(
             name=parameter.name,
@@ -211,7 +238,7 @@ def declared_parameter(call: Any, parameter: inspect.Parameter) -> Declared | No
 
 
 def _declaration(kind: Any, name: str) -> Iterator[tuple[Any, Opt]]:
-    """Yield the type and the declaration of a field or a parameter, where it has one."""
+    """Yield the type and the metadata of a field or a parameter that is an option."""
     try:
         hint = hint_of(kind, name)
     except (KeyError, NameError):
@@ -226,7 +253,7 @@ def _declaration(kind: Any, name: str) -> Iterator[tuple[Any, Opt]]:
 
 
 def hint_of(kind: Any, name: str) -> Any:
-    """Return the type of a field or a parameter; of others, it may be that names are not imported.
+    """Return the type of one field or parameter; types of others may need names not imported here.
 
     Raises
     ------

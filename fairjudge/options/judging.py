@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import (
@@ -27,7 +27,15 @@ if TYPE_CHECKING:
 class JudgeOptions:
     """Options of ``fairjudge judge``; see its help."""
 
-    aspect: str
+    PANEL: ClassVar = "Judging"
+    aspect: Annotated[
+        str,
+        Opt(
+            "What is judged: 'coverage', 'faithfulness' or 'balance', also by the local backend; "
+            "by an LLM also 'relevance', 'coherence', 'fluency', 'consistency' or 'quality', or "
+            "the name of your own criterion."
+        ),
+    ]
     protocol: Annotated[
         Literal["likert", "binary", "pairwise", "checklist", "ranking"] | None,
         Opt(
@@ -113,7 +121,7 @@ class JudgeOptions:
 
     @property
     def sampling_temperature(self) -> float:
-        """The temperature that is asked for."""
+        """The sampling temperature: as given, else 1 with several samples and 0 without."""
         return float(self.samples > 1) if self.temperature is None else self.temperature
 
     def settled(self) -> JudgeOptions:
@@ -121,7 +129,7 @@ class JudgeOptions:
         return replace(self, temperature=self.sampling_temperature)
 
     def plan(self) -> JudgingPlan:
-        """Return the row of the table of protocols that these options mean."""
+        """Return the row of the table of protocols that these options select."""
         from fairjudge.judges.tasks import resolve_plan
         from fairjudge.protocols import PROTOCOLS
 

@@ -22,8 +22,8 @@ _MAX_VALUES = 8
 """An attribute with more values than this groups nothing by itself."""
 _COLUMN = 44
 _MODELS = """\
-# A model, by a name of your own; 'fairjudge backends' lists the providers. "local" needs no table:
-# it is bundled, asks nobody, and is a weak judge.
+# A model, by a name of your own; 'fairjudge backends list' shows the providers. "local" needs no
+# table: it is bundled, needs no key, and is a weak judge.
 # [models.main]
 # backend = "openai:gpt-4o-mini"
 # concurrency = 8
