@@ -194,8 +194,8 @@ def _what(prepared: Prepared) -> str:
     job, task = prepared.job, prepared.task
     n_items = sum(wanted > 0 for wanted in job.wanted)
     several = [wanted for wanted in job.wanted if wanted > 1]
-    said = f"{task.title} {pluralize(n_items, 'item')}, {pluralize(job.n_wanted, 'label')}"
-    said += f" of {task.aspect}"
+    said = f"{task.title} Labels of {task.aspect}: "
+    said += f"{pluralize(n_items, 'item')}, {pluralize(job.n_wanted, 'label')}"
     if several:
         said += f"; {pluralize(len(several), 'item')} by {several[0]} people each"
     if job.controls:
