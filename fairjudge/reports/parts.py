@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -44,11 +44,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Parts that a reader unfolds."""
+    """Parts that a reader unfolds; paper has them where they are unfolded, or ``printed``."""
 
     summary: str
     parts: tuple[Part, ...]
     open: bool = False
+    printed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,35 @@ Part: TypeAlias = Heading | Paragraph | Plot | TextTable | Group | Fold | Place 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A part of a page with its heading; ``id`` is what the contents link to."""
+    """A part of a page with its heading; ``id`` is what the contents link to.
+
+    ``printed`` says whether paper has it where a reader does not ask for everything.
+    """
 
     id: str
     title: str
     parts: tuple[Part, ...]
+    printed: bool = True
+
+
+def folded(parts: Iterable[Part], *, level: int, open_first: bool = False) -> list[Part]:
+    """Return `parts` with what stands under each heading of `level` folded under its text."""
+    out: list[Part] = []
+    under: list[Part] | None = None
+    heads: list[tuple[str, list[Part]]] = []
+    for part in parts:
+        if isinstance(part, Heading) and part.level == level:
+            under = []
+            heads.append((part.text, under))
+        elif under is None:
+            out.append(part)
+        else:
+            under.append(part)
+    return [
+        *out,
+        *(Fold(text, tuple(some), open_first and place == 0)
+          for place, (text, some) in enumerate(heads)),
+    ]  # fmt: skip
 
 
 def notes(texts: Sequence[str]) -> list[Paragraph]:

@@ -245,19 +245,65 @@ def test_nothing_overflows_a_phone(report):
     assert box["x"] + box["width"] <= PHONE["width"]
 
 
-def test_print_leaves_out_controls_and_unfolds_the_rest(report):
-    page = report()
+PAPER = {"format": "A4", "margin": dict.fromkeys(("top", "bottom", "left", "right"), "15mm")}
+PAPER_WIDTH = 680
+"""A4 less its margins, in pixels."""
+
+
+def n_pages(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+def too_wide(page) -> list[str]:
+    """What paper would cut off at its right edge."""
+    return page.evaluate(
+        """[...document.querySelectorAll("main *")]
+            .filter(one => !one.closest("svg") && one.getBoundingClientRect().right
+                > document.documentElement.clientWidth + 1)
+            .map(one => one.tagName + " " + one.textContent.slice(0, 60))"""
+    )
+
+
+def test_paper_has_the_findings_and_names_what_it_leaves_out(report):
+    page = report(viewport={"width": PAPER_WIDTH, "height": 1000})
     page.emulate_media(media="print")
-    assert not page.locator("nav").is_visible()
-    assert not page.get_by_role("search", name="Judgements").is_visible()
-    folded = page.locator("details:not([open])")
-    n_folded = folded.count()
-    assert n_folded > 0
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert folded.count() == 0
+    assert not page.locator("nav").is_visible()
+    headings = page.locator("main > section > h2")
+    shown = [one.inner_text() for one in headings.all() if one.is_visible()]
+    assert shown == ["In short", "Systems", "Trust in the judge"]
+    left_out = [one.text_content() for one in headings.all() if not one.is_visible()]
+    assert len(left_out) > 5
+    said = page.locator(".paper").inner_text()
+    assert said.startswith(f"Not printed: {'; '.join(left_out)}.")
+    # every sentence that comes first is there, those that the screen folds too
+    assert all(one.is_visible() for one in page.locator("main > section:first-child p").all())
+    folded = page.locator("#trust ~ details:not([open]) > summary").all()
+    marks = [one.evaluate("one => getComputedStyle(one, '::after').content") for one in folded]
+    assert marks
+    assert all("not printed" in mark for mark in marks)
+    assert too_wide(page) == []
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert folded.count() == n_folded
-    assert page.pdf().startswith(b"%PDF")
+    assert page.locator("details.printed").get_attribute("open") is None
+    assert 2 <= n_pages(page.pdf(**PAPER)) <= 5
+
+
+def test_everything_is_printed_where_that_is_wanted(report):
+    page = report(viewport={"width": PAPER_WIDTH, "height": 1000})
+    # a browser without a person has no dialog to wait for
+    page.evaluate("window.print = () => dispatchEvent(new Event('beforeprint'))")
+    page.get_by_role("button", name="Print everything").click()
+    assert page.locator("details:not([open])").count() == 0
+    page.emulate_media(media="print")
+    assert all(one.is_visible() for one in page.locator("main > section > h2").all())
+    assert not page.locator(".paper").is_visible()
+    assert f"Page 1 of {-(-N_JUDGEMENTS // PAGE)}" in page.locator("#explorer").inner_text()
+    assert too_wide(page) == []
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate("document.documentElement.dataset.print") is None
+    page.emulate_media(media="screen")
+    page.evaluate("document.documentElement.dataset.print = 'all'")
+    assert n_pages(page.pdf(**PAPER)) > 10
 
 
 def test_without_script_the_finished_parts_still_stand(open_page, report_file):
