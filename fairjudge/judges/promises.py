@@ -45,7 +45,7 @@ def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise
 
 
 def read_cascade(path: Path) -> Thresholds | Promise:
-    """Read what ``fairjudge cascade`` wrote: two thresholds, or with --guarantee a promise.
+    """Read what ``calibrate cascade`` wrote: two thresholds, or with --guarantee a promise.
 
     `InputError` if the file is neither.
     """
@@ -62,7 +62,7 @@ def read_cascade(path: Path) -> Thresholds | Promise:
         OverflowError,
         RecursionError,
     ) as error:
-        problem = f"expected JSON as 'fairjudge cascade' writes it: {error!r}"
+        problem = f"expected JSON as 'fairjudge calibrate cascade' writes it: {error!r}"
         raise InputError(problem, path=path) from None
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from fairjudge.reports.drawing import WIDTH, Drawing
 from fairjudge.reports.tables import TextTable
 
 
@@ -28,10 +29,15 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A drawing by `fairjudge.reports.plots`; nothing where it is empty."""
+    """A figure, with what is said under it; nothing where it is empty."""
 
-    svg: str
+    figure: Drawing
     caption: str = ""
+
+    @property
+    def broad(self) -> bool:
+        """Whether it has more columns than a phone is wide, so that its box scrolls."""
+        return self.figure.layout.width > WIDTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +99,28 @@ class Section:
 
 def folded(parts: Iterable[Part], *, level: int, open_first: bool = False) -> list[Part]:
     """Return `parts` with what stands under each heading of `level` folded under its text."""
-    out: list[Part] = []
-    under: list[Part] | None = None
-    heads: list[tuple[str, list[Part]]] = []
+    before: list[Part] = []
+    under = before
+    folds: list[tuple[str, list[Part]]] = []
     for part in parts:
         if isinstance(part, Heading) and part.level == level:
             under = []
-            heads.append((part.text, under))
-        elif under is None:
-            out.append(part)
+            folds.append((part.text, under))
         else:
             under.append(part)
-    return [
-        *out,
-        *(Fold(text, tuple(some), open_first and place == 0)
-          for place, (text, some) in enumerate(heads)),
-    ]  # fmt: skip
+    made = [Fold(text, tuple(some)) for text, some in folds]
+    if open_first and made:
+        made[0] = replace(made[0], open=True)
+    return [*before, *made]
+
+
+def figures_in(parts: Iterable[Part]) -> Iterator[Drawing]:
+    """Yield the figures of parts, and of the parts within these, but empty ones."""
+    for part in parts:
+        if isinstance(part, Plot):
+            yield from () if part.figure.empty else (part.figure,)
+        elif isinstance(part, Group | Fold):
+            yield from figures_in(part.parts)
 
 
 def notes(texts: Sequence[str]) -> list[Paragraph]:
