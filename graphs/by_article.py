@@ -29,7 +29,7 @@ from fairjudge.references.overlap import (
     with_places,
     without_places,
 )
-from fairjudge.references.ports import ArticleBuilder, Asked, Missed, Question
+from fairjudge.references.ports import AnswerSet, ArticleBuilder, Missed, Question
 from fairjudge.references.steps import (
     LEAST_SOURCES,
     Validity,
@@ -232,7 +232,7 @@ def _send_questions(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[
 async def _group(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
     deps = runtime.context
     whole = [QuestionAnswers.model_validate(row) for row in state["questions"]]
-    to_group = [Asked(index=n, answers=whole[n].answer_groups[0]) for n in state["places"]]
+    to_group = [AnswerSet(index=n, answers=whole[n].answer_groups[0]) for n in state["places"]]
     texts = [question.question for question in whole]
     groupings = await deps.builder.grouper.group(to_group, texts, deps.articles)
     deps.progress("groups", len(to_group))

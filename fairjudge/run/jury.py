@@ -25,7 +25,7 @@ from fairjudge.run.material import Material, read_material
 from fairjudge.scores.aggregate import system_scores, with_pair_verdicts
 from fairjudge.scores.juries import JuryRule, jury
 from fairjudge.scores.ratings import rating_of
-from fairjudge.text.model_families import own_family
+from fairjudge.text.model_families import own_family_warning
 
 
 def judge_files(
@@ -66,8 +66,8 @@ async def judge_by(
     """
     systems = [summary.system for summary in material.written]
     for member in models:
-        if family := own_family(member.target, systems):
-            print_warning(f"{family}; 'calibrate --family' measures by how much")
+        if warning := own_family_warning(member.target, systems):
+            print_warning(f"{warning}; 'calibrate --family' measures by how much")
     if len(models) == 1:
         return await judge_material(
             material, model=models[0], run_folder=run_folder, progress=progress

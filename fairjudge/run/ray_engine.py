@@ -27,7 +27,7 @@ from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.engine.built import BuildBook
-from fairjudge.engine.interrupts import ending_at_once
+from fairjudge.engine.interrupts import stopping_on_interrupt
 from fairjudge.engine.models import Spent
 from fairjudge.engine.progress import BuildProgress
 from fairjudge.engine.ray_gate import Gate, GateTotals
@@ -202,7 +202,7 @@ def run_on_cluster(
     ray = _ray()
     try:
         # Ray prints of dead workers.
-        with ending_at_once(), redirect_stdout(sys.stderr), _connected(ray):
+        with stopping_on_interrupt(), redirect_stdout(sys.stderr), _connected(ray):
             yield from _run(ray, work, shards, in_actors=in_actors, spent=spent)
     except (ray.exceptions.RayError, ConnectionError) as error:
         why = " ".join(str(error).split())[-500:]
