@@ -18,6 +18,7 @@ EventKind: TypeAlias = Literal["assign", "label", "skip", "undo"]
 LEASE_SECONDS = 1800.0
 """After this long without a word from its holder, an item may go to somebody else."""
 CONTROL_EVERY = 10
+_ROUNDING = 1e-9
 """One item of every so many that an annotator gets is a control, while there are any."""
 MAX_SKIPS = 2
 """An item that so many people skipped is offered no more."""
@@ -48,13 +49,15 @@ class Job:
 
     ``blocks`` hold item numbers in the order in which they are offered; a block goes to one person
     at a time. ``wanted`` is how many people an item needs, 0 for one that was not drawn.
-    ``controls`` map items to known values: everybody gets them, beside the rest.
+    ``controls`` map items to known values: everybody gets them, beside the rest. With `qualify`
+    they come first, and only who answers that share of them as known gets more.
     """
 
     blocks: tuple[tuple[int, ...], ...]
     wanted: tuple[int, ...]
     controls: Mapping[int, Value] = field(default_factory=dict)
     seed: int = 0
+    qualify: float | None = None
 
     @property
     def n_wanted(self) -> int:
@@ -161,6 +164,10 @@ class Board:
     def choose(self, annotator: str, *, now: float) -> int | None:
         """Return an item for `annotator` to be assigned next, or None where nothing is left."""
         person = self._person(annotator)
+        if self.job.qualify is not None:
+            control = self._next_control(annotator, person)
+            if control is not None or not self.qualified(annotator):
+                return control
         group, place = divmod(len(person.history), CONTROL_EVERY)
         if place == self._drawn(annotator, "place", group) % CONTROL_EVERY:
             control = self._next_control(annotator, person)
@@ -168,6 +175,15 @@ class Board:
                 return control
         found = self._next_open(annotator, person, now)
         return self._next_control(annotator, person) if found is None else found
+
+    def qualified(self, annotator: str) -> bool:
+        """Whether `annotator` may get more than the controls; those skipped count as wrong."""
+        least, known = self.job.qualify, self.job.controls
+        if least is None:
+            return True
+        done = self.done(annotator)
+        right = sum(item in done and done[item].value == value for item, value in known.items())
+        return right >= least * len(known) - _ROUNDING
 
     def _next_control(self, annotator: str, person: _Person) -> int | None:
         got = set(person.history)

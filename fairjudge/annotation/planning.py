@@ -26,13 +26,15 @@ class JobOptions:
     """How the work is shared out.
 
     ``overlap`` is the share of items that ``raters`` people label, the rest is labelled once.
-    ``order`` keeps items of one text together, or mixes them all.
+    ``order`` keeps items of one text together, or mixes them all. `qualify` is the share of the
+    controls, asked first, below which an annotator gets nothing more.
     """
 
     overlap: float = 0.2
     raters: int = 2
     order: OfferOrder = "grouped"
     seed: int = 0
+    qualify: float | None = None
 
 
 def item_key(row: Item | Judgement | Label) -> tuple[ItemKey, bool]:
@@ -90,6 +92,8 @@ def plan_job(
     if options.raters < 2:
         raise ConfigurationError(f"--raters must be 2 or more, got {options.raters!r}")
     known = controls or {}
+    if options.qualify is not None and not known:
+        raise ConfigurationError("--qualify needs --controls: items whose answers are known")
     taken = [n for n in (range(len(items)) if drawn is None else drawn) if n not in known]
     if not taken:
         raise ConfigurationError("nothing to label: every item is a control")
@@ -104,6 +108,7 @@ def plan_job(
         wanted=tuple(wanted),
         controls=dict(known),
         seed=options.seed,
+        qualify=options.qualify,
     )
 
 

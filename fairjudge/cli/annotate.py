@@ -52,7 +52,7 @@ def annotate(
     ] = None,
     attribute: Annotated[
         str | None,
-        Opt("Of the articles, such as party; for values and leaning."),
+        Opt("Attribute of the articles, such as party; for values and leaning."),
     ] = None,
     scale: Annotated[
         Path | None,
@@ -67,6 +67,15 @@ def annotate(
         Opt(
             "Labels with known values. Everybody gets these items among the others; they "
             "show whether work is careful and are not written to the labels."
+        ),
+    ] = None,
+    qualify: Annotated[
+        float | None,
+        Opt(
+            "Ask the controls first, and give nothing more to who answers fewer than this share "
+            "of them as known.",
+            ge=0.0,
+            le=1.0,
         ),
     ] = None,
     order: Annotated[
@@ -144,7 +153,11 @@ def annotate(
         aspect=aspect,
         attribute=attribute,
         options=JobOptions(
-            overlap=0.0 if adjudicate else overlap, raters=raters, order=order, seed=seed
+            overlap=0.0 if adjudicate else overlap,
+            raters=raters,
+            order=order,
+            seed=seed,
+            qualify=qualify,
         ),
         active=ActiveOptions(budget=budget, random_share=random_share) if budget else None,
         skip_bad=skip_bad,
