@@ -1,7 +1,7 @@
-"""From references and summaries to the single items that people label.
+"""Build the items that people label from references and summaries.
 
-Items of summaries are made from the tasks that `fairjudge judge` makes, so that their units are
-the same and ``calibrate`` can join the two.
+Items of summaries are built from the tasks of `fairjudge judge`, so that labels and judgements have
+the same units and ``calibrate`` can join them.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from fairjudge.text.sentences import Span, sentence_texts, split_sentences
 from fairjudge.text.usable import worth_reading
 
 REFERENCE_SYSTEM = "reference"
-"""Stands for the system in labels of answers, which no summary is part of."""
+"""The name of the system in labels of answers, which belong to no summary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One thing to label.
+    """An item to label.
 
-    ``systems`` are one or two; they never reach a page. ``statement`` is the answer or sentence
-    asked about, empty where whole summaries are; ``place`` is where it stands in ``texts[0]``.
-    ``wordings`` are other ways in which articles give the same answer. ``sources`` are the aids
-    of the articles that gave the answer.
+    ``systems`` are one or two names, which are never shown to annotators. ``statement`` is the
+    answer or sentence to label, empty for whole summaries; ``place`` is its span in ``texts[0]``.
+    ``wordings`` are other wordings of the same answer, ``sources`` the aids of the articles that
+    gave it.
     """
 
     eid: str
@@ -61,7 +61,7 @@ class Item:
 
     @property
     def block(self) -> tuple[str, ...]:
-        """Return what one person should label in one go: items that share their texts."""
+        """Return the key of items that share their texts: one person labels them in succession."""
         return (self.eid, *self.systems)
 
 
@@ -82,34 +82,34 @@ def build_items(
             f"task {task.name!r} needs references with questions and answers: "
             "run 'fairjudge build' first"
         )
-    found = tuple(
+    items = tuple(
         _of_answers(task, clusters)
         if task.name == "answers"
         else _of_summaries(task, clusters, summaries)
     )
-    if not found:
+    if not items:
         needed = ": it needs two systems' summaries of one cluster"
         raise InputError(
             f"task {task.name!r} found nothing to label{needed * (task.name == 'preference')}"
         )
-    return found
+    return items
 
 
 def digest(task: LabelTask, items: Sequence[Item]) -> str:
-    """Return a hash of all that is asked, so that a store is never used for something else."""
-    seen = hashlib.sha256(f"{task.name} {task.aspect} {task.scale.label}".encode())
+    """Return a hash of the task and its items, by which a store rejects other tasks."""
+    digest_state = hashlib.sha256(f"{task.name} {task.aspect} {task.scale.label}".encode())
     for item in items:
         parts = (item.id, item.question, item.statement, *item.texts)
         texts = [article.content for article in item.articles]
-        seen.update(json.dumps([parts, texts]).encode())
-    return seen.hexdigest()
+        digest_state.update(json.dumps([parts, texts]).encode())
+    return digest_state.hexdigest()
 
 
 def _of_answers(task: LabelTask, clusters: Sequence[Cluster]) -> Iterator[Item]:
     for cluster in clusters:
         if not isinstance(cluster, Reference):
             continue
-        read = worth_reading(cluster.articles)
+        usable = worth_reading(cluster.articles)
         for q, question in enumerate(cluster.question_answers):
             for g, group in enumerate(question.answer_groups):
                 sources = {answer.aid for answer in group}
@@ -118,11 +118,11 @@ def _of_answers(task: LabelTask, clusters: Sequence[Cluster]) -> Iterator[Item]:
                     systems=(REFERENCE_SYSTEM,),
                     aspect=task.aspect,
                     unit=f"answer:{q}.{g}",
-                    # what an answer is checked against is shown, however short
+                    # Short articles are left out, but not those that gave the answer.
                     articles=tuple(
                         article
                         for article in cluster.articles
-                        if article in read or article.aid in sources
+                        if article in usable or article.aid in sources
                     ),
                 )
                 yield _about_answer(item, question, group)
@@ -145,7 +145,7 @@ _UNITS: Mapping[TaskName, tuple[ProtocolName, ReferenceUnit, TextUnit]] = {
     "preference": ("pairwise", "articles", "summary"),
     "rating": ("likert", "articles", "summary"),
 }
-"""The row of the judge's table of protocols whose units the labels have."""
+"""Protocol and units of the judge's tasks whose units the labels have."""
 
 
 def _of_summaries(

@@ -1,4 +1,4 @@
-"""How good the labels are so far: agreement, controls, and what was skipped."""
+"""Measure the quality of the labels so far: agreement, controls, and skips."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.intervals import wilson
 
 MAX_DIFFERING = 20
-"""Items that are listed for their annotators' differences."""
+"""Maximum number of listed items that annotators label differently."""
 _RESAMPLES = 500
-"""Few, since the page is drawn anew every few seconds."""
+"""Few, since the page is refreshed every few seconds."""
 _VERDICTS = {"a": 1.0, "tie": 0.0, "b": -1.0}
 
 
@@ -27,8 +27,9 @@ _VERDICTS = {"a": 1.0, "tie": 0.0, "b": -1.0}
 class AnnotatorReport:
     """One annotator's work.
 
-    ``share`` is that of all labels, in [0, 1], and ``agrees`` that of the others' labels of the
-    same items which are the same. ``controls`` is the share of controls answered as known.
+    ``share``, in [0, 1], is their part of all labels. ``agrees`` is the share of other annotators'
+    labels of the same items that equal theirs; ``controls`` the share of controls answered
+    correctly.
     """
 
     annotator: str
@@ -42,7 +43,7 @@ class AnnotatorReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differing:
-    """An item, by number, that annotators label differently, with what each said."""
+    """The number of an item that annotators label differently, and their values by name."""
 
     item: int
     values: Mapping[str, Value]
@@ -68,12 +69,15 @@ class Quality:
 
 
 def quality(board: Board, *, kind: ScaleKind, documents: Sequence[str]) -> Quality:
-    """Look at a board, given each item's document; takes milliseconds for thousands of labels."""
+    """Return the quality of a board's labels; `documents` is the document of each item.
+
+    Takes milliseconds for thousands of labels.
+    """
     by_item: dict[int, dict[str, Value]] = defaultdict(dict)
     for event in board.standing("label"):
         if event.item not in board.job.controls and event.value is not None:
             by_item[event.item][event.annotator] = event.value
-    shared = {item: said for item, said in by_item.items() if len(said) >= 2}
+    shared = {item: labels for item, labels in by_item.items() if len(labels) >= 2}
     n_labels = sum(map(len, by_item.values()))
     return Quality(
         n_labelled=board.n_labelled(),
@@ -90,32 +94,32 @@ def quality(board: Board, *, kind: ScaleKind, documents: Sequence[str]) -> Quali
 
 
 def _differing(shared: Mapping[int, Mapping[str, Value]]) -> tuple[Differing, ...]:
-    def width(said: Mapping[str, Value]) -> float:
-        numbers = list(map(_number, said.values()))
+    def width(labels: Mapping[str, Value]) -> float:
+        numbers = list(map(_number, labels.values()))
         return max(numbers) - min(numbers)
 
-    apart = [(width(said), item) for item, said in shared.items() if width(said) > 0]
-    apart.sort(key=lambda one: (-one[0], one[1]))
+    apart = [(width(labels), item) for item, labels in shared.items() if width(labels) > 0]
+    apart.sort(key=lambda width_and_item: (-width_and_item[0], width_and_item[1]))
     return tuple(Differing(item=item, values=shared[item]) for _, item in apart[:MAX_DIFFERING])
 
 
 def _annotator(
     board: Board, name: str, by_item: Mapping[int, Mapping[str, Value]], *, n_labels: int
 ) -> AnnotatorReport:
-    done = board.done(name).values()
-    seconds = [event.seconds for event in done if event.seconds is not None]
-    n_own = sum(name in said for said in by_item.values())
+    events = board.done(name).values()
+    seconds = [event.seconds for event in events if event.seconds is not None]
+    n_own = sum(name in labels for labels in by_item.values())
     same = [
-        value == said[name]
-        for said in by_item.values()
-        if name in said
-        for other, value in said.items()
+        value == labels[name]
+        for labels in by_item.values()
+        if name in labels
+        for other, value in labels.items()
         if other != name
     ]
     return AnnotatorReport(
         annotator=name,
-        n_labels=sum(event.kind == "label" for event in done),
-        n_skipped=sum(event.kind == "skip" for event in done),
+        n_labels=sum(event.kind == "label" for event in events),
+        n_skipped=sum(event.kind == "skip" for event in events),
         share=n_own / n_labels if n_labels else 0.0,
         agrees=fmean(same) if same else Undefined(why="no item shared with others"),
         controls=_controls(board, (name,)),
@@ -124,12 +128,12 @@ def _annotator(
 
 
 def _controls(board: Board, names: tuple[str, ...]) -> Estimate | Undefined:
-    known = board.job.controls
+    control_values = board.job.controls
     right = [
-        _number(event.value) == _number(known[event.item])
+        _number(event.value) == _number(control_values[event.item])
         for name in names
         for event in board.done(name).values()
-        if event.kind == "label" and event.item in known and event.value is not None
+        if event.kind == "label" and event.item in control_values and event.value is not None
     ]
     return wilson(sum(right), len(right)) if right else Undefined(why="no controls answered yet")
 
@@ -137,17 +141,17 @@ def _controls(board: Board, names: tuple[str, ...]) -> Estimate | Undefined:
 def _alpha(
     shared: Mapping[int, Mapping[str, Value]], kind: ScaleKind, documents: Sequence[str]
 ) -> Estimate | Undefined:
-    names = sorted({name for said in shared.values() for name in said})
+    names = sorted({name for labels in shared.values() for name in labels})
     column = {name: place for place, name in enumerate(names)}
     values = np.zeros((len(shared), len(names)))
     present = np.zeros(values.shape, dtype=bool)
-    for row, said in enumerate(shared.values()):
-        for name, value in said.items():
+    for row, labels in enumerate(shared.values()):
+        for name, value in labels.items():
             values[row, column[name]], present[row, column[name]] = _number(value), True
     level: AlphaLevel = "ordinal" if kind == "number" else "nominal"
-    found = krippendorff_alpha(values, present, level=level)
-    if isinstance(found, Undefined):
-        return found
+    alpha = krippendorff_alpha(values, present, level=level)
+    if isinstance(alpha, Undefined):
+        return alpha
     statistic = weighted_alpha(
         values, present, documents=[documents[item] for item in shared], level=level
     )
@@ -158,7 +162,7 @@ def _alpha(
         n_resamples=_RESAMPLES,
         n=len(shared),
     )
-    return Estimate(value=found, n=len(shared)) if isinstance(estimate, Undefined) else estimate
+    return Estimate(value=alpha, n=len(shared)) if isinstance(estimate, Undefined) else estimate
 
 
 def _number(value: Value) -> float:

@@ -1,7 +1,6 @@
-"""What annotators are asked: question, answers and guidelines of each task.
+"""The tasks of annotators: question, answers and guidelines of each.
 
-The first three tasks are those of DiverseSumm, appendix B.2 to B.4; the rules are its rules in
-words of our own.
+The first three tasks are those of DiverseSumm, appendix B.2 to B.4, with its rules reworded.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ TaskName: TypeAlias = Literal["answers", "coverage", "faithfulness", "preference
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelTask:
-    """One kind of label.
+    """A kind of label.
 
-    ``ask`` is the question above the buttons, ``rules`` what an annotator reads before, and
-    ``examples`` what must get the lowest answer, with the reason.
+    ``ask`` is the question above the buttons, ``rules`` are the guidelines, and ``examples`` are
+    cases that must get the lowest answer, each with the reason.
     """
 
     name: TaskName
@@ -36,11 +35,12 @@ class LabelTask:
 def label_task(
     name: TaskName, *, aspect: str | None = None, scale: Scale | None = None
 ) -> LabelTask:
-    """Return a task, with the user's own aspect and answers where given.
+    """Return the task `name`, with the user's `aspect` and `scale` if given.
 
-    A scale of one's own brings its own words: its ``instruction`` is asked, and what its answers
-    mean takes the place of the rules. Raises ConfigurationError where a preference has a scale of
-    another kind than "pair", or another task one of that kind.
+    With a user's scale its ``instruction`` replaces the question, and examples are left out; of
+    the rules of a rating or preference only the first stays, since the scale's anchors say what its
+    answers mean. Raises ConfigurationError if a preference has a scale of another kind than "pair",
+    or another task has one of that kind.
     """
     if name == "preference":
         base = _preference(aspect or "faithfulness")
@@ -51,8 +51,8 @@ def label_task(
     if scale is None:
         return base
     if (scale.kind == "pair") != (name == "preference"):
-        wanted = 'kind "pair"' if name == "preference" else 'kind "number" or "choice"'
-        raise ConfigurationError(f"task {name!r} needs a scale of {wanted}, not {scale.kind!r}")
+        allowed = 'kind "pair"' if name == "preference" else 'kind "number" or "choice"'
+        raise ConfigurationError(f"task {name!r} needs a scale of {allowed}, not {scale.kind!r}")
     return replace(
         base,
         ask=scale.instruction or base.ask,
@@ -63,7 +63,7 @@ def label_task(
 
 
 def without_controls(task: LabelTask) -> LabelTask:
-    """Return `task` without the rule that tells of items whose answer is known."""
+    """Return `task` without the rule that announces controls."""
     return replace(task, rules=tuple(rule for rule in task.rules if rule != _CHECKED))
 
 
@@ -75,7 +75,7 @@ _WORDING = "The wording need not be the same: what counts is that the informatio
 
 
 def _yes_no(name: str, *, yes: tuple[str, str], no: tuple[str, str]) -> Scale:
-    """Return a scale of two answers, each with what it means."""
+    """Return a scale of two answers, each given as (answer, meaning)."""
     levels = (
         Level(answer=no[0], value=0.0, anchor=no[1], aliases=("no",)),
         Level(answer=yes[0], value=1.0, anchor=yes[1], aliases=("yes",)),

@@ -70,7 +70,7 @@ class Source:
 
     @contextmanager
     def at(self, line: int) -> Iterator[None]:
-        """Add file and `line` to errors within the block; with ``skip_bad`` list them in ``bad``."""
+        """Add file and line to errors in the block; with ``skip_bad`` list them in ``bad``."""
         try:
             yield
         except InputError as error:

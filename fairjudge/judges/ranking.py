@@ -12,7 +12,7 @@ from fairjudge.judges.criteria import EVIDENCE_FIELDS
 from fairjudge.judges.llm import DEFAULT_OUTPUT_TOKENS, EMPTY_SUMMARY, WritingModel, repair_messages
 from fairjudge.judges.ports import Reply
 from fairjudge.parsing import read_objects, whole_number
-from fairjudge.parsing.outcomes import saying_cut_off
+from fairjudge.parsing.outcomes import with_cut_off
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.prompting import Fenced, Template, json_object, load_template, render
 from fairjudge.records.signature import signature
@@ -73,7 +73,7 @@ class RankingJudge(WritingModel):
         """See `fairjudge.judges.ports.WritingJudge`."""
         places = read_ranking(reply.text, len(task.systems))
         if isinstance(places, Unscored):
-            return saying_cut_off(places) if reply.cut_off else places
+            return with_cut_off(places) if reply.cut_off else places
         systems = _as_shown(task, task.systems)
         ranking = tuple(systems[place] for place in places)
         return self._judgement(task, ranking=ranking, raw=reply.text)

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from fairjudge.domain import Unscored
 from fairjudge.parsing import read_list, without_bullet
-from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, with_cut_off
 from fairjudge.ports import Backend, CompletionRequest, ModelRef
 from fairjudge.prompting import Fenced, json_object, load_template, render
 from fairjudge.text.scripts import UNSPACED
@@ -61,7 +61,7 @@ async def split_units(
     if isinstance(reply, Unscored):
         why = f"{reply.reason}: {reply.detail}"
     elif is_cut_off(reply):
-        why = saying_cut_off(Unscored(reason="unparseable", detail="not all units")).detail
+        why = with_cut_off(Unscored(reason="unparseable", detail="not all units")).detail
     elif not (units := read_units(reply.text)):
         why = "no unit in the reply"
     elif _share_kept(text, units) < _LEAST_SHARE:
