@@ -34,6 +34,7 @@ from fairjudge.calibration.baselines import (
 from fairjudge.calibration.calibrators import Calibrator, CrossFitted, cross_fit
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.comparison import AgreementDifference, compare_judges
+from fairjudge.calibration.confusion import Confusion, confusion
 from fairjudge.calibration.disagreements import (
     CauseCount,
     Disagreement,
@@ -113,7 +114,7 @@ class GroupReport:
     ``family`` of systems, ``length``, ``outlet``, an attribute) to its groups, whose errors are
     those of cross-fitted calibrated scores where there are such. ``rates`` is None but for
     yes-or-no judges; ``disagreements`` has the widest gap first, ``causes`` what they have in
-    common.
+    common. ``confusion`` counts the judge's values by people's.
     """
 
     joined: Joined
@@ -131,6 +132,7 @@ class GroupReport:
     rates: RatesReport | None
     disagreements: tuple[Disagreement, ...]
     causes: tuple[CauseCount, ...]
+    confusion: Confusion | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,6 +283,7 @@ def _report(
         rates=group_rates(joined, level=level),
         disagreements=widest,
         causes=count_causes(causes, [one.key for one in widest]),
+        confusion=confusion(joined),
     )
 
 

@@ -95,7 +95,7 @@ def audits_json(audits: Sequence[PositionAudit | VerbosityAudit]) -> Json:
 
 
 def _lifted(shown: Json, field: str) -> Json:
-    """Put what stands under `field` in its place."""
+    """Replace the entry by the content of its `field`."""
     return {
         key: value
         for name, found in shown.items()
@@ -134,6 +134,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "rates": report.rates and _lifted(to_json(report.rates), "errors"),
         "disagreements": to_json(report.disagreements),
         "disagreement_causes": to_json(report.causes),
+        "confusion": to_json(report.confusion),
     }
 
 

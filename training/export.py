@@ -119,14 +119,16 @@ def begun_from(target: Path, identity: str) -> dict[str, Any] | None:
     """Return how the weights of this identity were trained, where `target` still has them."""
     if not (target / RECORD).is_file():
         return None
-    found = json.loads((target / RECORD).read_text(encoding="utf-8"))
-    if not identity.endswith(found["sha256"][:12]):
+    record = json.loads((target / RECORD).read_text(encoding="utf-8"))
+    if not identity.endswith(record["sha256"][:12]):
         return None
-    return {name: found[name] for name in ("sha256", "run", "curve", "begun_from") if name in found}
+    return {
+        name: record[name] for name in ("sha256", "run", "curve", "begun_from") if name in record
+    }
 
 
 def recalibrate(target: Path, *, source: Path) -> dict[str, Any]:
-    """Fit P(supported) anew for the weights that ship, and leave all else as it is."""
+    """Refit P(supported) for the shipped weights; change nothing else."""
     small = load_file(target / WEIGHTS)
     fit = supported_fit(models_of(shipped_weights(target)), source=source)
     small["calibration.supported"] = torch.tensor(fit)
@@ -155,10 +157,10 @@ def _rounded(fits: dict[str, NDArray[np.float64]]) -> dict[str, list[float]]:
 
 def kept_out(*, source: Path) -> dict[str, list[str]]:
     """Return the documents of the coverage data that were only measured on, by data set."""
-    found: dict[str, set[str]] = {}
+    groups: dict[str, set[str]] = {}
     for example in data.coverage("test", folder=source):
-        found.setdefault(example.source, set()).add(example.group)
-    return {name: sorted(documents) for name, documents in found.items()}
+        groups.setdefault(example.source, set()).add(example.group)
+    return {name: sorted(documents) for name, documents in groups.items()}
 
 
 def calibration(
@@ -168,7 +170,7 @@ def calibration(
 
     A head is calibrated on `limit` examples at the most, coverage on all there are.
     """
-    told = [
+    examples = [
         *spread(list(data.support("calibrate", folder=source)), limit),
         *spread(list(planted("calibrate", folder=source)), limit // 2),
     ]
@@ -180,7 +182,7 @@ def calibration(
     answered = np.array([row.label for row in asked])
     answers = answered_logits(models, asked)
     return {
-        "support": fit_support(models.pair_logits(pairs_of(told)), labels_of(told)),
+        "support": fit_support(models.pair_logits(pairs_of(examples)), labels_of(examples)),
         "supported": supported_fit(models, source=source, limit=limit),
         "covered": fit_logistic(
             models.covered_features(pairs_of(units)), labels_of(units), penalty=5.0
@@ -196,9 +198,9 @@ def supported_fit(
     """Fit P(supported) by whole documents, on those kept for it."""
     n_summaries = limit * MAX_SUMMARIES // CALIBRATE
     examples = drawn("calibrate", folder=source, limit=n_summaries)
-    found = checked(models, load_embedder(), [*examples, *elsewhere(examples)])
+    rows = checked(models, load_embedder(), [*examples, *elsewhere(examples)])
     planted_rows = spread(list(planted("calibrate", folder=source)), limit // 2)
-    return fit_supported([*found, *changed(models, planted_rows)])
+    return fit_supported([*rows, *changed(models, planted_rows)])
 
 
 def pairs_of(examples: Sequence[Example]) -> list[tuple[str, str]]:
@@ -213,8 +215,8 @@ def labels_of(examples: Sequence[Example]) -> NDArray[np.int64]:
 
 def answered_logits(models: TrainedModels, examples: Sequence[Example]) -> NDArray[np.float64]:
     """Return the logit of the probability that `read` gives of each."""
-    read = models.read([(example.first, example.second) for example in examples])
-    p = np.clip([one.answered for one in read], 1e-9, 1 - 1e-9)
+    readings = models.read([(example.first, example.second) for example in examples])
+    p = np.clip([reading.answered for reading in readings], 1e-9, 1 - 1e-9)
     logits: NDArray[np.float64] = np.log(p / (1 - p))
     return logits
 
@@ -227,8 +229,8 @@ def fit_support(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArr
         scores = logits[:, :3] * np.exp(x[0]) + constants
         logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
         either = np.logaddexp(logs[:, 1], logs[:, 2])
-        told = logs[np.arange(len(logs)), np.minimum(labels, 2)]
-        return float(-np.where(labels == UNSUPPORTED, either, told).mean())
+        log_p = logs[np.arange(len(logs)), np.minimum(labels, 2)]
+        return float(-np.where(labels == UNSUPPORTED, either, log_p).mean())
 
     x = minimize(loss, np.zeros(3), method="Nelder-Mead", options={"maxiter": 600}).x
     return np.array([np.exp(x[0]), x[1], x[2], -x[1] - x[2]])
@@ -261,16 +263,16 @@ def nanco_triples(
     qids: Sequence[str], *, source: Path
 ) -> dict[str, tuple[list[tuple[str, str, str]], NDArray[np.int64]]]:
     """Return (question, answer, answer) of every pair of answers, and whether people agree."""
-    found = {}
+    figures = {}
     for entry in json.loads((source / data.FILES["nanco"]).read_text(encoding="utf-8")):
         answers = entry["answers"]
         if answers[0]["qid"] in qids:
             pairs = list(itertools.combinations(answers, 2))
-            found[answers[0]["qid"]] = (
+            figures[answers[0]["qid"]] = (
                 [(entry["question"], a["Answer"], b["Answer"]) for a, b in pairs],
                 np.array([int(a["cluster_global"] == b["cluster_global"]) for a, b in pairs]),
             )
-    return found
+    return figures
 
 
 def triples_of(examples: Sequence[Example]) -> list[tuple[str, str, str]]:
@@ -283,10 +285,10 @@ def fit_same(models: TrainedModels, *, source: Path, limit: int = CALIBRATE) -> 
 
     Of each question, and of QAMR, same counts as much as different.
     """
-    kept = [e for e in data.same("calibrate", folder=source) if e.source != "entailment"]
-    kept = spread(kept, limit)
+    examples = [e for e in data.same("calibrate", folder=source) if e.source != "entailment"]
+    examples = spread(examples, limit)
     parts = [*nanco_triples(DEVELOPMENT, source=source).values()]
-    parts.append((triples_of(kept), labels_of(kept)))
+    parts.append((triples_of(examples), labels_of(examples)))
     shares = [*[1.0] * (len(parts) - 1), float(len(parts) - 1)]
     weights = [
         share * np.where(same == 1, 0.5 / same.sum(), 0.5 / (len(same) - same.sum()))

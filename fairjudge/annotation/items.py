@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairjudge.annotation.tasks import LabelTask, TaskName
@@ -39,7 +39,8 @@ class Item:
     ``systems`` are one or two names, which are never shown to annotators. ``statement`` is the
     answer or sentence to label, empty for whole summaries; ``place`` is its span in ``texts[0]``.
     ``wordings`` are other wordings of the same answer, ``sources`` the aids of the articles that
-    gave it.
+    gave it. ``value`` is the value of the task's attribute that all ``articles`` have, where a
+    sentence is labelled once for each value.
     """
 
     eid: str
@@ -53,6 +54,7 @@ class Item:
     wordings: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     place: Span | None = None
+    value: str = ""
 
     @property
     def id(self) -> str:
@@ -93,6 +95,12 @@ def build_items(
             f"task {task.name!r} found nothing to label{needed * (task.name == 'preference')}"
         )
     return items
+
+
+def values_of(attribute: str, articles: Iterable[Article]) -> tuple[str, ...]:
+    """Return the values of `attribute` among `articles`, in alphabetical order."""
+    values = (article.attributes.get(attribute) for article in articles)
+    return tuple(sorted({str(value) for value in values if value is not None}))
 
 
 def digest(task: LabelTask, items: Sequence[Item]) -> str:
@@ -144,6 +152,8 @@ _UNITS: Mapping[TaskName, tuple[ProtocolName, ReferenceUnit, TextUnit]] = {
     "faithfulness": ("binary", "articles", "sentence"),
     "preference": ("pairwise", "articles", "summary"),
     "rating": ("likert", "articles", "summary"),
+    "values": ("binary", "articles", "sentence"),
+    "leaning": ("likert", "articles", "summary"),
 }
 """Protocol and units of the judge's tasks whose units the labels have."""
 
@@ -161,7 +171,20 @@ def _of_summaries(
         if plan_task.order == "ba":
             continue  # which side stands first is drawn for each annotator
         texts = tuple(whole[plan_task.eid, system] for system in plan_task.systems)
-        yield _item(plan_task, texts=texts, articles=articles[plan_task.eid])
+        item = _item(plan_task, texts=texts, articles=articles[plan_task.eid])
+        yield from _by_value(item, task.attribute) if task.name == "values" else (item,)
+
+
+def _by_value(item: Item, attribute: str) -> Iterator[Item]:
+    """Yield one item for each value of the attribute, with the articles that have it."""
+    for value in values_of(attribute, item.articles):
+        own = [a for a in item.articles if str(a.attributes.get(attribute)) == value]
+        yield replace(
+            item,
+            unit=f"{item.unit}:{value}",
+            articles=tuple(own),
+            value=value,
+        )
 
 
 def _item(judge_task: JudgeTask, *, texts: tuple[str, ...], articles: tuple[Article, ...]) -> Item:

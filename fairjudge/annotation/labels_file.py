@@ -5,15 +5,15 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from fairjudge.annotation.board import Event
 from fairjudge.annotation.items import Item
-from fairjudge.domain import replace_lone_surrogates
+from fairjudge.domain import Value, replace_lone_surrogates
 from fairjudge.errors import InputError, RunError
 from fairjudge.files import check_regular
 
@@ -23,10 +23,12 @@ class LabelWriter:
     """Formats an event as a line of the labels file.
 
     ``probabilities`` are the items' probabilities of being drawn, None if all are labelled;
-    ``adjudicated`` is true if items were chosen by the gap between judge and people.
+    ``adjudicated`` is true if items were chosen by the gap between judge and people. ``leanings``
+    maps the values of labels to words, which are written beside them.
     """
 
     items: Sequence[Item]
+    leanings: Mapping[Value, str] = field(default_factory=dict)
     probabilities: Sequence[float] | None = None
     adjudicated: bool = False
 
@@ -43,6 +45,10 @@ class LabelWriter:
             "value": int(value) if isinstance(value, float) and value.is_integer() else value,
             "unit": item.unit,
         }
+        if item.value:
+            out["attribute_value"] = item.value
+        if value is not None and value in self.leanings:
+            out["leaning"] = self.leanings[value]
         if event.shown is not None:
             out["order"] = event.shown
         if event.note:

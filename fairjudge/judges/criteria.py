@@ -70,7 +70,7 @@ def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> str:
 
 
 WORDINGS = ("reworded", "reordered")
-"""The released paraphrases of each prompt: reworded, and with the instructions reordered."""
+"""The released paraphrases of each prompt: reworded; reworded with the rule before the material."""
 _PARAPHRASED = ("coverage", "faithfulness")
 """The aspects whose prompts have paraphrases."""
 

@@ -44,7 +44,7 @@ def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise
 
 
 def read_cascade(path: Path) -> Thresholds | Promise:
-    """Read a file by ``fairjudge cascade``: two thresholds, or with --guarantee a promise.
+    """Read a file of ``calibrate cascade``: two thresholds, or with --guarantee a promise.
 
     Raises `InputError` if the file is neither.
     """
@@ -61,7 +61,7 @@ def read_cascade(path: Path) -> Thresholds | Promise:
         OverflowError,
         RecursionError,
     ) as error:
-        problem = f"expected JSON as 'fairjudge cascade' writes it: {error!r}"
+        problem = f"expected JSON as 'fairjudge calibrate cascade' writes it: {error!r}"
         raise InputError(problem, path=path) from None
 
 

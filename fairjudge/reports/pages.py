@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.reports.parts import Section
-from fairjudge.reports.svg import can_draw
+from fairjudge.reports.svg import can_draw, to_svg
 from fairjudge.reports.tables import TextTable
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         finalize=_shown,
     )
+    made.filters["svg"] = to_svg
     made.filters["kind"] = lambda part: type(part).__name__
     return made
 
