@@ -135,12 +135,12 @@ def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[
             by_judge[group][key].append(row)
     by_item: dict[ItemKey, list[float]] = defaultdict(list)
     for rows in by_judge.values():
-        for key, value in _of_one_judge(rows).items():
+        for key, value in _judge_uncertainty(rows).items():
             by_item[key].append(value)
     return {key: sum(values) / len(values) for key, values in by_item.items()}
 
 
-def _of_one_judge(rows: Mapping[ItemKey, Sequence[Judgement]]) -> dict[ItemKey, float]:
+def _judge_uncertainty(rows: Mapping[ItemKey, Sequence[Judgement]]) -> dict[ItemKey, float]:
     values = {key: [_number(row) for row in judgements] for key, judgements in rows.items()}
     protocol = next(iter(rows.values()))[0].protocol
     everything = np.array([value for numbers in values.values() for value in numbers])

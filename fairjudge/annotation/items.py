@@ -85,9 +85,9 @@ def build_items(
             "run 'fairjudge build' first"
         )
     items = tuple(
-        _of_answers(task, clusters)
+        _answer_items(task, clusters)
         if task.name == "answers"
-        else _of_summaries(task, clusters, summaries)
+        else _summary_items(task, clusters, summaries)
     )
     if not items:
         needed = ": it needs two systems' summaries of one cluster"
@@ -113,7 +113,7 @@ def digest(task: LabelTask, items: Sequence[Item]) -> str:
     return digest_state.hexdigest()
 
 
-def _of_answers(task: LabelTask, clusters: Sequence[Cluster]) -> Iterator[Item]:
+def _answer_items(task: LabelTask, clusters: Sequence[Cluster]) -> Iterator[Item]:
     for cluster in clusters:
         if not isinstance(cluster, Reference):
             continue
@@ -158,7 +158,7 @@ _UNITS: Mapping[TaskName, tuple[ProtocolName, ReferenceUnit, TextUnit]] = {
 """Protocol and units of the judge's tasks whose units the labels have."""
 
 
-def _of_summaries(
+def _summary_items(
     task: LabelTask, clusters: Sequence[Cluster], summaries: Sequence[Summary]
 ) -> Iterator[Item]:
     articles = {cluster.eid: worth_reading(cluster.articles) for cluster in clusters}
@@ -172,10 +172,10 @@ def _of_summaries(
             continue  # which side stands first is drawn for each annotator
         texts = tuple(whole[plan_task.eid, system] for system in plan_task.systems)
         item = _item(plan_task, texts=texts, articles=articles[plan_task.eid])
-        yield from _by_value(item, task.attribute) if task.name == "values" else (item,)
+        yield from _items_by_value(item, task.attribute) if task.name == "values" else (item,)
 
 
-def _by_value(item: Item, attribute: str) -> Iterator[Item]:
+def _items_by_value(item: Item, attribute: str) -> Iterator[Item]:
     """Yield one item for each value of the attribute, with the articles that have it."""
     for value in values_of(attribute, item.articles):
         own = [a for a in item.articles if str(a.attributes.get(attribute)) == value]

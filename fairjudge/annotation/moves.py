@@ -80,7 +80,7 @@ def label(
     After a label that is changed, the next position is the following one. `seconds` is how long the
     item was open. Raises InputError if there is no such item or answer.
     """
-    place = _asked(turn.board, annotator, position, task)
+    place = _require_place(turn.board, annotator, position, task)
     if not 0 <= level < len(task.scale.levels):
         raise InputError(f"there is no answer {level!r}", field="level")
     event = Event(
@@ -103,7 +103,7 @@ def skip(
 
     Raises InputError if there is no such item or reason.
     """
-    place = _asked(turn.board, annotator, position, task)
+    place = _require_place(turn.board, annotator, position, task)
     if reason not in SKIP_REASONS:
         raise InputError(f"there is no reason {reason!r}", field="reason")
     event = Event(
@@ -127,7 +127,7 @@ def undo(turn: Turn, annotator: str) -> int | None:
     return turn.board.history(annotator).index(latest) + 1
 
 
-def _asked(board: Board, annotator: str, position: int, task: LabelTask) -> Place:
+def _require_place(board: Board, annotator: str, position: int, task: LabelTask) -> Place:
     place = place_of(board, annotator, position, pair=task.scale.kind == "pair")
     if place is None:
         raise InputError(f"{annotator!r} has no item {position}", field="position")

@@ -134,7 +134,7 @@ def _panes(
             )
             return tuple(pane for pane in panes if pane.texts), None
         case "coverage":
-            quotes = {n: quote for n in own if (quote := _quoted(item, item.articles[n]))}
+            quotes = {n: quote for n in own if (quote := _find_quote(item, item.articles[n]))}
             source = _articles("Where the answer was found", item, own, quotes)
             return (source, _summary("Summary", item.texts[0], marks.get(0))), None
         case "preference":
@@ -152,7 +152,7 @@ def _panes(
             return (_summary("Summary", item.texts[0], mark), articles), None
 
 
-def _quoted(item: Item, article: Article) -> Marked | None:
+def _find_quote(item: Item, article: Article) -> Marked | None:
     for wording in (item.statement, *item.wordings):
         start = article.content.find(wording) if wording else -1
         if start >= 0:

@@ -41,15 +41,15 @@ class InFlightCalls:
 
     async def end(self) -> None:
         """Cancel the calls of the running event loop and wait for their end."""
-        for task in self._of_this_loop():
+        for task in self._tasks_of_loop():
             task.cancel()
         await self.wait()
 
     async def wait(self) -> None:
         """Wait for the end of the calls of the running event loop, also if they fail."""
-        await asyncio.gather(*self._of_this_loop(), return_exceptions=True)
+        await asyncio.gather(*self._tasks_of_loop(), return_exceptions=True)
 
-    def _of_this_loop(self) -> list[asyncio.Task[Any]]:
+    def _tasks_of_loop(self) -> list[asyncio.Task[Any]]:
         loop = id(asyncio.get_running_loop())
         return [task for (place, _), task in self._tasks.items() if place == loop]
 

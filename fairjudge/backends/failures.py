@@ -139,7 +139,7 @@ def _kind_of_forbidden(details: ErrorDetails) -> type[BackendError]:
     if words.RATE_CODES.search(details.codes) or words.RATE_WORDS.search(details.words):
         return RateLimitError
     of_prompt = words.MODERATION_WORDS.search(details.words)
-    return RefusedError if of_prompt and not _of_account(details) else AuthenticationError
+    return RefusedError if of_prompt and not _concerns_account(details) else AuthenticationError
 
 
 def _kind_of_server_error(details: ErrorDetails) -> type[BackendError]:
@@ -168,12 +168,12 @@ def _kind_of_bad_request(details: ErrorDetails) -> type[BackendError]:
     for pattern, kind in by_code:
         if pattern.search(details.codes):
             return kind
-    if words.MODERATION_WORDS.search(details.words) and not _of_account(details):
+    if words.MODERATION_WORDS.search(details.words) and not _concerns_account(details):
         return RefusedError
     return next((kind for p, kind in by_words if p.search(details.words)), BadRequestError)
 
 
-def _of_account(details: ErrorDetails) -> bool:
+def _concerns_account(details: ErrorDetails) -> bool:
     return words.ACCOUNT_WORDS.search(details.words) is not None
 
 
@@ -190,7 +190,7 @@ def read_error(body: Any) -> ErrorDetails:
         body = next((part for part in body if isinstance(part, Mapping)), {"message": str(body)})
     if not isinstance(body, Mapping):
         text = " ".join(_TAGS.sub(" ", str(body or "")[:_MAX_PAGE]).split())[:_MAX_WORDS]
-        return _of_text(text)
+        return _details_of_text(text)
     parts = list(islice(_parts(body), _MAX_PARTS))
     codes = [
         str(part[f])[:_MAX_CODE] for part in parts for f in _CODE_FIELDS if _is_code(part.get(f))
@@ -210,7 +210,7 @@ def read_error(body: Any) -> ErrorDetails:
 _CODE_IN_TEXT = re.compile(r"\b[a-zA-Z]+(?:_[a-zA-Z]+)+\b")
 
 
-def _of_text(text: str) -> ErrorDetails:
+def _details_of_text(text: str) -> ErrorDetails:
     """Return the details of a plain text, with codes of missing credit in it."""
     candidates = _CODE_IN_TEXT.findall(text)
     codes = [code for code in dict.fromkeys(candidates) if words.NO_CREDIT_CODES.fullmatch(code)]

@@ -77,7 +77,7 @@ class LangChainBackend:
         self._warn = warn
         self._notices: set[str] = set()
         made_elsewhere = chat is not None and chat_target(chat) == target
-        self._chat = chat if chat is not None and made_elsewhere else self._opened()
+        self._chat = chat if chat is not None and made_elsewhere else self._open_model()
         repeats = getattr(self._chat, "max_retries", 0)
         if made_elsewhere and "max_retries" in type(self._chat).model_fields and repeats != 0:
             self._notify(
@@ -121,7 +121,7 @@ class LangChainBackend:
             self._notify("is asked without a schema; prompts name the form in words")
         return {n: value for n, value in values.items() if value is not None and n in fields}
 
-    def _opened(self) -> BaseChatModel:
+    def _open_model(self) -> BaseChatModel:
         try:
             from langchain.chat_models import init_chat_model
         except ImportError as error:
@@ -153,8 +153,8 @@ class LangChainBackend:
         elif isinstance(error, anthropic.AnthropicError):
             mapped = map_sdk_error(error, sdk=anthropic, where=where, secrets=secrets)
         else:
-            mapped = _of_reply(error, where=where)
-            mapped = mapped or _by_its_attributes(error, where=where, secrets=secrets)
+            mapped = _error_of_invalid_reply(error, where=where)
+            mapped = mapped or _error_by_attributes(error, where=where, secrets=secrets)
         if isinstance(mapped, BackendError):
             return mapped
         return BackendError(f"{where}: {type(error).__name__}: {one_line(error, secrets=secrets)}")
@@ -235,7 +235,7 @@ def _usage(counted: Any) -> dict[str, Any] | None:
     }
 
 
-def _of_reply(error: Exception, *, where: str) -> BackendError | None:
+def _error_of_invalid_reply(error: Exception, *, where: str) -> BackendError | None:
     """Return the error for exceptions that integrations raise on invalid replies of status 200."""
     if isinstance(error, json.JSONDecodeError):
         return NoReplyError(f"{where} answered 200 with no JSON")
@@ -247,7 +247,7 @@ def _of_reply(error: Exception, *, where: str) -> BackendError | None:
     return None
 
 
-def _by_its_attributes(
+def _error_by_attributes(
     error: Exception, *, where: str, secrets: tuple[str, ...]
 ) -> BackendError | None:
     """Return the error for an exception with a status, or of a failed connection."""

@@ -1,4 +1,4 @@
-"""Limits: they admit requests, and are told how each ended."""
+"""Limits that admit requests, and adapt to the outcome of each."""
 
 from __future__ import annotations
 

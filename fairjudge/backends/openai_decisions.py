@@ -119,14 +119,14 @@ def _read(question: Question, answer: Any) -> Distribution | DecisionRefusal:
         why = (answer.model_extra or {}).get("refusal")
         return DecisionRefusal(why=one_line(why or "the model declined this question"))
     try:
-        return distribution(question, _by_option(question, answer))
+        return distribution(question, _probability_by_option(question, answer))
     except (AttributeError, IndexError, ValueError) as error:
         raise MalformedReplyError(
             f"the answer to {question.name!r} is not of its format: {error!r}"
         ) from None
 
 
-def _by_option(question: Question, answer: Any) -> dict[str, float]:
+def _probability_by_option(question: Question, answer: Any) -> dict[str, float]:
     if question.kind == "predicate":
         return {"yes": answer.probability, "no": 1.0 - answer.probability}
     if question.kind == "choice":

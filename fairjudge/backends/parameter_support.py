@@ -112,10 +112,10 @@ def _declined(error: Exception, details: ErrorDetails, parameters: Collection[st
         return param
     if schema and _SCHEMA.search(str(details)):
         return schema
-    return _named(str(details), parameters)
+    return _first_parameter(str(details), parameters)
 
 
-def _named(text: str, parameters: Collection[str]) -> str | None:
+def _first_parameter(text: str, parameters: Collection[str]) -> str | None:
     """Return the first parameter named in a message: "'max_tokens' is not supported. Use ..."."""
     places = {
         place.start(): name

@@ -113,12 +113,12 @@ def stand_in(request: CompletionRequest) -> str:
     properties: Mapping[str, Any] = schema.get("properties", {})
     for kind, make_reply in _STAND_INS.items():
         if kind in properties:
-            return json.dumps(make_reply(request, _of_objects(properties[kind])))
+            return json.dumps(make_reply(request, _has_object_items(properties[kind])))
     verdict: Mapping[str, Any] = properties.get("verdict", {})
     return json.dumps({"reasoning": _REASONS, "verdict": verdict.get("enum", ["?"])[0]})
 
 
-def _of_objects(listed: Mapping[str, Any]) -> bool:
+def _has_object_items(listed: Mapping[str, Any]) -> bool:
     items: Mapping[str, Any] = listed.get("items", {})
     return items.get("type") == "object"
 
@@ -147,23 +147,23 @@ def _divided(number: int, n_articles: int) -> dict[str, Any]:
 def _some_answers(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001
     text = request.messages[-1].content
     if not objects:
-        return {"answers": [_quoted(text)]}
+        return {"answers": [_passage(text)]}
     listed = _QUESTIONS.search(text)
     n = len(re.findall(r"^\d+\. ", listed[1], re.MULTILINE)) if listed else 0
     voice = {"speaker": None, "stance": "endorses", "gloss": None}
     return {
         "answers": [
-            {"question": i + 1, "quote": _quoted(text, part=i, parts=n), **voice} for i in range(n)
+            {"question": i + 1, "quote": _passage(text, part=i, parts=n), **voice} for i in range(n)
         ]
     }
 
 
 def _two_groups(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001, ARG001
     n = _numbered(request, r"^<answer ")
-    return {"groups": [side for side in _by_turns(range(1, n + 1)) if side]}
+    return {"groups": [side for side in _alternate(range(1, n + 1)) if side]}
 
 
-def _by_turns(numbers: range) -> tuple[list[int], list[int]]:
+def _alternate(numbers: range) -> tuple[list[int], list[int]]:
     return list(numbers[::2]), list(numbers[1::2])
 
 
@@ -171,7 +171,7 @@ def _sorted(request: CompletionRequest, _objects: bool) -> dict[str, Any]:  # no
     rows = []
     for number, lines in _TO_QUESTION.findall(request.messages[-1].content):
         numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", lines, re.MULTILINE)]
-        sides = _by_turns(range(numbers[0], numbers[-1] + 1)) if numbers else ()
+        sides = _alternate(range(numbers[0], numbers[-1] + 1)) if numbers else ()
         groups = [
             {"label": f"Group {n} of the sources says this.", "answers": side, "disputed_by": []}
             for n, side in enumerate(sides, 1)
@@ -195,8 +195,11 @@ _STAND_INS: Mapping[str, Callable[[CompletionRequest, bool], dict[str, Any]]] = 
     "sorted": _sorted,
     "articles": _completed,
     "diverse": lambda _request, _objects: {"invalid": [], "diverse": True},
-    "entries": lambda request, _objects: {"entries": _entries_asked_for(request)},
-    "ranking": lambda request, _objects: {"reasoning": _REASONS, "ranking": _as_listed(request)},
+    "entries": lambda request, _objects: {"entries": _requested_entries(request)},
+    "ranking": lambda request, _objects: {
+        "reasoning": _REASONS,
+        "ranking": _summary_numbers(request),
+    },
 }
 _OPENED = re.compile(r"^<article ", re.MULTILINE)
 _ARTICLE = re.compile(r"^<article [^>]*>\n(.*?)\n</article ", re.DOTALL | re.MULTILINE)
@@ -209,7 +212,7 @@ _SUMMARY = re.compile(r"^<summary [^>]*>\n(.*?)\n</summary ", re.DOTALL | re.MUL
 _QUOTE_WORDS = 15
 
 
-def _quoted(prompt: str, *, part: int = 0, parts: int = 1) -> str:
+def _passage(prompt: str, *, part: int = 0, parts: int = 1) -> str:
     """Return a passage from one of `parts` equal parts of the article in a prompt.
 
     It must be verbatim, since quotes that are not in the article are dropped.
@@ -225,14 +228,14 @@ def _numbered(request: CompletionRequest, line: str) -> int:
     return len(re.findall(line, request.messages[-1].content, re.MULTILINE))
 
 
-def _as_listed(request: CompletionRequest) -> list[str]:
+def _summary_numbers(request: CompletionRequest) -> list[str]:
     """Return the numbers of all summaries in their order in the prompt."""
     schema: Mapping[str, Any] = request.response_schema or {}
     numbers: list[str] = schema["properties"]["ranking"]["items"]["enum"]
     return numbers
 
 
-def _entries_asked_for(request: CompletionRequest) -> list[dict[str, Any]]:
+def _requested_entries(request: CompletionRequest) -> list[dict[str, Any]]:
     prompt = next(message.content for message in request.messages if message.role == "user")
     schema: Mapping[str, Any] = request.response_schema or {}
     listed = schema["properties"]["entries"]["items"]["properties"]
@@ -242,7 +245,7 @@ def _entries_asked_for(request: CompletionRequest) -> list[dict[str, Any]]:
 def _statements(prompt: str) -> list[dict[str, Any]]:
     """Return two statements per sentence, one of them supported if there is an article."""
     sentences = re.findall(r"^\[(\d+)\] (.+)$", prompt, re.MULTILINE)
-    quote = " ".join(_quoted(prompt).split()[:_QUOTE_WORDS]) if _ARTICLE.search(prompt) else ""
+    quote = " ".join(_passage(prompt).split()[:_QUOTE_WORDS]) if _ARTICLE.search(prompt) else ""
     absent = {"articles": [], "quote": "", "verdict": "absent", "grave": False}
     first = {**absent, "articles": [1], "quote": quote, "verdict": "supported"} if quote else absent
     return [

@@ -59,7 +59,7 @@ class Price(BaseModel):
         cached_input_tokens: float = 0,
         written_input_tokens: float = 0,
     ) -> float:
-        """Return the price of so many tokens in US dollars; the last two are among the first."""
+        """Return the price in US dollars; cached and written tokens are part of the input."""
         cached = self.input if self.cached_input is None else self.cached_input
         write_price = self.input if self.cache_write is None else self.cache_write
         return (
@@ -98,7 +98,7 @@ class PublishedPrice:
         cached_input_tokens: float = 0,
         written_input_tokens: float = 0,
     ) -> float:
-        """Return the price of so many tokens in US dollars; the last two are among the first."""
+        """Return the price in US dollars; cached and written tokens are part of the input."""
         from genai_prices import Usage as Counts
         from genai_prices import calc_price
 
@@ -127,7 +127,7 @@ class PriceTable:
 
     def price(self, target: ModelRef) -> Price | PublishedPrice | None:
         """Return the price of `target`, or None if it is unknown."""
-        provider, model = _served(target)
+        provider, model = _provider_and_model(target)
         for name in (str(target), f"{provider}:{model}"):
             if name in self.own:
                 return self.own[name]
@@ -147,7 +147,7 @@ class PriceTable:
         return n_calls * price.cost_usd(**{name: n / n_calls for name, n in tokens.items()})
 
 
-def _served(target: ModelRef) -> tuple[str, str]:
+def _provider_and_model(target: ModelRef) -> tuple[str, str]:
     """Return provider and model; litellm and LangChain name both as provider/model."""
     if target.provider not in {"litellm", "langchain"}:
         return target.provider, target.model

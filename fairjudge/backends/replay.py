@@ -69,7 +69,7 @@ class ReplayBackend:
     def _find(self, request: AnyRequest, kind: type[ReplyT]) -> ReplyT:
         answer = self._by_key.get(request_key(request))
         if answer is None:
-            answer = self._by_prompt_alone(request)
+            answer = self._answer_by_prompt(request)
         if isinstance(answer, BackendError):
             # A new exception: one raised twice would collect both tracebacks.
             raise type(answer)(str(answer))
@@ -77,7 +77,7 @@ class ReplayBackend:
             raise ReplayMissError(f"{self.target.model} holds no reply to this request")
         return answer
 
-    def _by_prompt_alone(self, request: AnyRequest) -> Answer | None:
+    def _answer_by_prompt(self, request: AnyRequest) -> Answer | None:
         answers = self._by_prompt.get(prompt_key(request), {})
         if len(answers) > 1:
             raise ReplayMissError(

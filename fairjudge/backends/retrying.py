@@ -143,7 +143,7 @@ class Retrying(Middleware):
             await self._sleep(seconds)
 
         def wait_seconds(state: RetryCallState) -> float:
-            asked_seconds = self._asked_seconds(request, state, patience)
+            asked_seconds = self._retry_after_seconds(request, state, patience)
             return max(asked_seconds, min(self._backoff(state), patience.left_seconds))
 
         attempts = AsyncRetrying(
@@ -205,7 +205,9 @@ class Retrying(Middleware):
             or waited_seconds > self._policy.total_wait_seconds
         )
 
-    def _asked_seconds(self, request: Request, state: RetryCallState, patience: Patience) -> float:
+    def _retry_after_seconds(
+        self, request: Request, state: RetryCallState, patience: Patience
+    ) -> float:
         """Return the Retry-After of the last error in seconds, or 0; raise if it is too long."""
         error = _error(state)
         retry_after = isinstance(error, RateLimitError | ServerError) and error.retry_after_seconds

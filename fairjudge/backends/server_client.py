@@ -159,7 +159,7 @@ def broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> Con
         text = f"{where} sent a reply that is not valid HTTP: {message}"
         return ConnectionFailedError(text, malformed=True)
     unsent = any(isinstance(cause, httpx2.ConnectError) for cause in causes)
-    message = one_line(_why_unreached(error), secrets=secrets)
+    message = one_line(_root_cause(error), secrets=secrets)
     return ConnectionFailedError(f"cannot reach {where}, or it broke off: {message}", unsent=unsent)
 
 
@@ -174,7 +174,7 @@ def malformed_http(error: BaseException) -> str | None:
     return None
 
 
-def _why_unreached(error: Exception) -> object:
+def _root_cause(error: Exception) -> object:
     """Return the deepest cause of the system or the network, in plain words.
 
     Some libraries leave it as the context of another exception, not as its cause. Without one, the

@@ -74,14 +74,14 @@ def _read(question: Question, answer: Any) -> Distribution | DecisionRefusal:
     try:
         if answer.get("type") == "refusal":
             return DecisionRefusal(why="the model declined this question")
-        return distribution(question, _by_option(question, answer))
+        return distribution(question, _probability_by_option(question, answer))
     except (AttributeError, KeyError, TypeError, IndexError, ValueError) as error:
         raise MalformedReplyError(
             f"the answer to {question.name!r} is not of its format: {error!r}"
         ) from None
 
 
-def _by_option(question: Question, answer: Mapping[str, Any]) -> dict[str, float]:
+def _probability_by_option(question: Question, answer: Mapping[str, Any]) -> dict[str, float]:
     if question.kind == "predicate":
         return {"yes": answer["noul"], "no": 1.0 - answer["noul"]}
     probabilities = answer["probabilities"]

@@ -49,7 +49,7 @@ def seconds_to_wait(
     if seconds is None and text is not None:
         seconds = _until(text, now=time.time() if now is None else now)
     if seconds is None:
-        seconds = next(_in_body(body), None)
+        seconds = next(_waits_in_body(body), None)
     return _until_reset(headers) if seconds is None else seconds
 
 
@@ -81,7 +81,7 @@ def _until(text: str, *, now: float) -> float | None:
     return max(0.0, min(then - now, _MAX_WAIT_SECONDS))
 
 
-def _in_body(body: Any, depth: int = 0) -> Iterator[float]:
+def _waits_in_body(body: Any, depth: int = 0) -> Iterator[float]:
     """Yield the waits in fields of `body`, then those in its texts."""
     if isinstance(body, str) and len(body) <= _LONGEST_WORDS:
         for match in (_IN_FIELDS.search(body), _IN_WORDS.search(body)):
@@ -94,10 +94,10 @@ def _in_body(body: Any, depth: int = 0) -> Iterator[float]:
         yield from (seconds for seconds in in_fields if seconds is not None)
         # Nested fields before texts, which are less reliable.
         for value in sorted(body.values(), key=lambda value: isinstance(value, str)):
-            yield from _in_body(value, depth + 1)
+            yield from _waits_in_body(value, depth + 1)
     elif isinstance(body, list) and depth < _MAX_DEPTH:
         for value in body[:100]:
-            yield from _in_body(value, depth + 1)
+            yield from _waits_in_body(value, depth + 1)
 
 
 def _until_reset(headers: Mapping[str, str]) -> float | None:

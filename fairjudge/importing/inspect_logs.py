@@ -127,7 +127,7 @@ def _score(sample: _Sample, scorer: str, entry: Mapping[str, Any]) -> Iterator[E
         aspect = scorer if part is None else f"{scorer}.{part}"
         yield _recorded(sample, scorer, aspect, {**entry, **original, "value": part_value})
     if len(history) > 1 and not isinstance(value, dict):
-        yield _edited(sample, scorer, history[-1])
+        yield _corrected_label(sample, scorer, history[-1])
 
 
 def _recorded(sample: _Sample, scorer: str, aspect: str, entry: Mapping[str, Any]) -> Recorded:
@@ -157,7 +157,7 @@ def _recorded(sample: _Sample, scorer: str, aspect: str, entry: Mapping[str, Any
     )
 
 
-def _edited(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> Entry:
+def _corrected_label(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> Entry:
     """Return a person's correction of a score as a label."""
     author = given(mapping(edit, "provenance"), "author")
     value = None if edit.get("value") == _UNCHANGED else sample.run.number(edit.get("value"))

@@ -66,12 +66,14 @@ def articles_of(questions: Iterable[Json]) -> list[Json]:
 def _reference(row: Json) -> Reference:
     if row.get("nugget_bank") is None and row.get("claim_bank") is None:
         raise InputError("expected a bank of questions or of claims", field="nugget_bank")
-    peer, ours = _parted(row)
+    peer, ours = _split_fields(row)
     metadata = mapping(row, "metadata")
     eid = given(row, "query_id") or given(metadata, "topic_id", "query_id")
     eid = eid or question_id(text(row, "title_query"))
-    questions = [_question(nugget, eid) for nugget in _listed(row, "nugget_bank", "question")]
-    if claims := list(_listed(row, "claim_bank", "claim")):
+    questions = [
+        _question(nugget, eid) for nugget in _listed_objects(row, "nugget_bank", "question")
+    ]
+    if claims := list(_listed_objects(row, "claim_bank", "claim")):
         questions.append(_question_of_claims(claims, text_or_none(row, "title_query") or eid, eid))
     peer = _without(peer, "nugget_bank", "claim_bank", "query_id")
     if ours is not None:
@@ -89,14 +91,14 @@ def _articles(ours: Json, questions: Iterable[Json]) -> list[Json]:
 
 
 def _question(nugget: Json, eid: str) -> dict[str, Any]:
-    peer_fields, ours = _parted(nugget)
+    peer_fields, ours = _split_fields(nugget)
     words = text(nugget, "question")
-    answers = list(_listed(nugget, "answers", "answer"))
+    answers = list(_listed_objects(nugget, "answers", "answer"))
     peer_fields = _unusual(peer_fields, {"question_id": question_id(words), "query_id": eid})
     aggregator = peer_fields.pop("aggregator_type", None) if ours is None else None
     peer_fields.pop("aggregator_type", None)
     fields = _groups(answers, importance=nugget.get("importance"))
-    peer = _kept_of(peer_fields, ("question", "answers"), fields.pop("kept"))
+    peer = _peer_fields(peer_fields, ("question", "answers"), fields.pop("kept"))
     return {
         "question": words,
         **fields,
@@ -118,7 +120,7 @@ def _question_of_claims(claims: Sequence[Json], title: str, eid: str) -> dict[st
 
 def _groups(answers: Sequence[Json], *, importance: object) -> dict[str, Any]:
     """Return a question's lists with one entry per group; ``kept`` has the bank's other fields."""
-    parted = [_parted(answer) for answer in answers]
+    parted = [_split_fields(answer) for answer in answers]
     ours = [own_fields or {} for _, own_fields in parted]
     groups = [_wordings(answer) for answer in answers]
     own = [
@@ -157,8 +159,8 @@ def _wordings(answer: Json) -> Sequence[Json]:
     """Return an answer per document, with the document's passage or else the answer's text."""
     words = text(answer, "answer")
     wordings = []
-    for reference in _listed(answer, "references", "doc_id"):
-        peer, ours = _parted(reference)
+    for reference in _listed_objects(answer, "references", "doc_id"):
+        peer, ours = _split_fields(reference)
         passage = text_or_none(reference, "text")
         extra = _without(peer, "doc_id", "text")
         wordings.append(
@@ -170,7 +172,7 @@ def _wordings(answer: Json) -> Sequence[Json]:
             }
         )
     nobody = [{"aid": NO_DOCUMENT["aid"], "answer": words}]
-    return wordings or ([] if "empty" in (_parted(answer)[1] or {}) else nobody)
+    return wordings or ([] if "empty" in (_split_fields(answer)[1] or {}) else nobody)
 
 
 def _label(answer: Json, group: Sequence[Json]) -> str:
@@ -180,7 +182,7 @@ def _label(answer: Json, group: Sequence[Json]) -> str:
     )
 
 
-def _listed(row: Json, name: str, key: str) -> Iterator[Json]:
+def _listed_objects(row: Json, name: str, key: str) -> Iterator[Json]:
     """Yield the objects under `name`, a list or an object by `key`; a text is the `key` alone."""
     value = row.get(name)
     if isinstance(value, Mapping):
@@ -198,7 +200,7 @@ def _listed(row: Json, name: str, key: str) -> Iterator[Json]:
         yield item
 
 
-def _parted(row: Json) -> tuple[dict[str, Any], Json | None]:
+def _split_fields(row: Json) -> tuple[dict[str, Any], Json | None]:
     """Return `row` without FairJudge's fields, and these fields, None if there are none."""
     peer = {name: value for name, value in row.items() if value is not None}
     metadata = dict(mapping(row, "metadata"))
@@ -209,7 +211,7 @@ def _parted(row: Json) -> tuple[dict[str, Any], Json | None]:
     return {**peer, "metadata": metadata} if metadata else _without(peer, "metadata"), ours
 
 
-def _kept_of(peer: Json, names: Sequence[str], answers: Sequence[Json]) -> dict[str, Any]:
+def _peer_fields(peer: Json, names: Sequence[str], answers: Sequence[Json]) -> dict[str, Any]:
     extra = _without(peer, *names)
     return {**extra, "answers": [*answers]} if any(answers) else extra
 

@@ -74,7 +74,7 @@ class RankingJudge(WritingModel):
         places = read_ranking(reply.text, len(task.systems))
         if isinstance(places, Unscored):
             return with_cut_off(places) if reply.cut_off else places
-        systems = _as_shown(task, task.systems)
+        systems = _in_prompt_order(task, task.systems)
         ranking = tuple(systems[place] for place in places)
         return self._judgement(task, ranking=ranking, raw=reply.text)
 
@@ -115,13 +115,13 @@ def _schema(n: int, *, or_none: bool = False) -> dict[str, Any]:
     return json_object({"reasoning": {"type": "string"}, "ranking": ranking})
 
 
-def _as_shown(task: JudgeTask, of_systems: tuple[str, ...]) -> tuple[str, ...]:
+def _in_prompt_order(task: JudgeTask, of_systems: tuple[str, ...]) -> tuple[str, ...]:
     """Return `of_systems`, values in the order of the task's systems, in the prompt's order."""
     return of_systems[::-1] if task.order == "ba" else of_systems
 
 
 def _summaries(task: JudgeTask) -> Fenced:
-    texts = _as_shown(task, task.texts)
+    texts = _in_prompt_order(task, task.texts)
     return Fenced("summary", texts, tuple(str(number) for number in range(1, len(texts) + 1)))
 
 

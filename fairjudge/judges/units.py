@@ -64,7 +64,7 @@ async def split_units(
         why = with_cut_off(Unscored(reason="unparseable", detail="not all units")).detail
     elif not (units := read_units(reply.text)):
         why = "no unit in the reply"
-    elif _share_kept(text, units) < _LEAST_SHARE:
+    elif _share_of_words(text, units) < _LEAST_SHARE:
         why = "the units lose too much of it"
     else:
         return Split(units=units, split_by="llm")
@@ -78,7 +78,7 @@ def read_units(reply: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(u for u in cleaned if any(c.isalnum() for c in u) and u[-1] != ":"))
 
 
-def _share_kept(text: str, units: tuple[str, ...]) -> float:
+def _share_of_words(text: str, units: tuple[str, ...]) -> float:
     words = _longer_words(text)
     return len(words & _longer_words(" ".join(units))) / len(words) if words else 1.0
 

@@ -87,9 +87,9 @@ class Statements:
                 if COMPARED.match(place.after):
                     continue
             if place.ends:
-                yield from self._stated(place)
+                yield from self._ranked_statement(place)
 
-    def _stated(self, place: Place) -> Iterator[Answer]:
+    def _ranked_statement(self, place: Place) -> Iterator[Answer]:
         """Yield the answer with its rank; with the problem "several" if it is one of several."""
         statement = self._ranked(place)
         listed = self.scale.kind == "number" and self._in_items(place.answer.start)

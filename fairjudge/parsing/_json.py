@@ -88,7 +88,7 @@ def json_verdicts(text: str, *, aspect: str, kind: str) -> Iterator[JsonValue]:
         has_verdicts = has_verdicts or bool(verdicts)
         yield replace(json_value, verdicts=tuple(verdicts), top=top, prose=_prose(json_value.value))
     if failed and not has_verdicts:
-        yield from _broken(text)
+        yield from _malformed(text)
 
 
 def _verdicts_in(value: Any, aspect: str, kind: str) -> tuple[list[tuple[Any, bool]], str]:
@@ -155,7 +155,7 @@ def _prose(value: Any) -> str:
     return "\n".join(str(v) for v in value.values() if isinstance(v, str) and len(v) > 10)
 
 
-def _broken(text: str) -> Iterator[JsonValue]:
+def _malformed(text: str) -> Iterator[JsonValue]:
     """Yield the last verdict of malformed JSON: trailing commas, single or unescaped quotes."""
     for match in list(_BROKEN.finditer(text))[-1:]:
         start = text.rfind("{", 0, match.start())

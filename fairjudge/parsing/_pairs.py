@@ -37,15 +37,15 @@ def preferences_at(place: Place) -> Iterator[Answer]:
     """
     answer, after = place.answer, place.after
     if answer.value == "tie":
-        yield from _level(place)
+        yield from _ties(place)
     elif COMPARED.match(after):
-        yield from _compared(place)
+        yield from _comparisons(place)
     elif _SUBJECT.search(place.before):
         rank = re.match("[vR=]f?A", after)
-        yield from _placed(place, rank.end()) if rank else _preferred(place)
+        yield from _ranks(place, rank.end()) if rank else _preferences(place)
 
 
-def _level(place: Place) -> Iterator[Answer]:
+def _ties(place: Place) -> Iterator[Answer]:
     """Read ties: "equally good", "neither is better"."""
     wording, before = place.wording, place.before
     listed = before != "A:" and re.search("[o/:][f(]*$|Q:[^:]*$", before)
@@ -59,7 +59,7 @@ def _level(place: Place) -> Iterator[Answer]:
         yield replace(place.answer, rank=Rank.MENTIONED if narrow else Rank.NAMED)
 
 
-def _compared(place: Place) -> Iterator[Answer]:
+def _comparisons(place: Place) -> Iterator[Answer]:
     """Read signs between two sides: "A > B", "2 < 1", "A = B"; chains of three are ignored."""
     kinds, end = place.words.kinds, place.answer.end
     at = place.place + len(place.after) - len(place.after.lstrip("><~:")) + 1
@@ -75,15 +75,15 @@ def _compared(place: Place) -> Iterator[Answer]:
         yield replace(place.answer, end=other.end, value=value, rank=Rank.STATED)
 
 
-def _placed(place: Place, length: int) -> Iterator[Answer]:
+def _ranks(place: Place, length: int) -> Iterator[Answer]:
     """Read "Summary 2 comes first"."""
     other = place.words.answers[place.place + length]
     rank = place.small[other.start : other.end].removeprefix("the ")
     if rank in {"first", "second"} and re.match("[xR]?(?:$|[.n,;])", place.after[length:]):
-        yield _preferring(place, rank == "first", Rank.NAMED, other.end)
+        yield _preference(place, rank == "first", Rank.NAMED, other.end)
 
 
-def _preferred(place: Place) -> Iterator[Answer]:
+def _preferences(place: Place) -> Iterator[Answer]:
     kinds, before = place.words.kinds, place.before
     claim = _BETTER.match(kinds, place.place + 1, place.place + 30)
     if claim is None or re.search("Nf*$|^[CT,]*Yf?$", before):
@@ -109,9 +109,9 @@ def _preferred(place: Place) -> Iterator[Answer]:
         return
     concludes = re.search("[CVI]", before + remainder[-3:])
     rank = Rank.MENTIONED if narrow else Rank.ASSIGNED if concludes else Rank.NAMED
-    yield _preferring(place, claim["good"] or claim["less"] or claim["wins"], rank, end)
+    yield _preference(place, claim["good"] or claim["less"] or claim["wins"], rank, end)
 
 
-def _preferring(place: Place, good: object, rank: Rank, end: int) -> Answer:
+def _preference(place: Place, good: object, rank: Rank, end: int) -> Answer:
     value = place.answer.value if good else OTHER[place.answer.value]
     return replace(place.answer, end=end, value=value, rank=rank)

@@ -203,7 +203,10 @@ def _from_json(json_value: JsonValue, text: str, scale: Scale) -> Iterator[Answe
     Different values, or prose in the object that contradicts the value, are the problem "several".
     """
     readings = [
-        (value_text, _of_value(value, value_text, worse=worse, top=json_value.top, scale=scale))
+        (
+            value_text,
+            _answer_of_value(value, value_text, worse=worse, top=json_value.top, scale=scale),
+        )
         for value, worse in json_value.verdicts
         if value is not None and not _is_template(value_text := _as_text(value), scale)
     ]
@@ -227,7 +230,7 @@ def _as_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _of_value(
+def _answer_of_value(
     value: object, value_text: str, *, worse: bool, top: str, scale: Scale
 ) -> tuple[float | Position | None, Problem | None]:
     """Return a JSON value on the scale, or its problem."""
@@ -259,7 +262,7 @@ def _choose(statements: Sequence[Answer], text: str) -> Answer | None:
         return None
     last = top[-1]
     if any((s.value, s.problem) != (last.value, last.problem) for s in top):
-        return _of_several(top, best, text)
+        return _resolve_contradiction(top, best, text)
     later = [s for s in statements if s.revises and s.start > last.end and s.rank >= Rank.ASSIGNED]
     if later and later[-1].value != last.value:
         return later[-1]
@@ -268,7 +271,7 @@ def _choose(statements: Sequence[Answer], text: str) -> Answer | None:
     return last
 
 
-def _of_several(top: list[Answer], best: Rank, text: str) -> Answer:
+def _resolve_contradiction(top: list[Answer], best: Rank, text: str) -> Answer:
     """Return the last answer if it revises those that differ; else the problem "several"."""
     last = top[-1]
     contrary = [s for s in top if (s.value, s.problem) != (last.value, last.problem)]

@@ -61,7 +61,7 @@ def kind_of(text: str, start: int, end: int) -> tuple[str, int]:
         best = max(
             best, (kind, _end_of(following, text, end)), key=lambda kind_and_end: kind_and_end[1]
         )
-    return best if best[1] else (_of_word(word), end)
+    return best if best[1] else (_kind_of_word(word), end)
 
 
 def _end_of(following: tuple[str, ...], text: str, place: int) -> int:
@@ -75,7 +75,7 @@ def _end_of(following: tuple[str, ...], text: str, place: int) -> int:
 
 
 @lru_cache(maxsize=10_000)
-def _of_word(word: str) -> str:
+def _kind_of_word(word: str) -> str:
     if word in _SINGLE:
         return _SINGLE[word]
     for length in range(min(_LONGEST, len(word)), _SHORTEST - 1, -1):

@@ -116,14 +116,14 @@ class _Pages:
     # Labelling.
 
     async def next_item(self, request: Request) -> Response:
-        name, _ = self._who(request)
+        name, _ = self._session_of(request)
         return _to_item(await self._do(lambda turn: moves.next_position(turn, name)))
 
     async def item(self, request: Request, position: str) -> Response:
         """Show the item at `position`, or the final page for "end"."""
-        name, key = self._who(request)
+        name, key = self._session_of(request)
         if position == "end":
-            return self._page("end.html", **self._of(name, key))
+            return self._page("end.html", **self._page_values(name, key))
         if not position.isascii() or not position.isdecimal() or len(position) > 9:
             raise _Refusal(404, "There is no such item.")
         pair = self._site.task.scale.kind == "pair"
@@ -133,7 +133,7 @@ class _Pages:
         item = self._desk.items[place.item]
         return self._page(
             "item.html",
-            **self._of(name, key),
+            **self._page_values(name, key),
             view=item_view(self._site.task, item, place, self._site.marks.get(item.id, {})),
             place=place,
             reasons=moves.SKIP_REASONS,
@@ -156,7 +156,7 @@ class _Pages:
             for opinion in adjudication.opinions.get(item.id, ())
         ]
 
-    def _of(self, name: str, key: str) -> dict[str, Any]:
+    def _page_values(self, name: str, key: str) -> dict[str, Any]:
         counts = self._desk.look(lambda board: _counts(board, name))
         return {**counts, "name": name, "csrf": self._site.access.csrf(key)}
 
@@ -222,7 +222,7 @@ class _Pages:
         if not self._site.access.admits(request.cookies.get(self._token, "")):
             raise _Refusal(403, "Open the link that you were given.")
 
-    def _who(self, request: Request) -> tuple[str, str]:
+    def _session_of(self, request: Request) -> tuple[str, str]:
         """Return the annotator's name and session; redirect to the front page without one."""
         self._admit(request)
         key = request.cookies.get(self._session, "")
@@ -232,7 +232,7 @@ class _Pages:
         return name, key
 
     async def _signed_form(self, request: Request) -> tuple[str, Mapping[str, str]]:
-        name, key = self._who(request)
+        name, key = self._session_of(request)
         form = await _form(request)
         if not same(form.get("csrf", ""), self._site.access.csrf(key)):
             raise _Refusal(403, "This page is too old. Go back, reload it, and try again.")
