@@ -282,7 +282,14 @@ Margin: TypeAlias = Annotated[
 
 @checks_arguments
 def calibrate(
-    judgements: object,
+    judgements: Annotated[
+        object,
+        Opt(
+            "Judgements, .jsonl or .json, of one protocol or of several; also run folders and "
+            "what 'judge --json' wrote, which say what was spent.",
+            argument=True,
+        ),
+    ],
     labels: Annotated[object, Opt("Human labels: .jsonl, .json or .csv.", reads=read_labels)],
     *,
     annotators: Annotators = "*",

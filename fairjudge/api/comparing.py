@@ -214,7 +214,9 @@ def _file(path: str) -> dict[str, str]:
 
 @checks_arguments
 def rank(
-    judgements: object,
+    judgements: Annotated[
+        object, Opt("Judgements of pairs or rankings, of one judge or several.", argument=True)
+    ],
     *,
     level: Annotated[float, Opt("Confidence of intervals and ranks.", ge=0.5, le=0.999)] = 0.95,
     seed: Seed = 0,

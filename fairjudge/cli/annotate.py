@@ -48,7 +48,7 @@ def annotate(
     summaries: Annotated[Path | None, Opt("Summaries; every task but answers needs them.")] = None,
     aspect: Annotated[
         str | None,
-        Opt("What the labels are about, where it is not what the task says."),
+        Opt("Aspect of the labels, where it is not that of the task."),
     ] = None,
     attribute: Annotated[
         str | None,
@@ -80,7 +80,7 @@ def annotate(
             "interval most. Needs --budget."
         ),
     ] = None,
-    budget: Annotated[int | None, Opt("About how many items --active draws.", ge=2)] = None,
+    budget: Annotated[int | None, Opt("Number of items that --active draws, about.", ge=2)] = None,
     random_share: Annotated[
         float,
         Opt("Part of the budget that is drawn at random.", ge=0.01, le=1.0),
@@ -95,21 +95,21 @@ def annotate(
     highlight: Annotated[
         Literal["words", "embeddings", "none"],
         Opt(
-            "Mark the passage most similar to what is asked about: by its words, by "
+            "Mark the passage of the articles most similar to the item: by its words, by "
             "embeddings (extra [local], computed before the first page), or not."
         ),
     ] = "words",
     host: Annotated[
         str,
-        Opt("Where to listen. Beyond this machine, people need the printed link."),
+        Opt("Address to listen on. Beyond this machine, people need the printed link."),
     ] = "127.0.0.1",
-    port: Annotated[int, Opt("0 takes any free one.", ge=0, le=65535)] = 8765,
+    port: Annotated[int, Opt("Port to listen on; 0 takes any free one.", ge=0, le=65535)] = 8765,
     allow_host: Annotated[
         list[str] | None,
         Opt("A name that the server may be called by, such as a proxy's."),
     ] = None,
-    seed: Annotated[int, Opt("Of orders and draws.", ge=0)] = 0,
-    dry_run: Annotated[bool, Opt("Say what would be asked of whom, and stop.")] = False,
+    seed: Annotated[int, Opt("Seed of orders and draws.", ge=0)] = 0,
+    dry_run: Annotated[bool, Opt("Print the items and the number of labels, and stop.")] = False,
     skip_bad: opt.SkipBad = False,
 ) -> None:
     """Let people label on a local page: one item a screen, by keyboard, as many as you like.
@@ -189,7 +189,7 @@ def _require_extra() -> None:
 
 
 def _what(prepared: Prepared) -> str:
-    """Say what will be asked."""
+    """Return a summary of the job: items, labels, controls."""
     job, task = prepared.job, prepared.task
     n_items = sum(wanted > 0 for wanted in job.wanted)
     several = [wanted for wanted in job.wanted if wanted > 1]

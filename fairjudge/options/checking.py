@@ -1,4 +1,4 @@
-"""Options given by name: one that is unknown, of another type or out of bounds is an error."""
+"""Checks of options: unknown names, other types, and values out of bounds are errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
-    """Return `kind`, a dataclass, made of `given`; texts become paths where paths are expected.
+    """Return the dataclass `kind` with the options `given`; strings become paths where needed.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
 
 
 def check_fields(value: Any) -> None:
-    """Check that the fields of a dataclass by which it is compared hold what their types say.
+    """Check the fields of a dataclass against their types; those left out of comparisons are not.
 
     Raises
     ------
@@ -58,9 +58,9 @@ def check_fields(value: Any) -> None:
 
 
 def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
-    """Return `call`, which first holds numbers, texts and choices to their types and bounds.
+    """Return `call` with a check of numbers, strings and choices by their types and bounds.
 
-    Arguments of other types are for the call itself to look at.
+    The call itself checks arguments of other types.
     """
     signature = inspect.signature(call)
 
@@ -90,7 +90,7 @@ def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
 
 
 def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Return names or patterns as a tuple; a single one may be given as it is."""
+    """Return a name, or a sequence of names, as a tuple."""
     return (given,) if isinstance(given, str) else tuple(given)
 
 
@@ -98,7 +98,7 @@ _PLAIN = (bool, float, int, str, Path, NoneType)
 
 
 def _plain_hint(call: Callable[..., Any], name: str) -> Any:
-    """Return the type of a parameter where it is made of plain values, else None."""
+    """Return the type of a parameter of plain values, None for one of other types."""
     try:
         hint = hint_of(call, name)
     except (KeyError, NameError):  # not annotated, or by what only type checkers import
@@ -116,7 +116,7 @@ def _is_plain(hint: Any) -> bool:
 
 
 def _is_scalar(hint: Any) -> bool:
-    """Say whether a plain type is of single values; of several, arrays and sets do as well."""
+    """Say whether a plain type is of single values, not of sequences."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _is_scalar(parts[0])

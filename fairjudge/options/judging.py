@@ -28,7 +28,14 @@ class JudgeOptions:
     """Options of ``fairjudge judge``; see its help."""
 
     PANEL: ClassVar = "Judging"
-    aspect: str
+    aspect: Annotated[
+        str,
+        Opt(
+            "What is judged: 'coverage', 'faithfulness' or 'balance', also by the local backend; "
+            "by an LLM also 'relevance', 'coherence', 'fluency', 'consistency' or 'quality', or "
+            "the name of your own criterion."
+        ),
+    ]
     protocol: Annotated[
         Literal["likert", "binary", "pairwise", "checklist", "ranking"] | None,
         Opt(
@@ -114,7 +121,7 @@ class JudgeOptions:
 
     @property
     def sampling_temperature(self) -> float:
-        """The temperature that is asked for."""
+        """The sampling temperature: as given, else 1 with several samples and 0 without."""
         return float(self.samples > 1) if self.temperature is None else self.temperature
 
     def settled(self) -> JudgeOptions:
@@ -122,7 +129,7 @@ class JudgeOptions:
         return replace(self, temperature=self.sampling_temperature)
 
     def plan(self) -> JudgingPlan:
-        """Return the row of the table of protocols that these options mean."""
+        """Return the row of the table of protocols that these options select."""
         from fairjudge.judges.tasks import resolve_plan
         from fairjudge.protocols import PROTOCOLS
 
