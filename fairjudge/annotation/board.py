@@ -19,6 +19,7 @@ LEASE_SECONDS = 1800.0
 """Seconds without an event of its holder after which an item may be assigned to others."""
 CONTROL_EVERY = 10
 """One of this many successive items of an annotator is a control, while controls remain."""
+_ROUNDING = 1e-9
 MAX_SKIPS = 2
 """An item that this many people skipped is not assigned any more."""
 
@@ -49,12 +50,15 @@ class Job:
     ``blocks`` hold item numbers in the order in which they are assigned; a block goes to one person
     at a time. ``wanted`` is the number of labels of each item, 0 if it was not drawn.
     ``controls`` map items to known values; every annotator gets all of them, beside other items.
+    With ``qualify`` controls come first, and only annotators who answer at least that share of them
+    correctly get other items.
     """
 
     blocks: tuple[tuple[int, ...], ...]
     wanted: tuple[int, ...]
     controls: Mapping[int, Value] = field(default_factory=dict)
     seed: int = 0
+    qualify: float | None = None
 
     @property
     def n_wanted(self) -> int:
@@ -161,6 +165,10 @@ class Board:
     def choose(self, annotator: str, *, now: float) -> int | None:
         """Return the next item to assign to `annotator` at time `now`, or None if none is left."""
         person = self._person(annotator)
+        if self.job.qualify is not None:
+            control = self._next_control(annotator, person)
+            if control is not None or not self.qualified(annotator):
+                return control
         group, place = divmod(len(person.history), CONTROL_EVERY)
         if place == self._pseudorandom(annotator, "place", group) % CONTROL_EVERY:
             control = self._next_control(annotator, person)
@@ -168,6 +176,18 @@ class Board:
                 return control
         item = self._next_open(annotator, person, now)
         return self._next_control(annotator, person) if item is None else item
+
+    def qualified(self, annotator: str) -> bool:
+        """Say whether `annotator` may get other items than controls; skips count as wrong."""
+        least, control_values = self.job.qualify, self.job.controls
+        if least is None:
+            return True
+        answers = self.done(annotator)
+        n_correct = sum(
+            item in answers and answers[item].value == value
+            for item, value in control_values.items()
+        )
+        return n_correct >= least * len(control_values) - _ROUNDING
 
     def _next_control(self, annotator: str, person: _Person) -> int | None:
         assigned = set(person.history)

@@ -26,13 +26,15 @@ class JobOptions:
     """How items are distributed to annotators.
 
     ``overlap``, in [0, 1], is the share of items that ``raters`` people label; the other items are
-    labelled once. ``order`` keeps items of one text together, or shuffles all.
+    labelled once. ``order`` keeps items of one text together, or shuffles all. ``qualify`` is the
+    least share of correct controls, which come first, at which an annotator gets other items.
     """
 
     overlap: float = 0.2
     raters: int = 2
     order: OfferOrder = "grouped"
     seed: int = 0
+    qualify: float | None = None
 
 
 def item_key(row: Item | Judgement | Label) -> tuple[ItemKey, bool]:
@@ -90,6 +92,8 @@ def plan_job(
     if options.raters < 2:
         raise ConfigurationError(f"--raters must be 2 or more, got {options.raters!r}")
     control_values = controls or {}
+    if options.qualify is not None and not control_values:
+        raise ConfigurationError("--qualify needs --controls: items whose answers are known")
     numbers = [
         n for n in (range(len(items)) if drawn is None else drawn) if n not in control_values
     ]
@@ -106,6 +110,7 @@ def plan_job(
         wanted=tuple(n_raters),
         controls=dict(control_values),
         seed=options.seed,
+        qualify=options.qualify,
     )
 
 

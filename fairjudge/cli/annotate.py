@@ -69,6 +69,15 @@ def annotate(
             "show whether work is careful and are not written to the labels."
         ),
     ] = None,
+    qualify: Annotated[
+        float | None,
+        Opt(
+            "Ask the controls first, and give nothing more to who answers fewer than this share "
+            "of them as known.",
+            ge=0.0,
+            le=1.0,
+        ),
+    ] = None,
     order: Annotated[
         Literal["grouped", "random"],
         Opt("Keep the items of one summary together, or mix all."),
@@ -144,7 +153,11 @@ def annotate(
         aspect=aspect,
         attribute=attribute,
         options=JobOptions(
-            overlap=0.0 if adjudicate else overlap, raters=raters, order=order, seed=seed
+            overlap=0.0 if adjudicate else overlap,
+            raters=raters,
+            order=order,
+            seed=seed,
+            qualify=qualify,
         ),
         active=ActiveOptions(budget=budget, random_share=random_share) if budget else None,
         skip_bad=skip_bad,
