@@ -25,7 +25,7 @@ async def aalign(
     folder: Annotated[
         str | Path | None,
         Opt(
-            "Where candidates, runs and align.json go; by default one under the cache folder, "
+            "Folder of candidates, runs and align.json; by default one under the cache folder, "
             "found again by the same labels.",
             short="-o",
         ),
@@ -53,7 +53,7 @@ async def aalign(
     ] = (),
     level: Level = 0.95,
     seed: Annotated[
-        int, Opt("Of the split into examples, development and test.", flag="--split-seed")
+        int, Opt("Seed of the split into examples, development and test.", flag="--split-seed")
     ] = 0,
     reopen: Annotated[
         bool, Opt("Open a test that was opened before for other candidates; it is counted.")

@@ -327,7 +327,7 @@ def calibrate(
     covariates: Annotated[
         Sequence[CovariateName],
         Opt(
-            "What a jury of several judges weighs beside their scores: length (of --summaries), "
+            "Covariates of a jury of judges, beside their scores: length (of --summaries), "
             "overlap (words shared with --clusters). Repeatable.",
             repeatable=True,
         ),

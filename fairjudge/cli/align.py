@@ -30,7 +30,7 @@ def baseline_judge(
     ] = None,
     protocol: Annotated[
         Literal["likert", "binary", "pairwise"] | None,
-        Opt("How verdicts are given; pairwise asks both orders of every pair."),
+        Opt("Protocol of the verdicts; pairwise judges both orders of every pair."),
     ] = None,
     given: dict[str, Any],
     criterion: Annotated[
@@ -81,11 +81,11 @@ def align(
     r"""Try other prompts for a judge; keep one only if a sealed test says that it is better.
 
     --aspect, --protocol, --prompt, --scale or --criterion name the judge as it is now. Labelled
-    documents are split: examples give candidates their words, development chooses one,
-    the test decides, opened once and recorded. Kept is what agrees with people better than the old
-    prompt, and than calibration alone: both paired intervals over documents above 0. Of pairs it
-    is agreement with people's preferences over both orders, and the Brier score. The same command
-    again sends no request.
+    documents are split into examples, development and test. Candidates are written from the
+    examples, and the best on development is tested once, which is recorded. It is kept where it
+    agrees with people better than the old prompt, and has a smaller error with both calibrated:
+    both paired intervals over documents above 0. For pairs these are agreement with people's
+    preferences over both orders, and the Brier score. The same command again sends no request.
 
         fairjudge calibrate align --references refs.jsonl --summaries s.jsonl \
             --labels labels.jsonl --aspect coverage --backend openai:gpt-4o-mini -o aligned --plan

@@ -52,7 +52,7 @@ def annotate(
     ] = None,
     attribute: Annotated[
         str | None,
-        Opt("Of the articles, such as party; for values and leaning."),
+        Opt("Attribute of the articles, such as party; for values and leaning."),
     ] = None,
     scale: Annotated[
         Path | None,

@@ -26,7 +26,7 @@ app = Application(name="study")
 
 _Folder = Annotated[
     Path | None,
-    Opt("Where all files go; by default beside the study file, named like it.", short="-o"),
+    Opt("Folder of all files; by default beside the study file, with its name.", short="-o"),
 ]
 
 

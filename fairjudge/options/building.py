@@ -41,9 +41,9 @@ class BuildOptions:
     n_questions: Annotated[
         int | None,
         Opt(
-            "Number of questions to ask for at most: a story that bears fewer gets fewer. Default: "
-            "one for every 60 words of the articles, 4 to 12; with --pipeline paper and the local "
-            "backend 20.",
+            "Maximum number of questions; a story on which sources differ less gets fewer. "
+            "Default: one for every 60 words of the articles, 4 to 12; with --pipeline paper and "
+            "the local backend 20.",
             flag="--questions",
             ge=1,
         ),
@@ -83,9 +83,9 @@ class BuildOptions:
     consolidation: Annotated[
         Consolidation | None,
         Opt(
-            "Who groups answers by meaning: the LLM, which then also names the invalid ones and "
-            "labels the groups (default with an LLM), or sentence embeddings (default with "
-            "--pipeline paper and the local backend)."
+            "How answers are grouped by meaning: by the LLM, which then also names the invalid "
+            "ones and labels the groups (default with an LLM), or by sentence embeddings (default "
+            "with --pipeline paper and the local backend)."
         ),
     ] = None
     post_filter: Annotated[

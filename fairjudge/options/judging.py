@@ -39,7 +39,7 @@ class JudgeOptions:
     protocol: Annotated[
         Literal["likert", "binary", "pairwise", "checklist", "ranking"] | None,
         Opt(
-            "How verdicts are given; or choose a --preset. 'checklist' (coverage) says of each "
+            "Protocol of the verdicts; or choose a --preset. 'checklist' (coverage) says of each "
             "answer whether it is covered, and by which words; 'ranking' orders all summaries of "
             "a cluster in one call."
         ),
@@ -54,8 +54,8 @@ class JudgeOptions:
     reference_unit: Annotated[
         ReferenceUnit | None,
         Opt(
-            "What one question to the judge is about: one article or all (faithfulness), all QA "
-            "pairs or one (coverage)."
+            "Reference of one request: one article or all (faithfulness), all QA pairs or one "
+            "(coverage)."
         ),
     ] = None
     text_unit: Annotated[
@@ -66,7 +66,7 @@ class JudgeOptions:
     scale: Annotated[Path | None, Opt("Your own scale (TOML).")] = None
     fallback: Annotated[
         Fallback,
-        Opt("Local scorer that fills in what the judge leaves unscored, marked so."),
+        Opt("Local scorer for items that the judge leaves unscored; its judgements are marked."),
     ] = "none"
     cascade: Thresholds | Promise | None = None
     cascade_scorer: Annotated[
@@ -75,15 +75,15 @@ class JudgeOptions:
     derive: Annotated[
         tuple[Derived, ...],
         Opt(
-            "Also write what the checklists say under this protocol, without a call; may be given "
-            "twice."
+            "Also derive judgements of this protocol from the checklists, without a request. "
+            "Repeatable."
         ),
     ] = ()
     temperature: Annotated[
         float | None, Opt("Sampling temperature; 0 by default, 1 with --samples.", ge=0, le=2)
     ] = None
     samples: Annotated[
-        int, Opt("Replies to each question; the score is their mean.", ge=1, le=100)
+        int, Opt("Replies to each request; the score is their mean.", ge=1, le=100)
     ] = 1
     repeats: Annotated[
         int,
@@ -105,7 +105,7 @@ class JudgeOptions:
     paraphrases: Annotated[
         tuple[Path, ...],
         Opt(
-            "A wording of your own: every item is judged by it too. Repeatable.",
+            "Your own wording of the prompt; every item is judged by it too. Repeatable.",
             flag="--paraphrase",
         ),
     ] = ()

@@ -136,8 +136,8 @@ class Model:
     max_wait: Annotated[
         float,
         Opt(
-            "Most that one request waits for a server that asks for pauses, all of its waits "
-            "together, in seconds; an item that would wait longer is left without a result.",
+            "Maximum time that one request waits in pauses that the server asks for, in seconds "
+            "in all; an item that would wait longer is left without a result.",
             ge=0,
             panel="Limits",
         ),
