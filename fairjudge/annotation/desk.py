@@ -99,6 +99,11 @@ class LabelService:
         """Return the annotator of the session `key`, or None."""
         return self._sessions.get(key)
 
+    def names(self) -> tuple[str, ...]:
+        """Return everybody who signed in or got an item, in order of arrival."""
+        met = self.look(lambda board: board.annotators())
+        return tuple(dict.fromkeys((*met, *self._sessions.values())))
+
     def close(self) -> None:
         """Answer all queued requests, and close store and file."""
         self._queue.put(None)

@@ -11,11 +11,11 @@ import asyncio
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aiohttp
-import anthropic
 import httpx
 import httpx2
 import openai
@@ -147,10 +147,11 @@ class LangChainBackend:
     def _mapped(self, error: Exception) -> BackendError:
         """Map an integration's exception to a `BackendError`; integrations raise many classes."""
         secrets, where = keys_in_environment(), self._where
+        anthropic = sys.modules.get("anthropic")  # loaded if the integration uses it
         mapped: Exception | None
         if isinstance(error, (openai.OpenAIError, TimeoutError, BackendError)):
             mapped = map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
-        elif isinstance(error, anthropic.AnthropicError):
+        elif anthropic is not None and isinstance(error, anthropic.AnthropicError):
             mapped = map_sdk_error(error, sdk=anthropic, where=where, secrets=secrets)
         else:
             mapped = _error_of_invalid_reply(error, where=where)

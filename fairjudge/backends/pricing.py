@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -74,13 +74,15 @@ class Price(BaseModel):
 class PublishedPrice:
     """A model's current price in the data of the package genai-prices.
 
-    ``model`` is its id there, and ``source`` the package with its version. Prices by prompt length
-    and by time of day are applied as published.
+    ``model`` is its id there, ``alias`` the name by which it was found (not every id is found
+    again), and ``source`` the package with its version. Prices by prompt length and by time of day
+    are applied as published.
     """
 
     provider: str
     model: str
     source: str
+    alias: str = field(compare=False)
 
     @property
     def cached_from(self) -> int:
@@ -108,7 +110,7 @@ class PublishedPrice:
             cache_read_tokens=cached_input_tokens,
             cache_write_tokens=written_input_tokens,
         )
-        return float(calc_price(counts, self.model, provider_id=self.provider).total_price)
+        return float(calc_price(counts, self.alias, provider_id=self.provider).total_price)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,8 +187,9 @@ def published_price(provider: str, model: str, address: str | None) -> Published
         )
     except LookupError:
         return None
+    source = f"genai-prices {__version__}"
     return PublishedPrice(
-        provider=listed_provider.id, model=listed_model.id, source=f"genai-prices {__version__}"
+        provider=listed_provider.id, model=listed_model.id, alias=model, source=source
     )
 
 

@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.assessments import Assessment
+from fairjudge.importing.records import Entry, Skipped
 from fairjudge.importing.sources import Source, given, items, mapping, score, text
 
 _NAMES = ("assessment_name", "name")
@@ -55,37 +56,24 @@ def _entry(
     kind, name = text(judge_source, "source_type").upper(), given(judge_source, "source_id")
     feedback = mapping(assessment, "feedback")
     value = (feedback or mapping(assessment, "expectation")).get("value")
-    number = source.score(value)
-    judged: dict[str, Any] = {
-        **_item(assessment, info),
-        "aspect": given(assessment, *_NAMES) or text(assessment, "name"),
-    }
-    if kind == "HUMAN":
-        if number is None:
-            return Skipped(line=line, why=f"a label that is no number{_words(value)}")
-        return make_label(**judged, annotator=name or "human", value=number)
-    if not feedback and not assessment.get("error"):
+    aspect = given(assessment, *_NAMES) or text(assessment, "name")
+    if kind != "HUMAN" and not feedback and not assessment.get("error"):
         return Skipped(line=line, why="an expectation that no person stated")
     error = mapping(assessment, "error") or mapping(feedback, "error")
-    if value is not None and number is None and not error:
-        return Skipped(line=line, why=f"feedback that is no number{_words(value)}")
-    rationale = given(assessment, "rationale")
-    return Recorded(
+    message = given(error, "error_message", "error_code") or "MLflow has no value"
+    return Assessment(
         line=line,
-        **judged,
-        judge=name or f"mlflow/{judged['aspect']}",
-        value=None if error else number,
-        unscored="backend" if error else None,
-        detail=given(error, "error_message", "error_code") or "MLflow has no value",
+        item={**_item(assessment, info), "aspect": aspect},
+        value=value,
+        number=source.score(value),
+        person=(name or "human") if kind == "HUMAN" else None,
+        judge=name or f"mlflow/{aspect}",
+        tool="MLflow",
+        by_code=kind == "CODE",
+        error=message if error else None,
+        reason=given(assessment, "rationale"),
         probabilities=_probabilities(mapping(assessment, "metadata")),
-        scored_by="code" if kind == "CODE" else "llm",
-        extra={"reason": rationale} if rationale else {},
-    )
-
-
-def _words(value: object) -> str:
-    """Return a hint on --options if `value` is a word, else ""."""
-    return "; --options gives words their values" if isinstance(value, str) else ""
+    ).entry()
 
 
 def _item(assessment: Mapping[str, Any], info: Mapping[str, Any]) -> dict[str, str]:
