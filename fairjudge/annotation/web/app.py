@@ -226,7 +226,7 @@ class _Pages:
         )
         item, task = self._desk.items[place], self._site.task
         shown = moves.Place(
-            position=1, item=place, said=None, shown="ab" if task.scale.kind == "pair" else None
+            position=1, item=place, decision=None, shown="ab" if task.scale.kind == "pair" else None
         )
         at = labelled.index(place)
         return self._page(
