@@ -36,7 +36,13 @@ from typing import Any, Self
 
 
 class FairJudgeError(Exception):
-    """Base of every deliberate error; its text is one message fit to show a user."""
+    """Base of every deliberate error; its text is one message fit to show a user.
+
+    ``on_command_line`` is the same in the words of a command line, where a call of Python said it
+    with the names of its arguments.
+    """
+
+    on_command_line: str | None = None
 
 
 class InputError(FairJudgeError):

@@ -89,6 +89,8 @@ _KINDS: Mapping[str, BackendKind] = {
             provider="anthropic",
             path="fairjudge.backends.anthropic:AnthropicBackend",
             what="Anthropic, or any server of its messages format by --base-url",
+            needs="anthropic",
+            extra="anthropic",
             key_variable="ANTHROPIC_API_KEY",
             url_variables=("ANTHROPIC_BASE_URL",),
         ),

@@ -11,11 +11,11 @@ import asyncio
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aiohttp
-import anthropic
 import httpx
 import httpx2
 import openai
@@ -145,10 +145,11 @@ class LangChainBackend:
     def _mapped(self, error: Exception) -> BackendError:
         """Return the error of FairJudge for what an integration raised: each has its own kinds."""
         secrets, where = keys_in_environment(), self._where
+        anthropic = sys.modules.get("anthropic")  # where the integration is made of it
         found: Exception | None
         if isinstance(error, (openai.OpenAIError, TimeoutError, BackendError)):
             found = map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
-        elif isinstance(error, anthropic.AnthropicError):
+        elif anthropic is not None and isinstance(error, anthropic.AnthropicError):
             found = map_sdk_error(error, sdk=anthropic, where=where, secrets=secrets)
         else:
             found = _of_reply(error, where=where)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -74,13 +74,15 @@ class Price(BaseModel):
 class PublishedPrice:
     """A model's price in the data of the package genai-prices, of today.
 
-    ``model`` is its id there, and ``source`` the package with its version. Prices by the length of
+    ``model`` is its id there, which not every provider's models are found by again, ``alias`` the
+    name that it was found by, and ``source`` the package with its version. Prices by the length of
     a prompt, and those of times of the day, are taken as they are published.
     """
 
     provider: str
     model: str
     source: str
+    alias: str = field(compare=False)
 
     @property
     def cached_from(self) -> int:
@@ -108,7 +110,7 @@ class PublishedPrice:
             cache_read_tokens=cached_input_tokens,
             cache_write_tokens=written_input_tokens,
         )
-        return float(calc_price(counts, self.model, provider_id=self.provider).total_price)
+        return float(calc_price(counts, self.alias, provider_id=self.provider).total_price)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +186,8 @@ def published_price(provider: str, model: str, address: str | None) -> Published
         found, listed = data_snapshot.get_snapshot().find_provider_model(model, None, name, address)
     except LookupError:
         return None
-    return PublishedPrice(provider=found.id, model=listed.id, source=f"genai-prices {__version__}")
+    source = f"genai-prices {__version__}"
+    return PublishedPrice(provider=found.id, model=listed.id, alias=model, source=source)
 
 
 def load_prices(path: str | Path | None = None) -> PriceTable:

@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.assessments import Assessment
+from fairjudge.importing.records import Entry, Skipped
 from fairjudge.importing.sources import Source, given, items, mapping, score, text
 
 _NAMES = ("assessment_name", "name")
@@ -53,37 +54,24 @@ def _entry(found: Mapping[str, Any], line: int, info: Mapping[str, Any], source:
     kind, name = text(who, "source_type").upper(), given(who, "source_id")
     feedback = mapping(found, "feedback")
     value = (feedback or mapping(found, "expectation")).get("value")
-    number = source.score(value)
-    judged: dict[str, Any] = {
-        **_item(found, info),
-        "aspect": given(found, *_NAMES) or text(found, "name"),
-    }
-    if kind == "HUMAN":
-        if number is None:
-            return Skipped(line=line, why=f"a label that is no number{_words(value)}")
-        return make_label(**judged, annotator=name or "human", value=number)
-    if not feedback and not found.get("error"):
+    aspect = given(found, *_NAMES) or text(found, "name")
+    if kind != "HUMAN" and not feedback and not found.get("error"):
         return Skipped(line=line, why="an expectation that no person stated")
     error = mapping(found, "error") or mapping(feedback, "error")
-    if value is not None and number is None and not error:
-        return Skipped(line=line, why=f"feedback that is no number{_words(value)}")
-    rationale = given(found, "rationale")
-    return Recorded(
+    message = given(error, "error_message", "error_code") or "MLflow has no value"
+    return Assessment(
         line=line,
-        **judged,
-        judge=name or f"mlflow/{judged['aspect']}",
-        value=None if error else number,
-        unscored="backend" if error else None,
-        detail=given(error, "error_message", "error_code") or "MLflow has no value",
+        item={**_item(found, info), "aspect": aspect},
+        value=value,
+        number=source.score(value),
+        person=(name or "human") if kind == "HUMAN" else None,
+        judge=name or f"mlflow/{aspect}",
+        tool="MLflow",
+        by_code=kind == "CODE",
+        error=message if error else None,
+        reason=given(found, "rationale"),
         probabilities=_probabilities(mapping(found, "metadata")),
-        scored_by="code" if kind == "CODE" else "llm",
-        extra={"reason": rationale} if rationale else {},
-    )
-
-
-def _words(value: object) -> str:
-    """Return how words become numbers, where `value` is one."""
-    return "; --options gives words their values" if isinstance(value, str) else ""
+    ).entry()
 
 
 def _item(found: Mapping[str, Any], info: Mapping[str, Any]) -> dict[str, str]:
