@@ -92,6 +92,11 @@ class LabelService:
         """Return who is signed in under `key`."""
         return self._sessions.get(key)
 
+    def names(self) -> tuple[str, ...]:
+        """Return everybody who signed in or got an item, in order of arrival."""
+        met = self.look(lambda board: board.annotators())
+        return tuple(dict.fromkeys((*met, *self._sessions.values())))
+
     def close(self) -> None:
         """Finish what is queued, and close store and file."""
         self._queue.put(None)

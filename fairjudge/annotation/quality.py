@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import fmean, median
 
 import numpy as np
 
 from fairjudge.annotation.board import Board
 from fairjudge.domain import Estimate, Undefined, Value
-from fairjudge.scales import ScaleKind
+from fairjudge.scales import Level, Scale, to_verdict
 from fairjudge.stats.agreement import AlphaLevel, krippendorff_alpha, weighted_alpha
 from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.intervals import wilson
 
 MAX_DIFFERING = 20
 """Items that are listed for their annotators' differences."""
+FASTEST_SECONDS = 2.0
+"""Nobody reads the shortest statement, looks at a text and answers in less."""
+FEWEST_HASTY, HASTY_SHARE = 3, 0.1
+"""Answers in less than that, and their share of all, from which on a person's work is flagged."""
 _RESAMPLES = 500
 """Few, since the page is drawn anew every few seconds."""
 _VERDICTS = {"a": 1.0, "tie": 0.0, "b": -1.0}
@@ -28,7 +33,9 @@ class AnnotatorReport:
     """One annotator's work.
 
     ``share`` is that of all labels, in [0, 1], and ``agrees`` that of the others' labels of the
-    same items which are the same. ``controls`` is the share of controls answered as known.
+    same items which are the same. ``counts`` has how often they gave each answer of the scale,
+    ``n_hasty`` the answers given in less than `FASTEST_SECONDS`. ``controls`` is the share of
+    controls answered as known.
     """
 
     annotator: str
@@ -38,6 +45,22 @@ class AnnotatorReport:
     agrees: float | Undefined
     controls: Estimate | Undefined
     median_seconds: float | Undefined
+    counts: tuple[int, ...]
+    n_hasty: int
+
+    @property
+    def hasty(self) -> bool:
+        """Whether so many answers came too fast for reading that the work must be looked at."""
+        return self.n_hasty >= FEWEST_HASTY and self.n_hasty >= HASTY_SHARE * self.n_labels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoAnnotators:
+    """``counts[i][j]`` items got answer i from ``first`` and answer j from ``second``."""
+
+    first: str
+    second: str
+    counts: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +77,9 @@ class Quality:
 
     ``alpha`` is Krippendorff's, nominal for words and verdicts, ordinal for numbers, over the
     ``n_shared`` items that two or more people labelled; controls are excluded from it. Its interval
-    is over documents. ``differing`` has the widest difference first.
+    is over documents. ``differing`` has the widest difference first, ``answers`` are those of the
+    scale, ``confusion`` is of the two annotators who share most items. ``seconds_left`` is the
+    median time of a label times the labels that are missing: of one person's work.
     """
 
     n_labelled: int
@@ -64,11 +89,15 @@ class Quality:
     differing: tuple[Differing, ...]
     controls: Estimate | Undefined
     annotators: tuple[AnnotatorReport, ...]
+    answers: tuple[str, ...]
+    confusion: TwoAnnotators | None
+    seconds_left: float | Undefined
     skipped: Mapping[str, int]
 
 
-def quality(board: Board, *, kind: ScaleKind, documents: Sequence[str]) -> Quality:
+def quality(board: Board, *, scale: Scale, documents: Sequence[str]) -> Quality:
     """Look at a board, given each item's document; takes milliseconds for thousands of labels."""
+    kind = scale.kind
     by_item: dict[int, dict[str, Value]] = defaultdict(dict)
     for event in board.standing("label"):
         if event.item not in board.job.controls and event.value is not None:
@@ -83,8 +112,12 @@ def quality(board: Board, *, kind: ScaleKind, documents: Sequence[str]) -> Quali
         differing=_differing(shared),
         controls=_controls(board, board.annotators()),
         annotators=tuple(
-            _annotator(board, name, by_item, n_labels=n_labels) for name in board.annotators()
+            _annotator(board, name, by_item, scale, n_labels=n_labels)
+            for name in board.annotators()
         ),
+        answers=tuple(level.answer for level in scale.levels),
+        confusion=_confusion(shared, scale),
+        seconds_left=_seconds_left(board),
         skipped=dict(Counter(event.reason for event in board.standing("skip")).most_common()),
     )
 
@@ -100,7 +133,12 @@ def _differing(shared: Mapping[int, Mapping[str, Value]]) -> tuple[Differing, ..
 
 
 def _annotator(
-    board: Board, name: str, by_item: Mapping[int, Mapping[str, Value]], *, n_labels: int
+    board: Board,
+    name: str,
+    by_item: Mapping[int, Mapping[str, Value]],
+    scale: Scale,
+    *,
+    n_labels: int,
 ) -> AnnotatorReport:
     done = board.done(name).values()
     seconds = [event.seconds for event in done if event.seconds is not None]
@@ -120,7 +158,51 @@ def _annotator(
         agrees=fmean(same) if same else Undefined(why="no item shared with others"),
         controls=_controls(board, (name,)),
         median_seconds=median(seconds) if seconds else Undefined(why="no labels yet"),
+        counts=_counts([said[name] for said in by_item.values() if name in said], scale),
+        n_hasty=sum(one < FASTEST_SECONDS for one in seconds),
     )
+
+
+def _counts(values: Sequence[Value], scale: Scale) -> tuple[int, ...]:
+    found = Counter(map(_number, values))
+    return tuple(found[_of_level(level)] for level in scale.levels)
+
+
+def _confusion(shared: Mapping[int, Mapping[str, Value]], scale: Scale) -> TwoAnnotators | None:
+    """Count the answers of the two who share most items, the first pair of equals."""
+    met = Counter(pair for said in shared.values() for pair in combinations(sorted(said), 2))
+    if not met:
+        return None
+    first, second = min(met, key=lambda pair: (-met[pair], pair))
+    both = [(said[first], said[second]) for said in shared.values() if {first, second} <= set(said)]
+    rows = [
+        _counts([b for a, b in both if _number(a) == _of_level(level)], scale)
+        for level in scale.levels
+    ]
+    return TwoAnnotators(first=first, second=second, counts=tuple(rows))
+
+
+def _seconds_left(board: Board) -> float | Undefined:
+    seconds = [event.seconds for event in board.standing("label") if event.seconds is not None]
+    if not seconds:
+        return Undefined(why="no times yet")
+    return median(seconds) * (board.job.n_wanted - board.n_labelled())
+
+
+def in_time(seconds: float) -> str:
+    """Return a time in words, to the minute."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "less than a minute"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if hours else f"{rest} min"
+
+
+def answer_text(value: Value, scale: Scale) -> str:
+    """Return the answer that stands for a value."""
+    wanted = _number(value)
+    found = (level.answer for level in scale.levels if _of_level(level) == wanted)
+    return next(found, str(value))
 
 
 def _controls(board: Board, names: tuple[str, ...]) -> Estimate | Undefined:
@@ -135,7 +217,7 @@ def _controls(board: Board, names: tuple[str, ...]) -> Estimate | Undefined:
 
 
 def _alpha(
-    shared: Mapping[int, Mapping[str, Value]], kind: ScaleKind, documents: Sequence[str]
+    shared: Mapping[int, Mapping[str, Value]], kind: str, documents: Sequence[str]
 ) -> Estimate | Undefined:
     names = sorted({name for said in shared.values() for name in said})
     column = {name: place for place, name in enumerate(names)}
@@ -159,6 +241,12 @@ def _alpha(
         n=len(shared),
     )
     return Estimate(value=found, n=len(shared)) if isinstance(estimate, Undefined) else estimate
+
+
+def _of_level(level: Level) -> float:
+    """Return the number of an answer; "first" is the item's first system."""
+    value = level.value
+    return _number(to_verdict(value, "ab") if isinstance(value, str) else value)
 
 
 def _number(value: Value) -> float:

@@ -15,7 +15,8 @@ from fairjudge.annotation import moves
 from fairjudge.annotation.board import Board
 from fairjudge.annotation.desk import Turn
 from fairjudge.annotation.items import Item
-from fairjudge.annotation.quality import quality
+from fairjudge.annotation.names import known_as, similar
+from fairjudge.annotation.quality import answer_text, in_time, quality
 from fairjudge.annotation.views import choices, clean, item_view
 from fairjudge.annotation.web.guard import MAX_BODY_BYTES, Guard, Hosts
 from fairjudge.annotation.web.site import Site, annotator_name, new_session, same
@@ -47,6 +48,7 @@ def create_app(site: Site, *, hosts: Hosts) -> FastAPI:
         ("GET", "/item/{position}", pages.item),
         ("GET", "/progress", pages.progress),
         ("GET", "/progress/figures", pages.figures),
+        ("GET", "/progress/item/{number}", pages.labelled_item),
         ("POST", "/sign-in", pages.sign_in),
         ("POST", "/sign-out", pages.sign_out),
         ("POST", "/label", pages.label),
@@ -99,6 +101,11 @@ class _Pages:
             name = annotator_name(form.get("name", ""))
         except InputError as error:
             return self._sign_in_page(error.problem)
+        known = self._desk.names()
+        found = known_as(name, known)
+        if found is None and "new" not in form and (near := similar(name, known)) is not None:
+            return self._page("which_name.html", name=name, near=near)
+        name = name if found is None else found
         key = new_session()
 
         def remember(turn: Turn) -> None:
@@ -205,16 +212,47 @@ class _Pages:
         """Return the part of the progress page that changes."""
         return self._page("figures.html", **self._figures(request))
 
-    def _figures(self, request: Request) -> dict[str, Any]:
+    async def labelled_item(self, request: Request, number: str) -> Response:
+        """Show an item with everybody's labels, to those who have the token."""
+        self._sees_progress(request)
+        if not number.isascii() or not number.isdecimal() or len(number) > 9:
+            raise _Refusal(404, "There is no such item.")
+        labelled = self._desk.look(lambda board: sorted({e.item for e in board.standing("label")}))
+        place = int(number)
+        if place not in labelled:
+            raise _Refusal(404, "Nobody has labelled this item.")
+        said = self._desk.look(
+            lambda board: [event for event in board.standing("label") if event.item == place]
+        )
+        item, task = self._desk.items[place], self._site.task
+        shown = moves.Place(
+            position=1, item=place, said=None, shown="ab" if task.scale.kind == "pair" else None
+        )
+        at = labelled.index(place)
+        return self._page(
+            "labelled_item.html",
+            view=item_view(task, item, shown, self._site.marks.get(item.id, {})),
+            item=item,
+            said=said,
+            answer=lambda value: answer_text(value, task.scale),
+            before=labelled[at - 1] if at else None,
+            after=labelled[at + 1] if at + 1 < len(labelled) else None,
+            clean=clean,
+        )
+
+    def _sees_progress(self, request: Request) -> None:
         token = request.cookies.get(self._progress, "")
         if not same(token, self._site.access.progress):
             raise _Refusal(403, "Open the link to this page that the server printed at its start.")
-        kind = self._site.task.scale.kind
+
+    def _figures(self, request: Request) -> dict[str, Any]:
+        self._sees_progress(request)
+        scale = self._site.task.scale
         items = self._desk.items
         documents = [item.eid for item in items]
-        result = self._desk.look(lambda board: quality(board, kind=kind, documents=documents))
+        result = self._desk.look(lambda board: quality(board, scale=scale, documents=documents))
         return {"quality": result, "items": items, "controls": len(self._desk.job.controls),
-            "clean": clean, "why": _why}  # fmt: skip
+            "clean": clean, "why": _why, "in_time": in_time}  # fmt: skip
 
     # What all of them need.
 
