@@ -9,7 +9,6 @@ import sys
 import tomllib
 import zipfile
 from email.parser import HeaderParser
-from importlib import resources
 from pathlib import Path
 
 import jsonschema
@@ -71,9 +70,11 @@ def test_the_citation_follows_its_schema_and_names_this_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert citation["version"] == PROJECT["version"]
     assert citation["license"] == PROJECT["license"]
-    if importlib.util.find_spec("cffconvert") is None:
+    package = importlib.util.find_spec("cffconvert")  # not imported: it is here without its needs
+    if package is None:
         missing("cffconvert, which has the schema")
-    schema = resources.files("cffconvert") / "schemas" / "1.2.0" / "schema.json"
+    (folder,) = package.submodule_search_locations
+    schema = Path(folder) / "schemas" / "1.2.0" / "schema.json"
     plain = json.loads(json.dumps(citation, default=str))
     jsonschema.validate(plain, json.loads(schema.read_text("utf-8")))
 
@@ -84,7 +85,7 @@ def test_the_light_install_is_small_and_works_in_an_empty_environment(
 ) -> None:
     home = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", home], check=True)
-    pip = [home / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    pip = [home / "bin" / "python", "-I", "-m", "pip", "install", "--quiet"]
     wheel = ["--constraint", ROOT / "constraints.txt", archives[1]]
     subprocess.run([*pip, "--disable-pip-version-check", *wheel], check=True)
     (site,) = home.glob("lib/python*/site-packages")

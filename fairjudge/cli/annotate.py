@@ -31,9 +31,10 @@ def annotate(
     task: Annotated[
         TaskName,
         Opt(
-            "answers: is it valid; coverage: is the answer in the summary; faithfulness: is "
-            "the sentence in the articles; preference: which of two summaries is better; rating: "
-            "how good is the summary, 1 to 5; values: from which values of an attribute of the "
+            "answers: is it valid (aspect validity); coverage: is the answer in the summary; "
+            "faithfulness: is the sentence in the articles; preference: which of two summaries is "
+            "better (aspect faithfulness, or --aspect); rating: how good is the summary, 1 to 5 "
+            "(aspect coverage, or --aspect); values: from which values of an attribute of the "
             "articles does the sentence come; leaning: which value does the summary lean to."
         ),
     ],
@@ -186,7 +187,7 @@ def annotate(
         ),
         host=host,
         port=port,
-        hosts=Hosts.of(host, others=allow_host or ()),
+        hosts=Hosts.of(host, extra_names=allow_host or ()),
         announce=lambda taken: typer.echo(_where(access, host, taken)),
     )
     typer.echo(
@@ -206,7 +207,8 @@ def _what(prepared: Prepared) -> str:
     job, task = prepared.job, prepared.task
     n_items = sum(wanted > 0 for wanted in job.wanted)
     several = [wanted for wanted in job.wanted if wanted > 1]
-    said = f"{task.title} {pluralize(n_items, 'item')}, {pluralize(job.n_wanted, 'label')}"
+    said = f"{task.title} Labels of {task.aspect}: "
+    said += f"{pluralize(n_items, 'item')}, {pluralize(job.n_wanted, 'label')}"
     if several:
         said += f"; {pluralize(len(several), 'item')} by {several[0]} people each"
     if job.controls:
