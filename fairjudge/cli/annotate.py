@@ -196,7 +196,7 @@ def annotate(
         ),
         host=host,
         port=port,
-        hosts=Hosts.of(host, others=allow_host or ()),
+        hosts=Hosts.of(host, extra_names=allow_host or ()),
         announce=lambda taken: typer.echo(_where(access, host, taken)),
     )
     typer.echo(

@@ -226,6 +226,9 @@ def _parameter(option: Declared) -> inspect.Parameter:
     opt, default = option.opt, option.default
     several = option.each is not None
     kind, more = _kind(option)
+    if get_origin(kind) is list and not opt.argument and more["metavar"] is None:
+        # Typer would show list[Path].
+        more = {**more, "metavar": f"<{get_args(kind)[0].__name__.lower()}>"}
     if several or opt.parse is not None:
         default = _text(default) if default is not REQUIRED and not option.variadic else REQUIRED
     hint = kind if default is REQUIRED else kind | None
