@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from fairjudge.reports import calibration_tables as tables
+from fairjudge.reports.decision_tables import decisions_table, group_title, verdict
 from fairjudge.reports.disagreement_tables import disagreement_tables
 from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, row, why
 from fairjudge.reports.judge_sections import position_plot
@@ -46,7 +47,7 @@ def calibration_page(report: Json, *, position: Groups = ()) -> str:
             for one in position
             if all(one.get(name) in (None, group.get(name)) for name in _KEY)
         ]
-        title, parts = tables.group_title(group), tuple(_group(group, own))
+        title, parts = group_title(group), tuple(_group(group, own))
         groups.append(Section(id=f"group-{place}", title=title, parts=parts))
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
     origin = Section(id="origin", title="How the numbers came about", parts=tuple(_origin(report)))
@@ -57,7 +58,7 @@ def calibration_parts(report: Json) -> Iterator[Part]:
     """Yield the same as parts of a larger page: the comparison, then each judge folded away."""
     yield from _comparison(report)
     for group in report["groups"]:
-        summary = f"{tables.group_title(group)}: {tables.verdict(group)}"
+        summary = f"{group_title(group)}: {verdict(group)}"
         parts = tuple(_group(group, (), level=4))
         yield Fold(summary, parts, open=len(report["groups"]) == 1)
     yield Fold("Settings and signature", tuple(_origin(report)))
@@ -66,6 +67,7 @@ def calibration_parts(report: Json) -> Iterator[Part]:
 def _comparison(report: Json) -> Iterator[Part]:
     yield from map(protocol_plot, report.get("protocols", ()))
     yield from protocol_tables(report)
+    yield decisions_table(report["groups"])
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])
@@ -74,7 +76,7 @@ def _comparison(report: Json) -> Iterator[Part]:
 
 
 def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
-    yield Paragraph(f"{tables.verdict(group)}.", "strong")
+    yield Paragraph(f"{verdict(group)}.", "strong")
     yield Paragraph(tables.replaceability_note(group["replaceability"]))
     yield Heading("Agreement with people", level)
     yield Group(tuple(_agreement(group)), "row")
@@ -134,7 +136,7 @@ def _reliability(group: Json) -> Iterator[Part]:
                 reliability_plot(
                     bins,
                     scale=(scale[0], scale[1]),
-                    name=f"Reliability, {stage}, {tables.group_title(group)}: people's mean label "
+                    name=f"Reliability, {stage}, {group_title(group)}: people's mean label "
                     "against the judge's score",
                     mark=mark,
                 ),
@@ -186,7 +188,7 @@ def _planning(group: Json) -> Iterator[Part]:
             for (field, label), mark in zip(tables.PLANS.items(), (PLAIN, OTHER), strict=True)
         ],
         name="Half-width of the interval of a system's mean against the number of labels, "
-        + tables.group_title(group),
+        + group_title(group),
         across="labelled summaries of the system, one a document",
         up="half-width",
     )

@@ -12,9 +12,9 @@ from statistics import fmean
 from fairjudge.records.matching import loss_finding
 from fairjudge.records.schema import with_schema
 from fairjudge.reports.align_tables import align_findings
-from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.check_tables import check_findings
 from fairjudge.reports.covered_tables import LEFT_OUT, by_judge, how_left_out, n_left_out
+from fairjudge.reports.decision_tables import group_title, verdict
 from fairjudge.reports.fairness_findings import (
     agreement_findings,
     changes_findings,

@@ -1,0 +1,86 @@
+"""What a judge may be used for, of the JSON that ``calibrate --json`` writes; one wording for all.
+
+Terminal, page, study and Python show these sentences; the rules are in `calibration.decisions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairjudge.protocols import PROTOCOLS
+from fairjudge.reports.annotator_tables import camps_sentence
+from fairjudge.reports.figures import Json, dollars, interval, protocol_of, why
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TextTable
+from fairjudge.text.counting import pluralize
+
+_NOTE = (
+    "Yes: the whole interval is at or above 0.5 (three of four pairs in people's order; half of "
+    "the annotators). No: it is below. Else too few to tell. docs/calibration.md has the rules."
+)
+_OLD = "No decision: this file is of an earlier version; run 'fairjudge calibrate' again"
+
+
+def group_title(group: Json) -> str:
+    """Return judge, aspect, protocol and unit in one line."""
+    return f"{group['judge']}, {group['aspect']}, {protocol_of(group)}"
+
+
+def verdict(group: Json) -> str:
+    """Say in a line what a judge may be used for."""
+    said = "; ".join(f"{use_of(group, one)}: {one['answer']}" for one in group.get("decisions", ()))
+    return camps_sentence(group) or (said[:1].upper() + said[1:] or _OLD)
+
+
+def use_of(group: Json, decision: Json) -> str:
+    """Return what is decided, in words: ``"rank systems"``."""
+    if decision["question"] == "score_items":
+        pairs = PROTOCOLS[group["protocol"]].paired
+        return "compare two summaries" if pairs else "score single summaries"
+    return str(decision["question"]).replace("_", " ").replace("replace", "replace an")
+
+
+def decisions_table(groups: Sequence[Json]) -> TextTable:
+    """Return each question with its answer, figure and what would have to be known."""
+    rows = [
+        {
+            "title": group_title(group),
+            "use": use_of(group, decision),
+            "answer": decision["answer"],
+            "figure": _figure(decision),
+            "needed": decision["needed"] or "-",
+        }
+        for group in groups
+        for decision in group.get("decisions", ())
+    ]
+    costs = [f"{group_title(group)}: {cost_of(group)}." for group in groups]
+    return table(
+        "Decisions: may the judge be used to ...",
+        "judge, aspect, protocol: {title} | use: {use} | answer: {answer} | because: {figure}"
+        " | needed for an answer: {needed}",
+        rows,
+        notes=(_NOTE, *costs) if rows else (f"{_OLD}.",),
+    )
+
+
+def cost_of(group: Json) -> str:
+    """Return what an item costs, and how many requests all took."""
+    cost = group.get("cost")
+    if cost is None:
+        return "cost per item unknown"
+    requests = pluralize(cost["n_requests"], "request")
+    n = f"{requests} for {pluralize(cost['n_items'], 'item')}"
+    if not cost["n_requests"]:
+        return "cost per item 0, no LLM was asked"
+    if cost["usd_per_item"] is None:
+        return (
+            f"cost per item unknown ({n}); give the run's folder, or the file of 'judge --json', "
+            "with the judgements"
+        )
+    return f"cost per item {dollars(cost['usd_per_item'])} US dollars ({n})"
+
+
+def _figure(decision: Json) -> str:
+    figure = decision["figure"]
+    shown = f"{decision['measure']} {interval(figure)}" if not why(figure) else why(figure)
+    return f"{shown}; {decision['reason']}" if decision["reason"] else shown
