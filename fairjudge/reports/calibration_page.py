@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from fairjudge.reports import calibration_tables as tables
-from fairjudge.reports.decision_tables import decisions_table, group_title, verdict
+from fairjudge.reports.decision_tables import decisions_tables, group_title, verdict
 from fairjudge.reports.disagreement_tables import disagreement_tables
-from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, row, why
+from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, row, sentence, why
 from fairjudge.reports.judge_sections import position_plot
 from fairjudge.reports.jury_tables import jury_plot, jury_tables
 from fairjudge.reports.pages import page_html
@@ -67,7 +67,7 @@ def calibration_parts(report: Json) -> Iterator[Part]:
 def _comparison(report: Json) -> Iterator[Part]:
     yield from map(protocol_plot, report.get("protocols", ()))
     yield from protocol_tables(report)
-    yield decisions_table(report["groups"])
+    yield from decisions_tables(report["groups"])
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])
@@ -76,7 +76,7 @@ def _comparison(report: Json) -> Iterator[Part]:
 
 
 def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
-    yield Paragraph(f"{verdict(group)}.", "strong")
+    yield Paragraph(sentence(verdict(group)), "strong")
     yield Paragraph(tables.replaceability_note(group["replaceability"]))
     yield Heading("Agreement with people", level)
     yield Group(tuple(_agreement(group)), "row")

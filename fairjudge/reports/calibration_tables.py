@@ -8,7 +8,7 @@ from dataclasses import replace
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.annotator_tables import annotator_tables
 from fairjudge.reports.audit_tables import POSITION
-from fairjudge.reports.decision_tables import decisions_table, group_title, verdict
+from fairjudge.reports.decision_tables import group_title, verdict
 from fairjudge.reports.figures import Json, interval, percent, tally, why
 from fairjudge.reports.protocol_tables import protocol_tables
 from fairjudge.reports.row_tables import side_by_side, table
@@ -31,7 +31,7 @@ _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece"
 
 
 def calibration_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return the summary, the tables of every group, the comparison of judges, the decisions."""
+    """Return the summary, the tables of every group, the comparison of judges."""
     tables: list[TextTable] = [findings_table(report["groups"])] if report["groups"] else []
     tables += protocol_tables(report)
     for group in report["groups"]:
@@ -43,8 +43,6 @@ def calibration_tables(report: Json) -> tuple[TextTable, ...]:
         ]
     if report["comparisons"]:
         tables.append(comparison_table(report["comparisons"]))
-    if report["groups"]:
-        tables.append(decisions_table(report["groups"]))
     return tuple(tables)
 
 

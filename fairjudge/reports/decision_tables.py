@@ -6,10 +6,11 @@ Terminal, page, study and Python show these sentences; the rules are in `calibra
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.annotator_tables import camps_sentence
-from fairjudge.reports.figures import Json, dollars, interval, protocol_of, why
+from fairjudge.reports.figures import Json, dollars, interval, protocol_of, sentence, why
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
@@ -29,7 +30,7 @@ def group_title(group: Json) -> str:
 def verdict(group: Json) -> str:
     """Say in a line what a judge may be used for."""
     said = "; ".join(f"{use_of(group, one)}: {one['answer']}" for one in group.get("decisions", ()))
-    return camps_sentence(group) or (said[:1].upper() + said[1:] or _OLD)
+    return camps_sentence(group) or said or _OLD
 
 
 def use_of(group: Json, decision: Json) -> str:
@@ -40,27 +41,36 @@ def use_of(group: Json, decision: Json) -> str:
     return str(decision["question"]).replace("_", " ").replace("replace", "replace an")
 
 
+def decisions_tables(groups: Sequence[Json]) -> tuple[TextTable, ...]:
+    """Return each judge's answers, with their figures and what would have to be known."""
+    tables = [_decisions(group) for group in groups]
+    return (*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, _NOTE))) if tables else ()
+
+
 def decisions_table(groups: Sequence[Json]) -> TextTable:
-    """Return each question with its answer, figure and what would have to be known."""
-    rows = [
-        {
-            "title": group_title(group),
-            "use": use_of(group, decision),
-            "answer": decision["answer"],
-            "figure": _figure(decision),
-            "needed": decision["needed"] or "-",
-        }
-        for group in groups
-        for decision in group.get("decisions", ())
-    ]
-    costs = [f"{group_title(group)}: {cost_of(group)}." for group in groups]
+    """Return the same of all judges in one table."""
     return table(
-        "Decisions: may the judge be used to ...",
-        "judge, aspect, protocol: {title} | use: {use} | answer: {answer} | because: {figure}"
-        " | needed for an answer: {needed}",
-        rows,
-        notes=(_NOTE, *costs) if rows else (f"{_OLD}.",),
+        "What judges may be used for",
+        "judge, aspect, protocol: {title} | use: {use} | answer: {answer} | because: {figure}",
+        [{"title": group_title(group), **row} for group in groups for row in _rows(group)],
+        notes=(_NOTE, *(f"{group_title(group)}: {cost_of(group)}." for group in groups)),
     )
+
+
+def _decisions(group: Json) -> TextTable:
+    return table(
+        f"{group_title(group)}: may the judge be used to ...",
+        "use: {use} | answer: {answer} | because: {figure}",
+        _rows(group),
+        notes=(sentence(cost_of(group)) if "decisions" in group else f"{_OLD}.",),
+    )
+
+
+def _rows(group: Json) -> list[Json]:
+    return [
+        {"use": use_of(group, one), "answer": one["answer"], "figure": _figure(one)}
+        for one in group.get("decisions", ())
+    ]
 
 
 def cost_of(group: Json) -> str:
@@ -83,4 +93,5 @@ def cost_of(group: Json) -> str:
 def _figure(decision: Json) -> str:
     figure = decision["figure"]
     shown = f"{decision['measure']} {interval(figure)}" if not why(figure) else why(figure)
-    return f"{shown}; {decision['reason']}" if decision["reason"] else shown
+    needed = f"needed: {decision['needed']}" if decision["needed"] else ""
+    return "; ".join(filter(None, (shown, decision["reason"], needed)))

@@ -49,7 +49,7 @@ def columns(*headings: str, numbers: Sequence[str] = ()) -> tuple[Column, ...]:
 
 def number(value: float | None, *, digits: int = 2) -> str:
     """Return `value` with `digits` decimals, or a dash where there is none."""
-    return "-" if value is None else f"{value:.{digits}f}"
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # no "-0.00"
 
 
 def terminal_width() -> int:

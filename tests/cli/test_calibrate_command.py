@@ -152,5 +152,5 @@ def test_what_a_judge_may_be_used_for_is_said_first_and_last(files):
         first_lines = " ".join(text.splitlines()[:8])
         assert "Summary" in first_lines
         assert "score single summaries: no" in " ".join(first_lines.split())
-        last = text[text.index("Decisions: may the judge be used to ...") :]
+        last = text[text.index("may the judge be used to ...") :]
         assert "docs/calibration.md has the rules" in " ".join(last.split())

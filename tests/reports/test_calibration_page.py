@@ -9,7 +9,7 @@ import pytest
 from calibration_study import EVIL, study
 
 from fairjudge.reports.calibration_page import calibration_page
-from fairjudge.reports.decision_tables import cost_of, decisions_table, verdict
+from fairjudge.reports.decision_tables import cost_of, decisions_tables, verdict
 from fairjudge.reports.pages import table_html
 from fairjudge.reports.tables import TextTable, columns
 
@@ -130,14 +130,14 @@ def test_a_judge_without_correlation_may_be_used_for_nothing():
     (blind,) = study(noise=60.0)["groups"]
     assert "score single summaries: no; replace an annotator: no" in verdict(blind)
     (constant,) = study(constant=True)["groups"]
-    assert verdict(constant).startswith("Rank systems: no; ")
+    assert verdict(constant).startswith("rank systems: no; ")
     (good,) = study(noise=0.1)["groups"]
     assert verdict(good) == (
-        "Rank systems: too few to tell; score single summaries: yes; "
+        "rank systems: too few to tell; score single summaries: yes; "
         "replace an annotator: no"  # one too high: its scores need calibration
     )
-    shown = decisions_table([good])
-    assert shown.rows[0][4] == "5 systems or more"
+    (shown,) = decisions_tables([good])
+    assert shown.rows[0][2].endswith("needed: 5 systems or more")
 
 
 def test_a_file_of_an_earlier_version_has_no_decision(report):
