@@ -32,8 +32,8 @@ def _judge(name: str, asked: str, inputs: str = FEW, model: str = "{llm}") -> tu
 
 def _reading() -> Iterator[tuple[str, str]]:
     yield "version", "--version"
-    yield "backends", "backends"
-    yield "backends-json", "backends --json -"
+    yield "backends", "backends list"
+    yield "backends-json", "backends list --json -"
     yield "prompts", "prompts list"
     for name in (
         "coverage-single.v3",
@@ -50,33 +50,42 @@ def _reading() -> Iterator[tuple[str, str]]:
         asked = "--protocol likert --scale 1-5" + " --map eid=event" * (kind == "csv")
         yield (
             f"import-{kind}",
-            f"import replies.{kind} -o {{name}}.jsonl {asked} --json {{name}}.json",
+            f"data import replies.{kind} -o {{name}}.jsonl {asked} --json {{name}}.json",
         )
-    yield "import-last", "import replies.jsonl -o - --protocol likert --scale 1-5 --repeats last"
-    yield "import-scale-file", "import words.jsonl -o - --protocol likert --scale own.scale.toml"
-    yield "import-judge", "import replies.jsonl -o - --protocol likert --scale 1-5 --judge me"
-    yield "import-stars", "import stars.jsonl -o - --protocol likert --stars --json {name}.json"
-    yield "import-words", "import words.jsonl -o - --protocol likert --options poor,fair,good"
-    yield "import-yes", "import yes_replies.jsonl -o - --protocol binary"
+    yield (
+        "import-last",
+        "data import replies.jsonl -o - --protocol likert --scale 1-5 --repeats last",
+    )
+    yield (
+        "import-scale-file",
+        "data import words.jsonl -o - --protocol likert --scale own.scale.toml",
+    )
+    yield "import-judge", "data import replies.jsonl -o - --protocol likert --scale 1-5 --judge me"
+    yield (
+        "import-stars",
+        "data import stars.jsonl -o - --protocol likert --stars --json {name}.json",
+    )
+    yield "import-words", "data import words.jsonl -o - --protocol likert --options poor,fair,good"
+    yield "import-yes", "data import yes_replies.jsonl -o - --protocol binary"
     yield (
         "import-pairs",
-        "import pair_replies.jsonl -o {name}.jsonl --protocol pairwise --json {name}.json",
+        "data import pair_replies.jsonl -o {name}.jsonl --protocol pairwise --json {name}.json",
     )
-    yield "import-nothing", "import labels.jsonl -o -"
+    yield "import-nothing", "data import labels.jsonl -o -"
     for to in ("csv", "inspect-scores", "otel", "parquet"):
         for rows in ("rated_good", "pairs_good"):
-            yield f"export-{to}-{rows}", f"export {rows}.jsonl -o {{name}}.out --to {to}"
+            yield f"export-{to}-{rows}", f"data export {rows}.jsonl -o {{name}}.out --to {to}"
     yield (
         "export-label-studio",
-        "export rated_good.jsonl -o {name}.json --to label-studio --summaries summaries.jsonl",
+        "data export rated_good.jsonl -o {name}.json --to label-studio --summaries summaries.jsonl",
     )
     yield (
         "export-one-system",
-        "export rated_both.jsonl -o - --to csv --system ada --judge openai:good",
+        "data export rated_both.jsonl -o - --to csv --system ada --judge openai:good",
     )
     yield (
         "export-one-inspect",
-        "export rated_good.jsonl -o {name}.jsonl --to inspect-scores --system ada",
+        "data export rated_good.jsonl -o {name}.jsonl --to inspect-scores --system ada",
     )
 
 
@@ -165,8 +174,8 @@ def _writing() -> Iterator[tuple[str, str]]:
         f"{write} --sweep temperature=0.5,1 --sweep sentences=2 --sweep fair=leaning",
     )
     yield "summarize-fair", f"{write} --fair leaning --words 50 --system mine"
-    yield "split-local", "split few_summaries.jsonl -o {name}.jsonl"
-    yield "split-llm", "split few_summaries.jsonl -o {name}.jsonl {llm}"
+    yield "split-local", "fairness split few_summaries.jsonl -o {name}.jsonl"
+    yield "split-llm", "fairness split few_summaries.jsonl -o {name}.jsonl {llm}"
     for name, asked in {
         "build": "few.jsonl",
         "likert": f"{FEW} {BY} likert",
@@ -177,7 +186,10 @@ def _writing() -> Iterator[tuple[str, str]]:
         "priced": f"{FEW} {BY} likert --prices prices.toml",
         "batch": f"{FEW} {BY} likert --batch {{name}}.calls.jsonl",
     }.items():
-        yield f"plan-{name}", f"plan {asked} --backend openai:gpt-4o-mini --json {{name}}.json"
+        yield (
+            f"plan-{name}",
+            f"batch plan {asked} --backend openai:gpt-4o-mini --json {{name}}.json",
+        )
     for task in ("answers", "coverage", "faithfulness", "preference", "rating"):
         line = f"annotate few_references.jsonl --task {task} --summaries few_summaries.jsonl"
         yield f"annotate-{task}", f"{line} -o {{name}}.jsonl --dry-run"
@@ -197,7 +209,7 @@ def _measuring() -> Iterator[tuple[str, str]]:
     for method in ("isotonic", "logistic", "linear", "ordinal"):
         line = f"calibrate rated_good.jsonl {LABELLED} --method {method} --save {{name}}.cal.json"
         yield f"calibrate-{method}", f"{line} {FAST} {out}"
-        apply = f"apply calibrate-{method}.cal.json rated_good.jsonl -o {{name}}.jsonl"
+        apply = f"calibrate apply calibrate-{method}.cal.json rated_good.jsonl -o {{name}}.jsonl"
         yield f"apply-{method}", apply
     more = {
         "experts": "--annotators expert*",
@@ -233,34 +245,30 @@ def _measuring() -> Iterator[tuple[str, str]]:
     )
     yield "compare-level", "compare rated_good.jsonl lost_poor.jsonl --level 0.8 --json {name}.json"
     yield "compare-nothing", "compare rated_good.jsonl pairs_good.jsonl"
-    line = f"cascade --local rated_poor.jsonl --judged rated_good.jsonl {LABELLED}"
+    line = f"calibrate cascade --local rated_poor.jsonl --judged rated_good.jsonl {LABELLED}"
     yield "cascade", f"{line} -o {{name}}.kept.json --json {{name}}.json"
     yield (
         "cascade-tolerant",
         f"{line} --tolerance 0.3 --agreement-tolerance 0.3 -o {{name}}.kept.json",
     )
     for rows, labels in (("rated", "labels"), ("yes", "labels_yes"), ("pairs", "labels_pairs")):
-        line = f"cascade --local {rows}_good.jsonl --labels {labels}.jsonl --guarantee 0.6"
+        line = (
+            f"calibrate cascade --local {rows}_good.jsonl --labels {labels}.jsonl --guarantee 0.6"
+        )
         out_too = "-o {name}.kept.json --json {name}.json --ask {name}.ask.jsonl"
         yield f"guarantee-{rows}", f"{line} {out_too}"
     yield (
         "guarantee-within",
-        f"cascade --local rated_good.jsonl {LABELLED} --guarantee 0.8 --within 1 -o -",
+        f"calibrate cascade --local rated_good.jsonl {LABELLED} --guarantee 0.8 --within 1 -o -",
     )
     for name in ("cascade", "cascade-tolerant", "guarantee-rated"):
         yield _judge(f"by-{name}", f"{BY} likert --cascade {name}.kept.json")
-    align = "--references clusters.jsonl --summaries summaries.jsonl --labels labels.jsonl"
-    yield (
-        "align-plan",
-        f"align {align} --aspect faithfulness {{llm}} -o {{name}} --plan --json {{name}}.json",
-    )
-    yield (
-        "align",
-        f"align {align} --aspect faithfulness {{llm}} -o {{name}} --json {{name}}.json -q",
-    )
+    inputs = "--references clusters.jsonl --summaries summaries.jsonl --labels labels.jsonl"
+    align = f"calibrate align {inputs} --aspect faithfulness {{llm}} -o {{name}}"
+    yield "align-plan", f"{align} --plan --json {{name}}.json"
+    yield "align", f"{align} --json {{name}}.json -q"
     for kind in ("examples", "anchors", "scale"):
-        line = f"align {align} --aspect faithfulness {{llm}} --try {kind} -o {{name}} -q"
-        yield f"align-{kind}", f"{line} --attribute leaning --json {{name}}.json"
+        yield f"align-{kind}", f"{align} --try {kind} -q --attribute leaning --json {{name}}.json"
 
 
 def _auditing() -> Iterator[tuple[str, str]]:

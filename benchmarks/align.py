@@ -1,4 +1,4 @@
-"""How often ``fairjudge align`` keeps a prompt that is no better, and how often one that is.
+"""How often ``calibrate align`` keeps a prompt that is no better, and how often one that is.
 
     python benchmarks/align.py [--datasets 1000]
 

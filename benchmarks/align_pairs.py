@@ -1,4 +1,4 @@
-"""How often ``fairjudge align --protocol pairwise`` keeps a prompt that is no better.
+"""How often ``fairjudge calibrate align --protocol pairwise`` keeps a prompt that is no better.
 
     python benchmarks/align_pairs.py [--datasets 1000]
 

@@ -1,4 +1,4 @@
-"""What stands behind a mean label: camps of annotators, severity, influence, confusion.
+"""Annotators behind a mean label: camps, severity, influence, confusion.
 
 Averaging takes annotators to measure one thing. `annotator_camps` tests it first.
 """
@@ -83,7 +83,7 @@ class AnnotatorFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemMean:
-    """A system's mean label, as it is and with annotators' severity taken off."""
+    """A system's mean label, raw and adjusted for annotators' severity."""
 
     system: str
     mean: float
@@ -104,7 +104,7 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorReport:
-    """What stands behind the mean label of one group.
+    """Annotators of one group of labels.
 
     ``puller`` is an annotator without whom the judge's correlation changes by `_PULL` or more, and
     twice as much as without any other whose leaving changes it the same way.

@@ -21,7 +21,7 @@ FEWEST_MEMBERS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """Judgements with calibrated values, and what became of the others.
+    """Judgements with calibrated values, and counts of those left unchanged.
 
     ``judgements`` are in the order given, none left out, after those of juries, of which there are
     ``n_by_juries``. ``n_outside`` scores lay outside the range
@@ -44,7 +44,7 @@ def apply_calibrators(
     covariates: Covariates | None = None,
     told_apart: Sequence[Judgement] | None = None,
 ) -> Applied:
-    """Replace each score by the human score it stands for; the old one is kept as ``uncalibrated``.
+    """Replace each score by its calibrated value; the original is kept as ``uncalibrated``.
 
     A judgement takes the first calibrator of its judge, aspect, protocol and unit; one
     that names none of them is for all. A fitted jury of which two members or more judged adds a

@@ -30,7 +30,7 @@ EXTENDED = ":extended"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BothOrders:
-    """One pair judged both ways; verdicts are in terms of a and b, whatever stood first.
+    """One pair judged in both orders; verdicts are in terms of a and b, not of positions.
 
     ``when_a_first`` is the verdict with system_a first, ``when_b_first`` with system_b first.
     """
@@ -239,7 +239,7 @@ def _kind(pair: BothOrders) -> str:
 
 
 def _collect(rows: Sequence[Judgement]) -> tuple[list[BothOrders], Counter[str]]:
-    """Bring the two orders of each pair together, its systems by name; and count the others."""
+    """Join the two orders of each pair, its systems sorted by name; count incomplete pairs."""
     verdicts: dict[ItemKey, dict[Order, Verdict]] = defaultdict(dict)
     counts: Counter[str] = Counter()
     for row in rows:

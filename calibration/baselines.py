@@ -21,7 +21,7 @@ LEAD_WORDS = 100
 def baseline_scores(
     summaries: Iterable[Summary], clusters: Iterable[Cluster] = ()
 ) -> dict[str, dict[tuple[str, str], float]]:
-    """Score each (eid, system) by length and, given `clusters`, by overlap with what they hold.
+    """Score each (eid, system) by length and, given `clusters`, by overlap with their articles.
 
     ``"longest"``: number of words; ``"shortest"``: its negative; ``"lead_overlap"``: share of the
     summary's words, in [0, 1], that occur in the first `LEAD_WORDS` words of one of its cluster's

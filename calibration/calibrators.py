@@ -1,4 +1,4 @@
-"""Calibrators: from a judge's score to the human score it stands for.
+"""Calibrators: map a judge's score to the expected human score.
 
 Each is a frozen value fitted on labelled items, saved as readable JSON. `cross_fit` calibrates
 every item by a curve that never saw its document, so that calibrators can be assessed.
@@ -52,7 +52,7 @@ _TOLERATED_GAP = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibrator:
-    """A fitted curve with what it was fitted on.
+    """A fitted calibration curve with its data and settings.
 
     ``score_range`` is the range of the labelled scores, ``label_range`` that of the labels.
     """

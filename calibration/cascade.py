@@ -39,7 +39,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeFit:
-    """Thresholds fitted on all items, and what they are worth on held-out documents.
+    """Thresholds fitted on all items, and their performance on held-out documents.
 
     ``saved`` is the share of the costly calls that fall away; ``error_added`` how much the mean
     absolute error against the labels grows (in the labels' unit); ``agreement`` holds Kendall's
@@ -118,7 +118,7 @@ def fit_cascade(
 
 
 def _fit(x: FloatArray, y: FloatArray, z: FloatArray, most: tuple[float, float]) -> Thresholds:
-    """Try pairs of quantiles; asking always is the fallback, and loses nothing.
+    """Search pairs of quantiles; the fallback is to ask always.
 
     `most` are the largest growth of the error and fall of the agreement.
     """

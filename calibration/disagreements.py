@@ -1,4 +1,4 @@
-"""Where a judge and people differ most: what each said, and what such items have in common.
+"""Largest disagreements between judge and people, and their common properties.
 
 A cause is a rule on what is known of an item from the records, and not why the judge erred: whether
 it stands behind the gaps, the share of all items that it holds for must tell.
@@ -203,7 +203,7 @@ def causes_of(
 
 
 def _tells_of_doubt(rows: Sequence[Judgement]) -> bool:
-    """Whether an item has more than one answer; a score of 2.5 alone is no doubt."""
+    """Whether an item has more than one answer; a single score of 2.5 does not count as doubt."""
     if any(row.probabilities for row in rows):
         return True
     said = [row.value for row in rows if row.value is not None]

@@ -51,7 +51,7 @@ class SystemEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Separation:
-    """How many labelled documents would tell two systems apart, were ``difference`` the truth."""
+    """Number of labelled documents needed to separate two systems if ``difference`` is true."""
 
     system_a: str
     system_b: str
@@ -114,7 +114,7 @@ def _estimate(
     ppi_mean: PpiMean | Undefined,
     level: float,
 ) -> SystemEstimate:
-    """Put the classical and the naive interval beside what was found, or in its place."""
+    """Add the classical and the naive interval to an estimate, or fall back to them."""
     classical: Estimate | Undefined
     naive: Estimate | Undefined
     if isinstance(ppi_mean, PpiMean):
@@ -212,7 +212,7 @@ def _differences(joined: Joined) -> dict[tuple[str, str], PartlyLabelled]:
     cells = documents * len(names) + places
 
     def table(values: FloatArray, cells: IntArray) -> FloatArray:
-        """Return means of shape (documents, systems), NaN where there is no value."""
+        """Return means of shape (n_documents, n_systems), NaN for missing values."""
         size = n_documents * len(names)
         sums = np.bincount(cells, weights=values, minlength=size).astype(np.float64)
         counts = np.bincount(cells, minlength=size).astype(np.float64)

@@ -13,7 +13,7 @@ WHOLE = "summary"
 
 
 class GroupKey(NamedTuple):
-    """What one way of judging is known by.
+    """Key of a group of judgements: judge, aspect, protocol, unit and settings.
 
     ``unit`` is the kind of unit that was judged or that it was judged against: ``"summary"``,
     ``"sentence"``, ``"article"``, ``"answer"``. Some protocols of DiverseSumm's Table 5 differ in

@@ -44,7 +44,7 @@ _STARTS = (1, 2, 4)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
-    """The threshold at or above which answers are kept, and what is known of them.
+    """A confidence threshold for keeping answers, and the guaranteed agreement.
 
     ``threshold`` is None where no threshold keeps the promise: nothing is kept. ``kept`` is the
     share of all items that are kept, ``agreement`` the kept labelled items' agreement, in [0, 1];

@@ -206,7 +206,7 @@ class JuryItems:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedMembers:
-    """Members' curves and the regression on what they give.
+    """Members' calibration curves and the regression on their values.
 
     ``calibrators`` has None for a member that has no curve here; ``errors`` is the mean squared
     error, over documents held out, of each member's curve: infinite where there is none.

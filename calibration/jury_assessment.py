@@ -88,7 +88,7 @@ class JuryFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOut:
-    """Scores for documents that nothing was fitted on, each of shape (n,), NaN where missing.
+    """Scores of held-out documents, each of shape (n,), NaN where missing.
 
     ``without`` has shape (n, members): the jury without each. ``best_in`` counts the folds in which
     each was the best single one.
@@ -109,7 +109,7 @@ def held_out_scores(
     n_folds: int,
     rng: np.random.Generator,
 ) -> HeldOut | Undefined:
-    """Score every item by what was fitted on the documents of the other folds."""
+    """Score every item by models fitted on the documents of other folds."""
     n, k = items.scores.shape
     n_documents = len(set(items.documents))
     if n_documents < 2:

@@ -1,4 +1,4 @@
-"""Juries of an analysis: which judges can be one, its fit, and what it is worth."""
+"""Juries of an analysis: candidate members, fit and performance."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ SIGNS = {"a": 1.0, "b": -1.0, "tie": 0.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
-    """Labels of one aspect: item to annotator to mean value, and to what was said of its chance.
+    """Labels of one aspect: item to annotator to mean value, and to sampling probability.
 
     ``adjudicated`` counts those left out because their items were chosen by how far judge and
     people are apart (`fairjudge.domain.Label`).
@@ -114,7 +114,7 @@ class Labels:
         return replace(self, single=kept, paired={}), kind
 
     def scale(self, protocol: ProtocolName, given: Scale | None) -> Scale:
-        """Return the scale of the labels of single summaries: the one given, or told by most.
+        """Return the scale of labels of single summaries: given, or inferred from the majority.
 
         Raises
         ------
@@ -201,5 +201,5 @@ def _value_of(label: Label) -> float:
 
 
 def mean_of(values: Sequence[float]) -> float:
-    """Return the mean, summed exactly: the same in whatever order, so that ties stay ties."""
+    """Return the exactly summed mean, independent of order, so that ties remain ties."""
     return fsum(values) / len(values)

@@ -16,7 +16,7 @@ Ratings: TypeAlias = Mapping[ItemKey, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanValues:
-    """What people said of each item: the mean, and each annotator's value.
+    """Human values of each item: the mean, and each annotator's value.
 
     ``averaged`` says that labels of parts were averaged: then an item's annotators are those who
     labelled all of its labelled parts, and its mean is over parts, by any annotator.
@@ -83,7 +83,7 @@ def averaged_over_parts(values: Mapping[ItemKey, float]) -> dict[ItemKey, float]
 def chances_of_wholes(
     chances: Mapping[ItemKey, frozenset[float | None]],
 ) -> dict[ItemKey, frozenset[float | None]]:
-    """Return chances of being drawn of summaries whose parts were drawn.
+    """Return sampling probabilities of summaries whose parts were sampled.
 
     Parts with chances of their own give a summary no single one: as if its labels differed.
     """

@@ -154,7 +154,7 @@ class _Data:
         return len(self.names)
 
     def n_parts(self, counts: FloatArray, connection: Literal["weak", "strong"]) -> int:
-        """Count the components of the graph of who stood right before whom."""
+        """Count the connected components of the graph of adjacent systems in rankings."""
         drawn = self.placed[counts[self.documents] > 0]
         before, after = drawn[:, :-1].ravel(), drawn[:, 1:].ravel()
         known = after != _NOBODY
@@ -213,7 +213,7 @@ class _Fits:
 
 
 def _expected_wins(logs: FloatArray) -> FloatArray:
-    """Return each system's mean chance to stand before each of the others, shape (r, k)."""
+    """Return each system's mean probability of ranking before another, shape (r, k)."""
     k = logs.shape[1]
     beats = 1.0 / (1.0 + np.exp(logs[:, None, :] - logs[:, :, None]))
     return np.asarray((beats.sum(axis=2) - 0.5) / (k - 1))  # a half is what it is to itself

@@ -1,4 +1,4 @@
-"""How many labels would do: for an interval of a given half-width, or to tell two systems apart.
+"""Label planning: for an interval of a given half-width, or to separate two systems.
 
 The PPI++ variance with the best lambda for n labels among T judged items: with N = T - n the rest,
 V(n) = v_y / n (1 - r^2 N / (n + N)), where v_y is the variance of a label and r the correlation of

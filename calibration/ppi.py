@@ -46,7 +46,7 @@ DRAWN_NOTE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartlyLabelled:
-    """Items with a label, and the judge's values of all the others.
+    """Labelled items, and the judge's values of the unlabelled ones.
 
     ``human``, ``judged`` and ``documents`` are in step, as are ``rest`` and ``rest_documents``.
     ``chances`` of being drawn for labelling lie in (0, 1], and are as `chances_of` gives them.

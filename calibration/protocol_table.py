@@ -1,4 +1,4 @@
-"""Protocols side by side: whose judgements follow people's, what they cost, and which to choose.
+"""Comparison of protocols: agreement with people, cost, and the recommended one.
 
 DiverseSumm, Table 5: of each way of judging, Kendall's tau-b with people over summaries (of parts,
 their means; of pairs, their differences). Which correlation leads is tested by resampling the
@@ -147,7 +147,7 @@ def _above_zero(tau: Estimate | Undefined) -> bool:
 def _cheaper(
     rows: Sequence[ProtocolRow], best: GroupKey | None, *, level: float
 ) -> GroupKey | None:
-    """Return who has fewer requests than the best, and is not significantly behind it."""
+    """Return protocols with fewer requests than the best that are not significantly worse."""
     leader = next((row for row in rows if row.group == best), None)
     if leader is None or leader.asked is None or not _above_zero(leader.kendall):
         return None

@@ -31,7 +31,7 @@ FEWEST_ITEMS = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorComparison:
-    """The judge against one annotator, who is left out of the rest.
+    """The judge compared with one annotator, by agreement with the remaining annotators.
 
     ``judge_advantage`` is the share of the annotator's items on which the judge agrees with
     the rest at least as well as the annotator does, ``annotator_advantage`` the reverse; ties count

@@ -1,4 +1,4 @@
-"""Which scale numbers are on, told from the numbers."""
+"""Inference of a scale from its values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def off_scale(values: FloatArray, scale: Scale) -> np.ndarray:
 
 
 def rescale(values: FloatArray, source: Scale, target: Scale) -> FloatArray:
-    """Map one scale to another by a straight line; nothing changes between equal scales."""
+    """Map one scale linearly to another."""
     if source == target or source[0] == source[1]:
         return values
     slope = (target[1] - target[0]) / (source[1] - source[0])

@@ -18,7 +18,7 @@ from fairjudge.calibration.temperature import DistributionReport, DistributionSc
 from fairjudge.domain import Undefined
 from fairjudge.records.results import Json, figure, to_json
 from fairjudge.text.counting import pluralize
-from fairjudge.text.model_families import own_family
+from fairjudge.text.model_families import own_family_warning
 
 MAX_LISTED = 20
 """Unmatched items listed by name, unless all are asked for."""
@@ -95,7 +95,7 @@ def audits_json(audits: Sequence[PositionAudit | VerbosityAudit]) -> Json:
 
 
 def _lifted(shown: Json, field: str) -> Json:
-    """Put what stands under `field` in its place."""
+    """Replace the entry by the content of its `field`."""
     return {
         key: value
         for name, found in shown.items()
@@ -136,6 +136,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "rates": report.rates and _lifted(to_json(report.rates), "errors"),
         "disagreements": to_json(report.disagreements),
         "disagreement_causes": to_json(report.causes),
+        "confusion": to_json(report.confusion),
     }
 
 
@@ -164,7 +165,7 @@ def _remarks(joined: Joined) -> list[str]:
     ]
     remarks = [f"{pluralize(n, noun)} {what}" for n, noun, what in said if n]
     written = (name for key in joined.keys for name in key[1:3] if name)
-    if kin := own_family(joined.judge, written):
+    if kin := own_family_warning(joined.judge, written):
         remarks.append(kin)
     n_documents = len(set(joined.documents))
     if 0 < n_documents < FEW_DOCUMENTS:

@@ -36,7 +36,7 @@ _NOTHING = Undefined(why="nothing to compare at this look")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What one look saw, a mean for each document.
+    """The data of one look: a mean per document.
 
     ``agreement`` is the change in agreement with people since the baseline, and ``shift`` that of
     the judge's own values as a part of its scale, both of the anchors and in [-1, 1]; ``live`` are
@@ -75,7 +75,7 @@ def watch(
     sequence: SequenceName = "spending",
     level: float = 0.95,
 ) -> Watch:
-    """Say what the last of `looks` shows, in the light of there having been the others.
+    """Test the last of `looks`, accounting for all earlier looks.
 
     The verdict is that of `fairjudge.calibration.drift.drift` on the interval of a confidence
     sequence of the change in agreement, in which documents weigh alike. Over `planned` looks (and

@@ -101,7 +101,7 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was given, unknown keys included, and nothing that was not."""
+        """Return the fields that were set, unknown keys included."""
         return self.model_dump(mode="json", exclude_unset=True)
 
 
@@ -133,7 +133,7 @@ class Cluster(Record):
 
 
 class Answer(Record):
-    """What one article answers to a question.
+    """One article's answer to a question.
 
     ``answer`` is the quote as it stands in the article. ``speaker`` is who holds it, None for the
     outlet's own voice or where it is not known; ``stance`` is how the article stands to what its
@@ -156,7 +156,7 @@ class GroupSources(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerGroup:
-    """One group of a question, with what is known of it; see `QuestionAnswers.groups`.
+    """A group of answers with its sources and weight; see `QuestionAnswers.groups`.
 
     ``supported_by`` are the articles that say it, ``endorsed_by`` those of them that say it in
     their own voice or side with it, ``disputed_by`` those that reject it. ``weight`` is how many
@@ -193,9 +193,9 @@ class QuestionAnswers(Record):
     def _an_entry_a_group(self) -> Self:
         n = len(self.answer_groups)
         for name in GROUP_LISTS:
-            given = getattr(self, name)
-            if given is not None and len(given) != n:
-                raise ValueError(f"{len(given)} {name} for {n} answer_groups")
+            value = getattr(self, name)
+            if value is not None and len(value) != n:
+                raise ValueError(f"{len(value)} {name} for {n} answer_groups")
         for pair in self.rivals or ():
             if pair[0] == pair[1] or not all(0 <= group < n for group in pair):
                 raise ValueError(f"rivals: {list(pair)} are not two of the {n} answer_groups")
@@ -208,7 +208,7 @@ class QuestionAnswers(Record):
     def _group(self, place: int) -> AnswerGroup:
         answers = self.answer_groups[place]
         sources = self.group_sources[place] if self.group_sources else sources_of(answers)
-        endorsing = {one.aid for one in answers if one.stance in {None, "endorses"}}
+        endorsing = {answer.aid for answer in answers if answer.stance in {None, "endorses"}}
         weight = self.group_weights[place] if self.group_weights else len(sources.support)
         return AnswerGroup(
             label=self.group_labels[place] if self.group_labels else "",
@@ -222,13 +222,13 @@ class QuestionAnswers(Record):
 
 
 def sources_of(answers: Sequence[Answer]) -> GroupSources:
-    """Return who stands behind a group of answers, and who against it, by the answers' stances.
+    """Return the articles that support a group of answers and those that dispute it.
 
     An article with both stands behind it. A group that only disputing articles form says what they
     say: they are those behind it.
     """
-    support = dict.fromkeys(one.aid for one in answers if one.stance != "disputes")
-    every = dict.fromkeys(one.aid for one in answers)
+    support = dict.fromkeys(answer.aid for answer in answers if answer.stance != "disputes")
+    every = dict.fromkeys(answer.aid for answer in answers)
     if not support:
         return GroupSources(support=tuple(every))
     return GroupSources(
@@ -259,7 +259,7 @@ class Summary(Record):
 
 
 class _Target(Record):
-    """What was judged: one summary, or two; of a ranking, several."""
+    """The judged item: one summary, a pair, or several in a ranking."""
 
     eid: Id
     system: Id | None = None
@@ -272,14 +272,14 @@ class _Target(Record):
     def _one_or_two_systems(self) -> Self:
         if getattr(self, "systems", None) is not None and self.system is self.system_a is None:
             return self
-        given = (self.system is not None, self.system_a is not None, self.system_b is not None)
-        if given not in {(True, False, False), (False, True, True)}:
+        targets = (self.system is not None, self.system_a is not None, self.system_b is not None)
+        if targets not in {(True, False, False), (False, True, True)}:
             raise ValueError("expected either 'system', or both 'system_a' and 'system_b'")
         return self
 
 
 class Label(_Target):
-    """What one annotator said; ``value`` is a number, or a verdict for a pair.
+    """One annotator's label; ``value`` is a number, or a verdict for a pair.
 
     ``probability`` is the chance that the item had of being drawn for labelling, where items were
     drawn with unequal chances. ``adjudicated``: the item was chosen because judge and people
@@ -363,7 +363,7 @@ class SourceCovered(Record):
 
 
 class Judgement(_Target):
-    """What one judge said of one item, or why there is no score.
+    """One judge's judgement of one item, or the reason why it has no score.
 
     Exactly one of ``value`` and ``unscored`` is set; a ranking of ``systems`` has ``ranking``, from
     the best to the worst, in the place of ``value``. ``probabilities`` maps each answer on the
@@ -412,7 +412,7 @@ class Judgement(_Target):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeTask:
-    """One question to a judge: what is judged, against what, and how.
+    """One judging task: the item, the material to judge it against, and the protocol.
 
     ``systems`` and ``texts`` hold one entry, or two in terms of a and b whatever ``order`` asks, or
     all of a cluster.
@@ -446,7 +446,7 @@ class JudgeTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unscored:
-    """There is no score, and this is why. Never a number."""
+    """The reason why there is no score; never a number."""
 
     reason: UnscoredReason
     detail: str = ""

@@ -142,7 +142,7 @@ class RequestTimeoutError(BackendError):
 
 
 class ConnectionFailedError(BackendError):
-    """The connection was refused, reset or broken off, or is no HTTP.
+    """The connection was refused, reset or broken off, or does not speak HTTP.
 
     ``unsent``: before anything was sent. ``malformed``: something came that is not valid HTTP.
     """
@@ -198,4 +198,4 @@ class BudgetExceededError(BackendError):
 
 
 class ReplayMissError(BackendError):
-    """Nothing was recorded for this request."""
+    """No reply is recorded for this request."""

@@ -23,7 +23,7 @@ gzip itself about 1,030."""
 
 
 def mode_of(path: Path) -> int | None:
-    """Return what `os.stat` says of ``path``'s kind, None where nothing is there.
+    """Return the mode of ``path`` by `os.stat`, None where it does not exist.
 
     `InputError` where no file can have such a name.
     """
@@ -77,12 +77,12 @@ def read_toml(path: Path) -> dict[str, Any]:
     `InputError` where it cannot be read, is not TOML, or holds a whole number beyond every float.
     """
     try:
-        found = tomllib.loads(read_file(path).decode("utf-8"))
+        table = tomllib.loads(read_file(path).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", path=path) from None
-    if any(map(beyond_floats, _whole_numbers(found))):
+    if any(map(beyond_floats, _whole_numbers(table))):
         raise InputError("a number has too many digits", path=path)
-    return found
+    return table
 
 
 def whole_number(literal: str) -> int:
@@ -110,7 +110,7 @@ def _whole_numbers(value: object) -> Iterator[int]:
 
 
 def unpacked_limit(n_packed: int) -> int:
-    """Return how many bytes a file of `n_packed` may hold unpacked: 1 GiB, or 200 times as many."""
+    """Return the largest accepted unpacked size of `n_packed` bytes: 1 GiB or 200 times."""
     return max(_ALWAYS_UNPACKED_BYTES, _MAX_TIMES * n_packed)
 
 

@@ -21,7 +21,7 @@ FinishReason: TypeAlias = Literal["stop", "length", "error", "refusal", "other"]
 
 
 def clean_text(text: object) -> object:
-    """Drop NUL and replace each lone surrogate by U+FFFD; what is not text is returned as it is.
+    """Drop NUL and replace lone surrogates by U+FFFD; other types are returned unchanged.
 
     Neither can be sent as JSON to every server or kept in SQLite, so they go before a request is
     hashed: the key is that of what was really sent.
@@ -70,7 +70,7 @@ class Message(Wire):
 
 
 class CompletionRequest(Wire):
-    """All that can change a reply, and nothing else: the cache key is a hash of this value.
+    """Everything that can change a reply, and nothing else: the cache key is a hash of it.
 
     ``response_schema`` is a JSON schema that the reply should follow where the provider can
     enforce it. ``sample_index`` tells repeated samples of one prompt apart. ``top_logprobs`` asks
@@ -174,7 +174,7 @@ class Decisions(Wire):
 
 
 class DecisionBackend(Protocol):
-    """Answers typed questions with probabilities and writes nothing."""
+    """Answers typed questions with probabilities; writes no text."""
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -256,10 +256,10 @@ class SharedCache(Cache, Protocol):
     """A cache of several machines, in which one of them claims a key before it asks."""
 
     def claim(self, key: str, *, ticket: str) -> bool:
-        """Say whether the caller, who names himself by `ticket`, is to ask for `key`."""
+        """Claim `key` for the caller `ticket`; True if the caller should call the model."""
 
     def release(self, key: str) -> None:
         """End the claim on `key` without a value; `put` ends it with one."""
 
     def check(self) -> None:
-        """Raise where what is put now would be lost."""
+        """Raise if a value stored now would be lost."""

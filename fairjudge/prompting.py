@@ -240,12 +240,12 @@ def load_template(task: str, name: str, version: int | None = None) -> Template:
 
 def _newest(task: str, name: str) -> int:
     folder = _released() / task
-    found = [
+    versions = [
         int(match[1])
         for file in (folder.iterdir() if _NAME.fullmatch(task) and folder.is_dir() else ())
         if (match := re.fullmatch(rf"{re.escape(name)}\.v([1-9]\d*)\.md", file.name))
     ]
-    return max(found, default=1)
+    return max(versions, default=1)
 
 
 def load_template_file(path: str | Path) -> Template:
@@ -259,14 +259,14 @@ def load_template_file(path: str | Path) -> Template:
 
 def released_templates() -> tuple[Template, ...]:
     """Return every template that ships with the library, sorted by task, name and version."""
-    found = [
+    templates = [
         parse_template(file.read_bytes(), where=f"prompts/{folder.name}/{file.name}")
         for folder in _released().iterdir()
         if folder.is_dir()
         for file in folder.iterdir()
         if file.name.endswith(".md")
     ]
-    return tuple(sorted(found, key=lambda t: (t.task, t.name, t.version)))
+    return tuple(sorted(templates, key=lambda t: (t.task, t.name, t.version)))
 
 
 def read_lock() -> Mapping[str, str]:

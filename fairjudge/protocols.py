@@ -76,7 +76,7 @@ class Protocol:
 
     @property
     def judges_parts(self) -> bool:
-        """Whether one text is judged by itself, so that it may be a sentence of a summary."""
+        """Whether single texts are judged, so that a text may be a sentence of a summary."""
         return self.graded or self.yes_no
 
     @property
@@ -91,7 +91,7 @@ class Protocol:
         return combinations(summaries, self.shown)
 
     def n_verdicts(self, n_summaries: int) -> int:
-        """Return how many verdicts there are on the summaries of one cluster, in all orders."""
+        """Return the number of verdicts on one cluster's summaries, over all orders."""
         return len(self.orders) * math.comb(n_summaries, 2 if self.paired else 1)
 
 
@@ -135,7 +135,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
 def ranked_pairs(
     systems: Sequence[str], ranking: Sequence[str] | None
 ) -> Iterator[tuple[str, str, Verdict | None]]:
-    """Yield each pair of `systems`, as listed, with who stands higher; None where nobody says."""
+    """Yield each pair of `systems` with the winner; None where the ranking does not say."""
     place = {name: number for number, name in enumerate(ranking or ())}
     for a, b in combinations(systems, 2):
         yield a, b, None if ranking is None else "a" if place[a] < place[b] else "b"

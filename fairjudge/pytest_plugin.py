@@ -18,9 +18,9 @@ def fairjudge_check() -> Callable[..., Any]:
     def check(*args: Any, **options: Any) -> Any:
         import fairjudge as fj
 
-        found = fj.check(*args, **options)
-        if found["outcome"] != "passed":
-            pytest.fail(f"fairjudge: {found['outcome']}\n{found!r}", pytrace=False)
-        return found
+        result = fj.check(*args, **options)
+        if result["outcome"] != "passed":
+            pytest.fail(f"fairjudge: {result['outcome']}\n{result!r}", pytrace=False)
+        return result
 
     return check

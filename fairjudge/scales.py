@@ -31,7 +31,7 @@ _AROUND_A_WORD = " \t\r\n\"'`*_.,:;()[]{}<>▁ĠĊ"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """One answer: what the judge writes, what it is worth, and what it means.
+    """One answer of a scale: its text, value and meaning.
 
     ``value`` is a number, or a position on a pairwise scale. ``aliases`` are other words read as
     this answer.
@@ -109,7 +109,7 @@ class Scale:
 
     @property
     def token_readable(self) -> bool:
-        """Whether the first token of an answer tells which answer it is.
+        """Whether the first token of each answer identifies it.
 
         False where an answer begins with another one, as "10" does with "1".
         """
@@ -118,7 +118,7 @@ class Scale:
         return not any(longer.startswith(shorter) for longer, shorter in pairs)
 
     def answer_of_token(self, token: str) -> str | None:
-        """Return the answer that a generated token stands for or begins, or None.
+        """Return the answer that a token equals or begins, or None.
 
         White space, quotes and brackets around it are ignored. The beginning of an answer counts
         from two characters on, and where no other answer or alias begins so.
@@ -258,7 +258,7 @@ def options(answers: Sequence[str], *, anchors: Sequence[str] = ()) -> Scale:
 def pairwise(
     answers: Sequence[str] = ("1", "2", "tie"), *, tie: str = "neither is better"
 ) -> Scale:
-    """Return first, second and (where a third answer is given) tie, of which `tie` says what it is.
+    """Return a pairwise scale: first, second and optionally tie, described by `tie`.
 
     1 and A, 2 and B, C and "tie" are read for each other as far as no other answer claims them.
     """
@@ -281,7 +281,7 @@ def pairwise(
 
 
 def to_verdict(position: Position, order: Order) -> Verdict:
-    """Say who won in terms of ``system_a`` and ``system_b``, given whose summary stood first."""
+    """Translate an answer to a verdict on ``system_a`` and ``system_b``, given the order shown."""
     if position == "tie":
         return "tie"
     return "a" if (position == "first") == (order == "ab") else "b"
@@ -319,24 +319,24 @@ def load_scale(path: str | Path) -> Scale:
 
 
 def _from_toml(data: Mapping[str, Any]) -> Scale:
-    found = _checked(data, _SCALE_FIELDS, where="")
-    if found["kind"] not in get_args(ScaleKind):
+    fields = _checked(data, _SCALE_FIELDS, where="")
+    if fields["kind"] not in get_args(ScaleKind):
         raise InputError(
-            f'expected "number", "choice" or "pair", not {found["kind"]!r}', field="kind"
+            f'expected "number", "choice" or "pair", not {fields["kind"]!r}', field="kind"
         )
-    levels = tuple(_level(table, number) for number, table in enumerate(found["levels"], 1))
-    return Scale(**{**found, "levels": levels})
+    levels = tuple(_level(table, number) for number, table in enumerate(fields["levels"], 1))
+    return Scale(**{**fields, "levels": levels})
 
 
 def _level(table: object, number: int) -> Level:
     where = f"levels[{number}]."
     if not isinstance(table, Mapping):
         raise InputError("expected a [[levels]] table", field=f"levels[{number}]")
-    found = _checked(table, _LEVEL_FIELDS, where=where)
-    if not all(isinstance(alias, str) for alias in found["aliases"]):
+    fields = _checked(table, _LEVEL_FIELDS, where=where)
+    if not all(isinstance(alias, str) for alias in fields["aliases"]):
         raise InputError("expected a list of strings", field=f"{where}aliases")
-    value = _value(found["value"], field=f"{where}value")
-    return Level(**{**found, "value": value, "aliases": tuple(found["aliases"])})
+    value = _value(fields["value"], field=f"{where}value")
+    return Level(**{**fields, "value": value, "aliases": tuple(fields["aliases"])})
 
 
 def _value(value: object, *, field: str) -> float | Position:
@@ -353,9 +353,9 @@ def _checked(
     """Return all `fields` of `table`, each of its type."""
     for field in sorted(table.keys() - fields):
         raise InputError(f"unknown field; known are {sorted(fields)}", field=where + field)
-    found = {field: table.get(field, default) for field, (_, default) in fields.items()}
+    values = {field: table.get(field, default) for field, (_, default) in fields.items()}
     for field, (kind, _) in fields.items():
-        if not isinstance(found[field], kind):
-            said = "missing" if field not in table else repr(table[field])
-            raise InputError(f"expected {kind.__name__}, found {said}", field=where + field)
-    return found
+        if not isinstance(values[field], kind):
+            value = "missing" if field not in table else repr(table[field])
+            raise InputError(f"expected {kind.__name__}, found {value}", field=where + field)
+    return values

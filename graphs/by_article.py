@@ -29,7 +29,7 @@ from fairjudge.references.overlap import (
     with_places,
     without_places,
 )
-from fairjudge.references.ports import ArticleBuilder, Asked, Missed, Question
+from fairjudge.references.ports import AnswerSet, ArticleBuilder, Missed, Question
 from fairjudge.references.steps import (
     LEAST_SOURCES,
     Validity,
@@ -105,7 +105,7 @@ async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> Artic
     deps = runtime.context
     n = deps.n_questions or how_many_questions(deps.articles)
     waiting = list(in_parts(deps.articles, deps.n_parts))
-    written: list[tuple[Question, ...]] = []
+    by_article: list[tuple[Question, ...]] = []
     failed: list[Row] = []
     n_calls = 0
     while waiting:
@@ -115,13 +115,13 @@ async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> Artic
             articles, n=n, at_least=least_sources(deps.validity, len(articles))
         )
         if not isinstance(found, Unscored):
-            written.append(found)
+            by_article.append(found)
         elif found.reason == "too_long" and len(articles) > 2:
             waiting = [*in_parts(articles, 2), *waiting]
         else:
             failed.append(problem("no questions", found))
     deps.progress("questions", 1)
-    questions, dropped = _asked_once(written, n)
+    questions, dropped = _asked_once(by_article, n)
     rows: list[Row] = [{"text": q.text, "kind": q.kind, "seen": list(q.seen)} for q in questions]
     return {"questions": rows, "dropped": dropped, "problems": failed, "n_steps": n_calls}
 
@@ -129,7 +129,12 @@ async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> Artic
 def _asked_once(written: Sequence[Sequence[Question]], n: int) -> tuple[list[Question], list[Row]]:
     """Return the first `n` questions, the best of each part first, and why each other goes."""
     longest = max(map(len, written), default=0)
-    by_turns = [some[place] for place in range(longest) for some in written if place < len(some)]
+    by_turns = [
+        questions[place]
+        for place in range(longest)
+        for questions in written
+        if place < len(questions)
+    ]
     texts = drop_near_duplicates([question.text for question in by_turns])
     unlike = [next(q for q in by_turns if q.text == text) for text in texts]
     same = "nearly the same as another question"
@@ -161,7 +166,7 @@ async def _answer(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleStat
     update: ArticleState = {"n_steps": 1, "cells": [row]}
     if isinstance(answered, Unscored):
         return {**update, "problems": [problem(f"{article.aid} not asked", answered)]}
-    row |= {"answers": [with_places(one) for one in distinct(answered.found)]}
+    row |= {"answers": [with_places(answer) for answer in distinct(answered.found)]}
     update["dropped_answers"] = _absent(answered.n_absent)
     if answered.problem:
         text = f"{article.aid} asked in part: {answered.problem}"
@@ -183,11 +188,11 @@ def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
     places = {article.aid: n for n, article in enumerate(deps.articles)}
     cells = sorted(state.get("cells", []), key=lambda cell: places[cell["aid"]])
     rows = [row for cell in cells for row in cell.get("answers", [])]
-    asked = [
+    questions = [
         QuestionAnswers(question=question["text"], answer_groups=_one_group(rows, index))
         for index, question in enumerate(state["questions"])
     ]
-    kept, dropped = _by_share(asked, len(deps.articles), deps)
+    kept, dropped = _by_share(questions, len(deps.articles), deps)
     articles: Sequence[Article] = deps.articles
     if deps.max_articles is not None and kept:
         articles, restricted = down_select(kept, deps.articles, limit=deps.max_articles)
@@ -208,7 +213,7 @@ def _one_group(rows: Sequence[Row], index: int) -> tuple[tuple[Answer, ...], ...
 def _by_share(
     questions: Sequence[QuestionAnswers], n_sources: int, deps: ArticleDeps
 ) -> tuple[list[QuestionAnswers], list[Row]]:
-    """Split questions by whether sources enough answer them; groups there are none yet."""
+    """Split questions by whether enough sources answer them, before grouping."""
     by_share = Validity(min_source_share=deps.validity.min_source_share, min_groups=1)
     kept, dropped = split_valid(questions, n_sources, by_share, at_least=LEAST_SOURCES)
     return kept, list(dropped)
@@ -227,27 +232,27 @@ def _send_questions(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[
 async def _group(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
     deps = runtime.context
     whole = [QuestionAnswers.model_validate(row) for row in state["questions"]]
-    asked = [Asked(index=n, answers=whole[n].answer_groups[0]) for n in state["places"]]
+    to_group = [AnswerSet(index=n, answers=whole[n].answer_groups[0]) for n in state["places"]]
     texts = [question.question for question in whole]
-    found = await deps.builder.grouper.group(asked, texts, deps.articles)
-    deps.progress("groups", len(asked))
+    groupings = await deps.builder.grouper.group(to_group, texts, deps.articles)
+    deps.progress("groups", len(to_group))
     rows: list[Row] = []
     problems: list[Row] = []
     n_invalid = 0
-    for one, grouping in zip(asked, found, strict=True):
-        question, row = texts[one.index], {"index": one.index}
+    for entry, grouping in zip(to_group, groupings, strict=True):
+        question, row = texts[entry.index], {"index": entry.index}
         if isinstance(grouping, Unscored):
             problems.append(problem(f"{question!r}: answers not grouped", grouping))
             rows.append(row | {"why": f"answers not grouped: {grouping.reason}: {grouping.detail}"})
             continue
-        rows.append(row | {"grouped": sorted_out(question, one.answers, grouping).to_json()})
+        rows.append(row | {"grouped": sorted_out(question, entry.answers, grouping).to_json()})
         n_invalid += len(grouping.invalid)
         if grouping.problem:
             text = f"{question!r} grouped {grouping.problem}"
             problems.append({"text": text, "reason": grouping.reason})
     invalid = [{"why": "does not answer its question", "n": n_invalid}] if n_invalid else []
     return {
-        "n_steps": len(asked),
+        "n_steps": len(to_group),
         "sorted": rows,
         "problems": problems,
         "dropped_answers": list(invalid),
@@ -291,23 +296,23 @@ async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         raise TypeError("the complete node runs only with a completer")
     questions = [QuestionAnswers.model_validate(row) for row in state["questions"]]
     articles = _named(deps, state["aids"])
-    found = await deps.builder.completer.complete(questions, articles)
+    completion = await deps.builder.completer.complete(questions, articles)
     deps.progress("completion", 1)
     what = ", ".join(state["aids"])
-    if isinstance(found, Unscored):
-        return {"n_steps": 1, "problems": [problem(f"{what} not read again", found)]}
+    if isinstance(completion, Unscored):
+        return {"n_steps": 1, "problems": [problem(f"{what} not read again", completion)]}
     row: Row = {
         "aids": state["aids"],
-        "missed": [_missed_row(one) for one in found.missed],
-        "doubtful": [list(one) for one in found.doubtful],
+        "missed": [_missed_row(answer) for answer in completion.missed],
+        "doubtful": [list(doubt) for doubt in completion.doubtful],
     }
-    text = f"{what} read again in part: {found.problem}"
-    problems: list[Row] = [{"text": text, "reason": "unparseable"}] if found.problem else []
+    text = f"{what} read again in part: {completion.problem}"
+    problems: list[Row] = [{"text": text, "reason": "unparseable"}] if completion.problem else []
     return {
         "n_steps": 1,
         "completed": [row],
         "problems": problems,
-        "dropped_answers": _absent(found.n_absent),
+        "dropped_answers": _absent(completion.n_absent),
     }
 
 
@@ -317,20 +322,22 @@ def _missed_row(missed: Missed) -> Row:
 
 
 def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Add what was missed, weigh the groups, and leave out where answers stood."""
+    """Add missed answers, weight the groups, and drop the answers' places."""
     places = {article.aid: n for n, article in enumerate(runtime.context.articles)}
     questions = [QuestionAnswers.model_validate(row) for row in state.get("kept", [])]
     doubtful: dict[tuple[int, int], list[str]] = {}
     for row in sorted(state.get("completed", []), key=lambda row: places[row["aids"][0]]):
-        for one in row["missed"]:
-            answer = Answer.model_validate(one["answer"])
-            questions[one["question"]] = with_missed(
-                questions[one["question"]], one["group"], answer
+        for entry in row["missed"]:
+            answer = Answer.model_validate(entry["answer"])
+            questions[entry["question"]] = with_missed(
+                questions[entry["question"]], entry["group"], answer
             )
         for question, group, aid in row["doubtful"]:
             doubtful.setdefault((question, group), []).append(aid)
     return {
-        "question_answers": [without_places(with_weights(one)).to_json() for one in questions],
+        "question_answers": [
+            without_places(with_weights(question)).to_json() for question in questions
+        ],
         "doubtful": [
             {"question": questions[q].question, "group": g, "aids": aids}
             for (q, g), aids in sorted(doubtful.items())

@@ -33,7 +33,7 @@ _MAX_CHUNKS = 2000
 
 
 async def _nothing() -> None:
-    """Do nothing: for runs that are not kept."""
+    """No-op checkpoint for runs without a folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class JudgeState(TypedDict, total=False):
 
 
 class ChunkInput(TypedDict):
-    """What one chunk is sent: the position of its first task, and that after its last."""
+    """Input of a chunk: the positions of its first task and after its last."""
 
     start: int
     stop: int
@@ -81,7 +81,7 @@ class ChunkState(TypedDict, total=False):
 
 
 class ChunkOutput(TypedDict):
-    """What one chunk gives back."""
+    """Output of a chunk."""
 
     n_done: int
 
@@ -90,7 +90,7 @@ class ChunkOutput(TypedDict):
 
 
 async def _in_turns(items: Iterable[T]) -> AsyncIterator[T]:
-    """Yield `items`; after every few of them let others go on, whose places would stay idle."""
+    """Yield `items`, returning to the event loop after every few so that calls proceed."""
     for number, item in enumerate(items, 1):
         yield item
         if number % _TURN == 0:
@@ -101,15 +101,15 @@ async def _gather(
     places: Sequence[int],
     ask: Callable[[int], Awaitable[Reply | Outcome]],
 ) -> ChunkState:
-    """Ask for every task at once; the backend's own limit bounds what is in flight."""
-    asked: list[asyncio.Future[Reply | Outcome]] = []
+    """Run all tasks concurrently; the backend limits the calls in flight."""
+    calls: list[asyncio.Future[Reply | Outcome]] = []
     try:
         async for place in _in_turns(places):
-            asked.append(asyncio.ensure_future(ask(place)))  # noqa: PERF401
-        answers = await asyncio.gather(*asked)
+            calls.append(asyncio.ensure_future(ask(place)))  # noqa: PERF401
+        answers = await asyncio.gather(*calls)
     finally:
-        for one in asked:
-            one.cancel()  # without effect on what has ended
+        for call in calls:
+            call.cancel()  # without effect on what has ended
     replies: dict[int, Reply] = {}
     outcomes: dict[int, Outcome] = {}
     for place, answer in zip(places, answers, strict=True):
@@ -121,7 +121,7 @@ async def _gather(
 
 
 async def _ask(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
-    """Ask for all that is not recorded: a killed run may have recorded a chunk and not said so."""
+    """Run the tasks without a record; a killed run may have recorded a chunk but no checkpoint."""
     deps = runtime.context
     pending = [place for place in range(state["start"], state["stop"]) if not deps.is_done(place)]
     return await _gather(pending, lambda place: deps.judge.ask(deps.tasks[place]))
@@ -163,17 +163,17 @@ def _after_read(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
 async def _repair(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
     """Ask once more; where that fails too, the first reply's reason stands."""
     deps = runtime.context
-    replies, left, judge = state["replies"], _left(state), writing(deps.judge)
+    replies, remaining, judge = state["replies"], _left(state), writing(deps.judge)
 
     async def repair(place: int) -> Outcome:
         task, first = deps.tasks[place], replies[place]
         second = await judge.repair(task, first)
         if isinstance(second, Unscored):
-            return left[place]
-        read = judge.read(task, second)
-        if isinstance(read, Unscored):
-            return left[place]
-        return read.model_copy(update={"raw": first.text, "repair": second.text})
+            return remaining[place]
+        verdict = judge.read(task, second)
+        if isinstance(verdict, Unscored):
+            return remaining[place]
+        return verdict.model_copy(update={"raw": first.text, "repair": second.text})
 
     return await _gather(_unreadable(state), repair)
 
@@ -189,10 +189,10 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
     ``fallback_for``, ``scored_by`` and ``signature`` say who filled in.
     """
     deps = runtime.context
-    left = _left(state)
+    remaining = _left(state)
 
     async def fill_in(place: int) -> Outcome:
-        why = left[place]
+        why = remaining[place]
         if deps.fallback is None or why.reason == "empty_input":
             return why
         answer = await deps.fallback.ask(deps.tasks[place])
@@ -201,7 +201,7 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
         update = {"fallback_for": why.reason, "raw": why.raw, "judge": deps.judge.name}
         return Judgement.model_validate(answer.to_json() | update)
 
-    return await _gather(list(left), fill_in)
+    return await _gather(list(remaining), fill_in)
 
 
 async def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:

@@ -55,14 +55,14 @@ class ReferenceDeps:
 
 
 def problem(what: str, why: Unscored) -> Row:
-    """Return the row that says which step gave nothing, and why in words and by its reason."""
+    """Return the row of a failed step with its reason and message."""
     return {"text": f"{what}: {why.reason}: {why.detail}", "reason": why.reason}
 
 
 def without_same_sources(
     questions: list[QuestionAnswers], articles: Sequence[Article], validity: Validity
 ) -> tuple[list[QuestionAnswers], list[Row]]:
-    """Return the questions whose sources answer no other one, and rows that say why of the rest."""
+    """Drop questions whose sources answer another question; return rows of the dropped."""
     if validity.max_source_overlap is None:
         return questions, []
     kept, same = drop_same_sources(questions, articles, max_contained=validity.max_source_overlap)
@@ -141,20 +141,20 @@ async def _answer(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> PassState
     article = next(article for article in deps.articles if article.aid == state["aid"])
 
     async def ask(index: int, question: str) -> Row:
-        found = await deps.builder.answerer.answer(question, article, cluster=deps.articles)
+        answers = await deps.builder.answerer.answer(question, article, cluster=deps.articles)
         deps.progress("answers", 1)
         row: Row = {"index": index, "aid": article.aid}
-        if isinstance(found, Unscored):
+        if isinstance(answers, Unscored):
             where = f"{article.aid} on question {index + 1}"
-            return row | {"problem": problem(where, found)}
-        return row | {"answers": [answer.to_json() for answer in found]}
+            return row | {"problem": problem(where, answers)}
+        return row | {"answers": [answer.to_json() for answer in answers]}
 
-    asked = [ask(index, question) for index, question in enumerate(state["questions"])]
-    return {"cells": list(await asyncio.gather(*asked))}
+    calls = [ask(index, question) for index, question in enumerate(state["questions"])]
+    return {"cells": list(await asyncio.gather(*calls))}
 
 
 def _answers_of(state: PassState, index: int, aids: Sequence[str]) -> list[Row]:
-    """Return the answers to one question in cluster order, whatever order the branches ended in."""
+    """Return the answers to one question in the cluster's order of articles."""
     cells = [cell for cell in state.get("cells", []) if cell["index"] == index]
     cells.sort(key=lambda cell: aids.index(cell["aid"]))
     return [answer for cell in cells for answer in cell.get("answers", [])]
@@ -223,17 +223,17 @@ async def _write_seed(
     runtime: Runtime[ReferenceDeps],
 ) -> ReferenceState:
     deps = runtime.context
-    written = await deps.builder.seed_writer.write(
+    questions = await deps.builder.seed_writer.write(
         (medium_length_article(deps.articles),), cluster=deps.articles, n=deps.n_seed_questions
     )
     deps.progress("questions", 1)
-    if isinstance(written, Unscored):
+    if isinstance(questions, Unscored):
         return {
             "questions": [],
-            "problems": [problem("no seed questions", written)],
+            "problems": [problem("no seed questions", questions)],
             "n_steps": 1,
         }
-    return {"questions": list(written), "n_steps": 1}
+    return {"questions": list(questions), "n_steps": 1}
 
 
 async def _write_questions(
@@ -247,14 +247,14 @@ async def _write_questions(
         else (medium_length_article(deps.articles),)
     )
     write = partial(deps.builder.writer.write, cluster=deps.articles, n=deps.n_questions)
-    written = await write(articles)
-    while isinstance(written, Unscored) and written.reason == "too_long" and len(articles) > 1:
+    questions = await write(articles)
+    while isinstance(questions, Unscored) and questions.reason == "too_long" and len(articles) > 1:
         articles = articles[: len(articles) // 2]
-        written = await write(articles)
+        questions = await write(articles)
     deps.progress("questions", 1)
-    if isinstance(written, Unscored):
-        return {"questions": [], "problems": [problem("no questions", written)], "n_steps": 1}
-    return {"questions": list(drop_near_duplicates(written)), "n_steps": 1}
+    if isinstance(questions, Unscored):
+        return {"questions": [], "problems": [problem("no questions", questions)], "n_steps": 1}
+    return {"questions": list(drop_near_duplicates(questions)), "n_steps": 1}
 
 
 def _select(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> ReferenceState:
@@ -312,11 +312,11 @@ def _finish(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> Refere
     question_answerss: list[QuestionAnswers] = []
     dropped: list[Row] = []
     for index, question in enumerate(_questions(state["kept"])):
-        found = findings.get(index, {"invalid": [], "diverse": True})
-        if not found["diverse"]:
+        finding = findings.get(index, {"invalid": [], "diverse": True})
+        if not finding["diverse"]:
             dropped.append({"question": question.question, "why": "answers do not differ"})
             continue
-        question_answerss.append(drop_positions(question, found["invalid"]))
+        question_answerss.append(drop_positions(question, finding["invalid"]))
     valid, later = split_valid(question_answerss, len(state["kept_aids"]), deps.validity)
     return {
         "question_answers": [question.to_json() for question in valid],

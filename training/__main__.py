@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from fairjudge.scorers.trained_models import trained_identity
+from fairjudge.scorers.trained_models import load_trained_models, trained_identity
 from training import data
 
 app = typer.Typer(
@@ -77,13 +77,16 @@ def export(
     limit: Annotated[
         int, typer.Option(help="Maximum examples that a head is calibrated on.")
     ] = data.CALIBRATE,
+    share: Annotated[
+        float, typer.Option(min=0, max=1, help="Of the run, the rest of what it began from.")
+    ] = 1.0,
     threads: int = 2,
 ) -> None:
     """Write the checkpoint's weights, calibrated and in 8 bits, where they ship."""
     from training import export as exporting
 
     _use(threads)
-    record = exporting.export(folder, target, source=source, limit=limit)
+    record = exporting.export(folder, target, source=source, limit=limit, share=share)
     typer.echo(json.dumps(record["calibration"]))
 
 
@@ -101,6 +104,7 @@ def calibrate(*, source: Source = data.DATA, target: Target = SHIPPED, threads: 
 def evaluate(
     *,
     source: Source = data.DATA,
+    target: Target = SHIPPED,
     limit: Annotated[int, typer.Option(help="Maximum examples of a data set.")] = 2400,
     only: Annotated[list[str] | None, typer.Option(help="These parts alone.")] = None,
     threads: int = 2,
@@ -109,8 +113,9 @@ def evaluate(
     from training.evaluate import measure, write_card
 
     _use(threads)
-    found = measure(source=source, limit=limit, say=typer.echo, only=only or ())
-    write_card(SHIPPED, found)
+    models = load_trained_models(folder=target)
+    found = measure(models, source=source, limit=limit, say=typer.echo, only=only or ())
+    write_card(target, found)
 
 
 if __name__ == "__main__":

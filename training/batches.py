@@ -133,22 +133,22 @@ class Pool:
             for place in draw.sample(cell, k=min(self.cap, len(cell)))
         ]
         draw.shuffle(order)
-        found = []
+        rows = []
         for start in range(0, len(order), ROWS * _CHUNK):
             chunk = order[start : start + ROWS * _CHUNK]
-            found += group_by_length(chunk, [len(self.examples[i].ids) for i in chunk])
-        draw.shuffle(found)
-        return found
+            rows += group_by_length(chunk, [len(self.examples[i].ids) for i in chunk])
+        draw.shuffle(rows)
+        return rows
 
 
 def group_by_length(rows: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
     """Cut rows, ordered by their length, into batches within `ROWS` and `PADDED`."""
-    found: list[list[int]] = []
+    batches: list[list[int]] = []
     for length, row in sorted(zip(lengths, rows, strict=True)):
-        if not found or len(found[-1]) == ROWS or (len(found[-1]) + 1) * length > PADDED:
-            found.append([])
-        found[-1].append(row)
-    return found
+        if not batches or len(batches[-1]) == ROWS or (len(batches[-1]) + 1) * length > PADDED:
+            batches.append([])
+        batches[-1].append(row)
+    return batches
 
 
 def max_behind(pools: Sequence[Pool]) -> Pool:

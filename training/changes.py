@@ -58,21 +58,21 @@ class Changed:
 
 def names_of(text: str) -> list[str]:
     """Return the capitalised runs of words in `text` that do not begin a sentence."""
-    return list(dict.fromkeys(found.group() for found in _NAME.finditer(text)))
+    return list(dict.fromkeys(match.group() for match in _NAME.finditer(text)))
 
 
 def causes_of(text: str) -> list[str]:
     """Return what follows "because", "due to" and the like, up to the next stop or comma."""
-    return [found.group(2).strip() for found in _CAUSE.finditer(text)]
+    return [match.group(2).strip() for match in _CAUSE.finditer(text)]
 
 
 def number(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
-    """Put another number, weekday, month or order of magnitude in the place of one."""
-    places = [(found.span(), "digits") for found in _NUMBER.finditer(sentence)]
+    """Replace a number, weekday, month or order of magnitude by another."""
+    places = [(match.span(), "digits") for match in _NUMBER.finditer(sentence)]
     places += [
-        (found.span(), "word")
-        for found in re.finditer(r"[A-Za-z]+", sentence)
-        if found.group().lower() in _SERIES
+        (match.span(), "word")
+        for match in re.finditer(r"[A-Za-z]+", sentence)
+        if match.group().lower() in _SERIES
     ]
     if not places:
         return None
@@ -98,10 +98,10 @@ def _other_digits(old: str, draw: random.Random) -> str:
 
 def negation(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
     """Put "not" behind an auxiliary verb, or take it away."""
-    found = list(_AUXILIARY.finditer(sentence))
-    if not found:
+    auxiliaries = list(_AUXILIARY.finditer(sentence))
+    if not auxiliaries:
         return None
-    place = draw.choice(found)
+    place = draw.choice(auxiliaries)
     new = place.group(1) if place.group(2) else f"{place.group(1)} not"
     return sentence[: place.start()] + new + sentence[place.end() :]
 
@@ -118,7 +118,7 @@ def opposite(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None
 
 
 def name(sentence: str, draw: random.Random, others: Sequence[str]) -> str | None:
-    """Put another name in the place of one."""
+    """Replace a name by another."""
     places = list(_NAME.finditer(sentence))
     if not places:
         return None
@@ -131,8 +131,8 @@ def name(sentence: str, draw: random.Random, others: Sequence[str]) -> str | Non
 
 def swap(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
     """Let two names of the sentence change places."""
-    found = names_of(sentence)
-    pairs = [(a, b) for a in found for b in found if a < b and a not in b and b not in a]
+    names = names_of(sentence)
+    pairs = [(a, b) for a in names for b in names if a < b and a not in b and b not in a]
     if not pairs:
         return None
     first, second = draw.choice(pairs)
@@ -142,7 +142,7 @@ def swap(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
 
 
 def speaker(sentence: str, draw: random.Random, others: Sequence[str]) -> str | None:
-    """Let somebody else have said it."""
+    """Replace the speaker of a statement."""
     if not _SPEAKER.search(sentence):
         return None
     return name(sentence, draw, others)
@@ -150,11 +150,11 @@ def speaker(sentence: str, draw: random.Random, others: Sequence[str]) -> str | 
 
 def cause(sentence: str, draw: random.Random, others: Sequence[str]) -> str | None:
     """Put another cause behind "because", "due to" and the like."""
-    found = _CAUSE.search(sentence)
+    match = _CAUSE.search(sentence)
     fitting = [other for other in others if other not in sentence]
-    if not found or not fitting:
+    if not match or not fitting:
         return None
-    return sentence[: found.start(2)] + draw.choice(fitting) + sentence[found.end(2) :]
+    return sentence[: match.start(2)] + draw.choice(fitting) + sentence[match.end(2) :]
 
 
 _Change = Callable[[str, random.Random, Sequence[str]], str | None]

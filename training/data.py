@@ -102,7 +102,7 @@ def split_of(group: str, *, test: float = 0.05, calibrate: float = 0.04) -> Spli
 def split_documents(documents: Iterable[str], *, test: int, calibrate: int) -> dict[str, Split]:
     """Split documents into exact numbers, ordered by the hash of their names."""
     ordered = sorted(set(documents), key=share)
-    return {one: _split_at(place, test, calibrate) for place, one in enumerate(ordered)}
+    return {name: _split_at(place, test, calibrate) for place, name in enumerate(ordered)}
 
 
 def _split_at(place: float, test: float, calibrate: float) -> Split:
@@ -160,9 +160,9 @@ def support(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
 def coverage(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
     """Yield people's labels of units in summaries of one document."""
     for name, test, calibrate in (("realsumm", 40, 6), ("pyrxsum", 15, 10)):
-        found = rows(name, folder=folder)
-        where = split_documents((row["eid"] for row in found), test=test, calibrate=calibrate)
-        for row in found:
+        source_rows = rows(name, folder=folder)
+        where = split_documents((row["eid"] for row in source_rows), test=test, calibrate=calibrate)
+        for row in source_rows:
             if where[row["eid"]] == split:
                 unit, text, covered = row["unit"], row["text"], int(row["covered"])
                 yield Example("coverage", unit, text, covered, name, row["eid"])
@@ -171,10 +171,10 @@ def coverage(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
 def planted_coverage(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
     """Yield units that a summary covers, changed by script, and sentences of it as they are."""
     draw = random.Random(f"planted coverage {split} {seed}")
-    found = [example for example in coverage(split, folder=folder) if example.label]
-    names = list(dict.fromkeys(n for example in found for n in changes.names_of(example.first)))
+    positives = [example for example in coverage(split, folder=folder) if example.label]
+    names = list(dict.fromkeys(n for example in positives for n in changes.names_of(example.first)))
     kinds = ("number", "name", "negation", "opposite", "swap")
-    for example in found:
+    for example in positives:
         others = some_of(names, 8, draw)
         spoilt = changes.changed(example.first, draw, names=others, causes=[], kinds=kinds)
         if spoilt and draw.random() < 0.4:
@@ -227,17 +227,17 @@ def untokenised(tokens: Sequence[str], answer: tuple[int, int]) -> tuple[str, tu
 
 
 def reading(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
-    """Yield questions with their answer's span, and as many again over a sentence without one.
+    """Yield questions with the answer's span, and equally many over sentences without an answer.
 
     A fifth of the sentences are read with a neighbour from their document before or behind them.
     """
     draw = random.Random(f"reading {split} {seed}")
-    found = qamr(split, folder=folder)
+    questions = qamr(split, folder=folder)
     sentences: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in found:
+    for row in questions:
         sentences[row["document"]][row["sentence"]] = text_of(row)
     documents = sorted(sentences)
-    for row in found:
+    for row in questions:
         question, document = row["question"].strip(), row["document"]
         text, (start, end) = untokenised(row["tokens"], tuple(row["answer"]))
         others = [t for key, t in sentences[document].items() if key != row["sentence"]]
@@ -271,34 +271,34 @@ def same(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Exampl
     """
     draw = random.Random(f"same {split} {seed}")
     yield from _same_of_qamr(split, folder, draw)
-    kept = ("snli", "conjnli", "counterfactual-snli", "fever", "docnli-mnli")
+    sources = ("snli", "conjnli", "counterfactual-snli", "fever", "docnli-mnli")
     for example in support(split, folder=folder):
-        if example.source in kept and example.label in {SUPPORTED, CONTRADICTED}:
+        if example.source in sources and example.label in {SUPPORTED, CONTRADICTED}:
             words = [len(text.split()) for text in (example.first, example.second)]
             # One that says much more is no paraphrase.
             if max(words) <= 1.6 * min(words) and draw.random() < 0.5:
                 label = int(example.label == SUPPORTED)
-                one, two, group = example.first, example.second, example.group
-                yield Example("same", one, two, label, "entailment", group, question="?")
+                first, two, group = example.first, example.second, example.group
+                yield Example("same", first, two, label, "entailment", group, question="?")
     if split == "train":
         yield from _invented()
 
 
 def _same_of_qamr(split: Split, folder: Path, draw: random.Random) -> Iterator[Example]:
-    found = qamr(split, folder=folder)
+    questions = qamr(split, folder=folder)
     by_sentence: dict[str, list[Row]] = defaultdict(list)
-    for row in found:
+    for row in questions:
         by_sentence[row["sentence"]].append(row)
-    everything = [_answer(row) for row in found]
+    everything = [_answer(row) for row in questions]
     texts = [text_of(several[0]) for several in by_sentence.values()]
     names = list(dict.fromkeys(n for text in texts for n in changes.names_of(text)))
-    for row in found:
+    for row in questions:
         answer = _answer(row)
         others = _others(row, by_sentence[row["sentence"]], everything, names, draw)
         for other, label, kind in others:
-            one, two = (answer, other) if draw.random() < 0.5 else (other, answer)
+            first, two = (answer, other) if draw.random() < 0.5 else (other, answer)
             question = row["question"].strip()
-            yield Example("same", one, two, label, kind, row["document"], question=question)
+            yield Example("same", first, two, label, kind, row["document"], question=question)
 
 
 def _others(
@@ -339,10 +339,13 @@ def _others(
 def _invented() -> Iterator[Example]:
     path = ROOT / "benchmarks" / "invented_answers.json"
     for entry in json.loads(path.read_text(encoding="utf-8")):
-        for one, two in itertools.permutations(entry["answers"], 2):
-            asked, same = entry["question"], int(one["cluster_global"] == two["cluster_global"])
-            texts = one["Answer"], two["Answer"]
-            yield Example("same", *texts, same, "invented", asked, question=asked)
+        for first, two in itertools.permutations(entry["answers"], 2):
+            question, same = (
+                entry["question"],
+                int(first["cluster_global"] == two["cluster_global"]),
+            )
+            texts = first["Answer"], two["Answer"]
+            yield Example("same", *texts, same, "invented", question, question=question)
 
 
 def text_of(row: Row) -> str:
@@ -361,5 +364,5 @@ def spread(rows: Sequence[T], limit: int) -> list[T]:
 
 
 def some_of(values: Sequence[str], limit: int, draw: random.Random) -> list[str]:
-    """Return at most so many of the values, drawn."""
+    """Draw at most `n` of the values."""
     return draw.sample(values, k=min(limit, len(values)))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from fairjudge.scorers.embedding import load_embedder
-from fairjudge.scorers.trained_models import TrainedModels, load_trained_models
+from fairjudge.scorers.trained_models import TrainedModels
 from fairjudge.scorers.trained_record import RECORD
 from fairjudge.text.chunks import chunks
 from fairjudge.text.sentences import sentence_texts
@@ -86,10 +86,14 @@ def right_share(_: NDArray[np.int64], values: NDArray[np.float64]) -> float:
 
 
 def measure(
-    *, source: Path, limit: int, say: Callable[[str], None], only: Sequence[str] = ()
+    models: TrainedModels,
+    *,
+    source: Path,
+    limit: int,
+    say: Callable[[str], None],
+    only: Sequence[str] = (),
 ) -> Measured:
-    """Return measures of the shipped models, all or `only` some; `limit` examples of a data set."""
-    models = load_trained_models()
+    """Return measures of `models`, all or `only` some; `limit` examples of a data set."""
     found: Measured = {"identity": models.identity}
     for name in only or PARTS:
         found[name] = PARTS[name](models, source, limit)

@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save_file
 from scipy.optimize import minimize
 from torch import Tensor
 
+from fairjudge.errors import ConfigurationError
 from fairjudge.scorers._trained_network import FROZEN, quantised, restored
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels, logistic
@@ -61,19 +62,26 @@ def shipped(weights: dict[str, Tensor]) -> dict[str, Tensor]:
     return quantised({name: value for name, value in weights.items() if name != FROZEN})
 
 
-def export(run: Path, target: Path, *, source: Path, limit: int = CALIBRATE) -> dict[str, Any]:
+def export(
+    run: Path, target: Path, *, source: Path, limit: int = CALIBRATE, share: float = 1.0
+) -> dict[str, Any]:
     """Write weights and record of a run's checkpoint to `target`; return the record.
 
-    The record keeps that of the weights which the run began from, where `target` has them.
+    The record keeps that of the weights which the run began from, where `target` has them. With a
+    `share` below 1 the weights are `between` those and the run's.
     """
-    state = torch.load(run / "checkpoint.pt", weights_only=True)
-    small = shipped(state["mean"])
+    settings = json.loads((run / "record.json").read_text(encoding="utf-8"))
+    before = begun_from(target, settings["settings"]["begin"])
+    weights = torch.load(run / "checkpoint.pt", weights_only=True)["mean"]
+    if share < 1:
+        if before is None:
+            raise ConfigurationError(f"'{target}' lacks the weights that the run began from")
+        weights = between(shipped_weights(target), weights, share=share)
+    small = shipped(weights)
     models = models_of(restored(small))
     fits = calibration(models, source=source, limit=limit)
     small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
     target.mkdir(parents=True, exist_ok=True)
-    settings = json.loads((run / "record.json").read_text(encoding="utf-8"))
-    before = begun_from(target, settings["settings"]["begin"])
     sha256 = _write_weights(small, target)
     curve = [json.loads(line) for line in (run / "curve.jsonl").read_text("utf-8").splitlines()]
     in_8_bits = summary_of(with_weights(restored(small)), kept(tokenizer(), folder=source))
@@ -82,6 +90,7 @@ def export(run: Path, target: Path, *, source: Path, limit: int = CALIBRATE) -> 
         "calibration": _rounded(fits),
         "calibrated_on": limit,
         "run": settings,
+        "share": share,
         **({"begun_from": before} if before else {}),
         "curve": curve,
         "in_8_bits": in_8_bits,
@@ -92,18 +101,34 @@ def export(run: Path, target: Path, *, source: Path, limit: int = CALIBRATE) -> 
     return record
 
 
+def between(
+    before: dict[str, Tensor], after: dict[str, Tensor], *, share: float
+) -> dict[str, Tensor]:
+    """Return the mean of weights before and after more training, `share` of it those after.
+
+    Of weights trained on with data of another kind it keeps more of what they did before than
+    either (WiSE-FT, arXiv 2109.01903).
+    """
+    return {
+        name: torch.lerp(value.float(), after[name].float(), share)
+        for name, value in before.items()
+    }
+
+
 def begun_from(target: Path, identity: str) -> dict[str, Any] | None:
     """Return how the weights of this identity were trained, where `target` still has them."""
     if not (target / RECORD).is_file():
         return None
-    found = json.loads((target / RECORD).read_text(encoding="utf-8"))
-    if not identity.endswith(found["sha256"][:12]):
+    record = json.loads((target / RECORD).read_text(encoding="utf-8"))
+    if not identity.endswith(record["sha256"][:12]):
         return None
-    return {name: found[name] for name in ("sha256", "run", "curve", "begun_from") if name in found}
+    return {
+        name: record[name] for name in ("sha256", "run", "curve", "begun_from") if name in record
+    }
 
 
 def recalibrate(target: Path, *, source: Path) -> dict[str, Any]:
-    """Fit P(supported) anew for the weights that ship, and leave all else as it is."""
+    """Refit P(supported) for the shipped weights; change nothing else."""
     small = load_file(target / WEIGHTS)
     fit = supported_fit(models_of(shipped_weights(target)), source=source)
     small["calibration.supported"] = torch.tensor(fit)
@@ -132,10 +157,10 @@ def _rounded(fits: dict[str, NDArray[np.float64]]) -> dict[str, list[float]]:
 
 def kept_out(*, source: Path) -> dict[str, list[str]]:
     """Return the documents of the coverage data that were only measured on, by data set."""
-    found: dict[str, set[str]] = {}
+    groups: dict[str, set[str]] = {}
     for example in data.coverage("test", folder=source):
-        found.setdefault(example.source, set()).add(example.group)
-    return {name: sorted(documents) for name, documents in found.items()}
+        groups.setdefault(example.source, set()).add(example.group)
+    return {name: sorted(documents) for name, documents in groups.items()}
 
 
 def calibration(
@@ -145,7 +170,7 @@ def calibration(
 
     A head is calibrated on `limit` examples at the most, coverage on all there are.
     """
-    told = [
+    examples = [
         *spread(list(data.support("calibrate", folder=source)), limit),
         *spread(list(planted("calibrate", folder=source)), limit // 2),
     ]
@@ -157,7 +182,7 @@ def calibration(
     answered = np.array([row.label for row in asked])
     answers = answered_logits(models, asked)
     return {
-        "support": fit_support(models.pair_logits(pairs_of(told)), labels_of(told)),
+        "support": fit_support(models.pair_logits(pairs_of(examples)), labels_of(examples)),
         "supported": supported_fit(models, source=source, limit=limit),
         "covered": fit_logistic(
             models.covered_features(pairs_of(units)), labels_of(units), penalty=5.0
@@ -173,9 +198,9 @@ def supported_fit(
     """Fit P(supported) by whole documents, on those kept for it."""
     n_summaries = limit * MAX_SUMMARIES // CALIBRATE
     examples = drawn("calibrate", folder=source, limit=n_summaries)
-    found = checked(models, load_embedder(), [*examples, *elsewhere(examples)])
+    rows = checked(models, load_embedder(), [*examples, *elsewhere(examples)])
     planted_rows = spread(list(planted("calibrate", folder=source)), limit // 2)
-    return fit_supported([*found, *changed(models, planted_rows)])
+    return fit_supported([*rows, *changed(models, planted_rows)])
 
 
 def pairs_of(examples: Sequence[Example]) -> list[tuple[str, str]]:
@@ -190,8 +215,8 @@ def labels_of(examples: Sequence[Example]) -> NDArray[np.int64]:
 
 def answered_logits(models: TrainedModels, examples: Sequence[Example]) -> NDArray[np.float64]:
     """Return the logit of the probability that `read` gives of each."""
-    read = models.read([(example.first, example.second) for example in examples])
-    p = np.clip([one.answered for one in read], 1e-9, 1 - 1e-9)
+    readings = models.read([(example.first, example.second) for example in examples])
+    p = np.clip([reading.answered for reading in readings], 1e-9, 1 - 1e-9)
     logits: NDArray[np.float64] = np.log(p / (1 - p))
     return logits
 
@@ -204,8 +229,8 @@ def fit_support(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArr
         scores = logits[:, :3] * np.exp(x[0]) + constants
         logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
         either = np.logaddexp(logs[:, 1], logs[:, 2])
-        told = logs[np.arange(len(logs)), np.minimum(labels, 2)]
-        return float(-np.where(labels == UNSUPPORTED, either, told).mean())
+        log_p = logs[np.arange(len(logs)), np.minimum(labels, 2)]
+        return float(-np.where(labels == UNSUPPORTED, either, log_p).mean())
 
     x = minimize(loss, np.zeros(3), method="Nelder-Mead", options={"maxiter": 600}).x
     return np.array([np.exp(x[0]), x[1], x[2], -x[1] - x[2]])
@@ -238,16 +263,16 @@ def nanco_triples(
     qids: Sequence[str], *, source: Path
 ) -> dict[str, tuple[list[tuple[str, str, str]], NDArray[np.int64]]]:
     """Return (question, answer, answer) of every pair of answers, and whether people agree."""
-    found = {}
+    figures = {}
     for entry in json.loads((source / data.FILES["nanco"]).read_text(encoding="utf-8")):
         answers = entry["answers"]
         if answers[0]["qid"] in qids:
             pairs = list(itertools.combinations(answers, 2))
-            found[answers[0]["qid"]] = (
+            figures[answers[0]["qid"]] = (
                 [(entry["question"], a["Answer"], b["Answer"]) for a, b in pairs],
                 np.array([int(a["cluster_global"] == b["cluster_global"]) for a, b in pairs]),
             )
-    return found
+    return figures
 
 
 def triples_of(examples: Sequence[Example]) -> list[tuple[str, str, str]]:
@@ -260,10 +285,10 @@ def fit_same(models: TrainedModels, *, source: Path, limit: int = CALIBRATE) -> 
 
     Of each question, and of QAMR, same counts as much as different.
     """
-    kept = [e for e in data.same("calibrate", folder=source) if e.source != "entailment"]
-    kept = spread(kept, limit)
+    examples = [e for e in data.same("calibrate", folder=source) if e.source != "entailment"]
+    examples = spread(examples, limit)
     parts = [*nanco_triples(DEVELOPMENT, source=source).values()]
-    parts.append((triples_of(kept), labels_of(kept)))
+    parts.append((triples_of(examples), labels_of(examples)))
     shares = [*[1.0] * (len(parts) - 1), float(len(parts) - 1)]
     weights = [
         share * np.where(same == 1, 0.5 / same.sum(), 0.5 / (len(same) - same.sum()))

@@ -36,18 +36,20 @@ def key_points(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[
     topics: dict[str, list[Row]] = defaultdict(list)
     for row in topic_rows(split, folder=folder):
         topics[row["topic"]].append(row)
-    for topic, found in sorted(topics.items()):
+    for topic, arguments in sorted(topics.items()):
         draw = random.Random(f"key points {topic} {seed}")
-        matched = [row for row in found if row["match"]]
+        matched = [row for row in arguments if row["match"]]
         matched = draw.sample(matched, k=min(TOPIC_CAP, len(matched)))
-        unmatched = [row for row in found if not row["match"]]
+        unmatched = [row for row in arguments if not row["match"]]
         unmatched = draw.sample(unmatched, k=min(round(UNMATCHED * len(matched)), len(unmatched)))
         for row in (*matched, *unmatched):
             label = SUPPORTED if row["match"] else UNSUPPORTED
             yield _example(row["key_point"], row, label)
         for _ in range(round(OTHER_STANCE * len(matched))):
-            row = draw.choice(found)
-            if others := sorted({o["key_point"] for o in found if o["stance"] != row["stance"]}):
+            row = draw.choice(arguments)
+            if others := sorted(
+                {o["key_point"] for o in arguments if o["stance"] != row["stance"]}
+            ):
                 yield _example(draw.choice(others), row, CONTRADICTED)
 
 
@@ -55,9 +57,9 @@ def topic_rows(split: Split, *, folder: Path = DATA) -> list[Row]:
     """Return people's labels of the topics of a split."""
     if split == "calibrate":
         return rows("key_points_dev", folder=folder)
-    found = rows("key_points", folder=folder)
-    test = sorted({row["topic"] for row in found}, key=share)[:TEST_TOPICS]
-    return [row for row in found if (row["topic"] in test) == (split == "test")]
+    by_topic = rows("key_points", folder=folder)
+    test = sorted({row["topic"] for row in by_topic}, key=share)[:TEST_TOPICS]
+    return [row for row in by_topic if (row["topic"] in test) == (split == "test")]
 
 
 def _example(key_point: str, row: Row, label: int) -> Example:

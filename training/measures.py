@@ -56,9 +56,11 @@ def best_spans(logits: torch.Tensor, outside: torch.Tensor, *, limit: int = 40) 
 
 
 def three_classes(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return whether each is right; unsupported is right where supported is not said."""
-    said = logits[:, :3].argmax(axis=1)
-    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, said != SUPPORTED, said == labels)
+    """Return correctness of each prediction; any class but supported is right for unsupported."""
+    predicted = logits[:, :3].argmax(axis=1)
+    right: NDArray[np.bool_] = np.where(
+        labels == UNSUPPORTED, predicted != SUPPORTED, predicted == labels
+    )
     return right
 
 
@@ -73,19 +75,19 @@ def span_f1(found: Encoded, first: int, last: int) -> float:
 
 def summary_of(network: TrainedNetwork, kept: dict[str, list[Encoded]]) -> dict[str, float]:
     """Return one figure or two a pool, for the learning curve."""
-    found: dict[str, float] = {}
+    measured: dict[str, float] = {}
     for name, rows in kept.items():
         logits = logits_of(network, rows)
         labels = np.array([row.example.label for row in rows])
         if name in {"support", "planted"}:
-            found[name] = float(three_classes(logits, labels).mean())
+            measured[name] = float(three_classes(logits, labels).mean())
         elif name == "reading":
-            found["none"] = float(((logits[:, 0] > 0) == (labels == 1)).mean())
+            measured["none"] = float(((logits[:, 0] > 0) == (labels == 1)).mean())
             answered = [i for i, label in enumerate(labels) if label]
             spans = logits[:, 1:].astype(int)
-            found["span_f1"] = float(np.mean([span_f1(rows[i], *spans[i]) for i in answered]))
+            measured["span_f1"] = float(np.mean([span_f1(rows[i], *spans[i]) for i in answered]))
         elif name == "key points":
-            found[name] = float(roc_auc_score(labels == SUPPORTED, logits[:, -1]))
+            measured[name] = float(roc_auc_score(labels == SUPPORTED, logits[:, -1]))
         else:
-            found[name] = float(roc_auc_score(labels, logits[:, -1]))
-    return {name: round(value, 4) for name, value in found.items()}
+            measured[name] = float(roc_auc_score(labels, logits[:, -1]))
+    return {name: round(value, 4) for name, value in measured.items()}

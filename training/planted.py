@@ -37,17 +37,17 @@ def planted(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Exa
     draw = random.Random(f"planted {split} {seed}")
     articles = _articles(split, folder)
     sentences = {group: _sentences(text) for group, text in articles.items()}
-    every = [s for found in sentences.values() for s in found]
+    every = [s for group in sentences.values() for s in group]
     names = list(dict.fromkeys(n for text in articles.values() for n in changes.names_of(text)))
     causes = [c for text in articles.values() for c in changes.causes_of(text)]
-    for group, found in sorted(sentences.items()):
+    for group, own_sentences in sorted(sentences.items()):
         own = changes.names_of(articles[group])
-        for place, sentence in enumerate(found):
+        for place, sentence in enumerate(own_sentences):
             before, behind = draw.choice((0, 0, 1, 2)), draw.choice((0, 1, 1, 2))
-            passage = " ".join(found[max(0, place - before) : place + behind + 1])
+            passage = " ".join(own_sentences[max(0, place - before) : place + behind + 1])
             if len(passage.split()) > PASSAGE_WORDS:
                 passage = sentence
-            yield from _examples(group, _unchanged(sentence, passage, found, every, draw))
+            yield from _examples(group, _unchanged(sentence, passage, own_sentences, every, draw))
             nearby = own if len(own) > 2 and draw.random() < 0.6 else some_of(names, 20, draw)
             yield from _examples(group, _spoilt(sentence, passage, nearby, causes, draw))
 
@@ -71,13 +71,13 @@ def _articles(split: Split, folder: Path) -> dict[str, str]:
     by_document: dict[str, dict[str, str]] = defaultdict(dict)
     for row in qamr(split, folder=folder):
         by_document[row["document"]][row["sentence"]] = text_of(row)
-    return articles | {name: " ".join(found.values()) for name, found in by_document.items()}
+    return articles | {name: " ".join(texts.values()) for name, texts in by_document.items()}
 
 
 def _unchanged(
     sentence: str, passage: str, near: Sequence[str], every: Sequence[str], draw: random.Random
 ) -> Iterator[_Statement]:
-    """Yield the sentence, a shortened form, one from elsewhere, or nothing."""
+    """Yield the sentence itself, a shortened form, or a sentence of another document."""
     roll = draw.random()
     if roll < 0.35:
         yield sentence, passage, SUPPORTED, "copy"
@@ -106,14 +106,14 @@ def _sentences(text: str) -> list[str]:
 
 
 def _shortened(sentence: str) -> str | None:
-    """Drop what stands before the first or behind the last comma, or an attribution."""
+    """Drop the text before the first or after the last comma, or an attribution."""
     for pattern in (
         r"^(?P<kept>[A-Z][^,]{25,}), (?:which|who|where|after|while|as|with|including)\b.*$",
         r"^(?P<kept>[A-Z][^,]{25,}), [^,]+ (?:said|says|added|told)[^,]*\.$",
         r"^(?:[A-Z][\w' ]+) (?:said|says|added) (?:that )?(?P<kept>(?:the|a|he|it) .{25,})$",
         r"^(?:In|On|At|After|When|While|Despite|For|By) [^,]+, (?P<kept>.{25,})$",
     ):
-        if found := re.match(pattern, sentence):
-            kept = found["kept"]
+        if match := re.match(pattern, sentence):
+            kept = match["kept"]
             return kept[0].upper() + kept[1:].rstrip(". ") + "."
     return None

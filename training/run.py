@@ -84,8 +84,8 @@ class Settings:
 
     def factor(self, step: int) -> float:
         """Return the share of the peak rate at a step."""
-        left = (self.steps - step) / max(1.0, self.decay * self.steps)
-        return max(0.0, min(1.0, (step + 1) / self.warm, left))
+        remaining = (self.steps - step) / max(1.0, self.decay * self.steps)
+        return max(0.0, min(1.0, (step + 1) / self.warm, remaining))
 
 
 CONTINUED = Settings(steps=450, warm=50, decay=0.6, rate=8e-5, head_rate=3e-4)
@@ -118,7 +118,7 @@ def new_network(*, seed: int) -> TrainedNetwork:
 
 def _begun_from(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Return this network's weights, its heads left out, from those of a BERT in transformers."""
-    found = {
+    weights = {
         "embeddings.words.weight": state["embeddings.word_embeddings.weight"],
         "embeddings.positions.weight": state["embeddings.position_embeddings.weight"],
         "embeddings.types.weight": state["embeddings.token_type_embeddings.weight"][[0] * 6],
@@ -131,20 +131,20 @@ def _begun_from(state: dict[str, Tensor]) -> dict[str, Tensor]:
         "outer_norm": "output.LayerNorm",
     }
     for part in ("weight", "bias"):
-        found[f"embeddings.norm.{part}"] = state[f"embeddings.LayerNorm.{part}"]
+        weights[f"embeddings.norm.{part}"] = state[f"embeddings.LayerNorm.{part}"]
         for number in range(LAYERS):
             old = f"encoder.layer.{number}"
-            found[f"layers.{number}.attention.{part}"] = torch.cat(
+            weights[f"layers.{number}.attention.{part}"] = torch.cat(
                 [state[f"{old}.attention.self.{kind}.{part}"] for kind in ("query", "key", "value")]
             )
             for new, name in names.items():
-                found[f"layers.{number}.{new}.{part}"] = state[f"{old}.{name}.{part}"]
-    return found
+                weights[f"layers.{number}.{new}.{part}"] = state[f"{old}.{name}.{part}"]
+    return weights
 
 
 def examples(split: Split, words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
     """Return encoded examples of a split, by pool."""
-    found = {
+    sets = {
         "support": data.support(split, folder=folder),
         "planted": planted(split, folder=folder),
         "coverage": [
@@ -156,13 +156,13 @@ def examples(split: Split, words: Any, *, folder: Path) -> dict[str, list[Encode
         "same": data.same(split, folder=folder),
         "key points": key_points(split, folder=folder),
     }
-    return {name: encode(list(rows), words) for name, rows in found.items()}
+    return {name: encode(list(rows), words) for name, rows in sets.items()}
 
 
 def kept(words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
     """Return what the learning curve is measured on, by pool."""
-    found = examples("calibrate", words, folder=folder)
-    return {name: _spread(rows, CURVE) for name, rows in found.items()}
+    calibration = examples("calibrate", words, folder=folder)
+    return {name: _spread(rows, CURVE) for name, rows in calibration.items()}
 
 
 def loss_of(network: TrainedNetwork, batch: Batch, *, covered: float) -> Tensor:
@@ -175,8 +175,8 @@ def loss_of(network: TrainedNetwork, batch: Batch, *, covered: float) -> Tensor:
         logs = functional.log_softmax(network.support(pooled), dim=-1)
         # Where a source does not tell neutral from contradicted, either is right.
         either = torch.logsumexp(logs[:, 1:], dim=-1)
-        told = logs.gather(1, labels.clamp(max=2)[:, None])[:, 0]
-        loss = -torch.where(labels == UNSUPPORTED, either, told).mean()
+        log_p = logs.gather(1, labels.clamp(max=2)[:, None])[:, 0]
+        loss = -torch.where(labels == UNSUPPORTED, either, log_p).mean()
         loose = network.coverage(pooled)[:, 0]
         # People matched points for coverage; of other statements, support is near to it.
         weight = 1.0 if task == "points" else covered
@@ -324,16 +324,16 @@ class Run:
         while self.step < self.settings.steps and not self._stop:
             recent.append(self.advance())
             self.seconds = before + time.monotonic() - began
-            done = self.step == self.settings.steps
+            finished = self.step == self.settings.steps
             if self.step % 25 == 0:
                 tokens = sum(pool.tokens for pool in self.pools)
                 say(
                     f"step {self.step}/{self.settings.steps} loss {fmean(recent[-25:]):.3f} "
                     f"{tokens / 1e6:.2f}M tokens {tokens / self.seconds:.0f}/s"
                 )
-            if self.step % 50 == 0 and not done:
+            if self.step % 50 == 0 and not finished:
                 self.save()
-            if self.step % every == 0 or done:
+            if self.step % every == 0 or finished:
                 row = {"step": self.step, "seconds": round(self.seconds), **self.curve()}
                 with (self.folder / "curve.jsonl").open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")

@@ -85,44 +85,46 @@ def drawn(split: Split, *, folder: Path, limit: int = MAX_SUMMARIES) -> list[Exa
     by_source: dict[str, list[Example]] = defaultdict(list)
     for example in documents(split, folder=folder):
         by_source[family(example.source)].append(example)
-    return [one for some in by_source.values() for one in data.spread(some, limit)]
+    return [example for group in by_source.values() for example in data.spread(group, limit)]
 
 
 def elsewhere(examples: Sequence[Example], *, seed: int = 0) -> list[Example]:
     """Return each supported summary beside another's document, which does not support it."""
     draw = random.Random(f"elsewhere {seed}")
-    found = []
-    for one in (example for example in examples if example.label):
-        others = [other.second for other in examples if other.group != one.group]
+    pairs = []
+    for example in (example for example in examples if example.label):
+        others = [other.second for other in examples if other.group != example.group]
         if others:
             other = draw.choice(others)
-            found.append(replace(one, second=other, label=0, source="elsewhere"))
-    return found
+            pairs.append(replace(example, second=other, label=0, source="elsewhere"))
+    return pairs
 
 
 def changed(models: TrainedModels, examples: Sequence[Example]) -> list[Checked]:
     """Return planted changes, each beside its one passage, as a source of their own."""
-    lacking = [vocabulary_of([one.second]).lacks(one.first) for one in examples]
-    rows = models.supported_features([(one.second, one.first) for one in examples], lacking)
+    lacking = [vocabulary_of([example.second]).lacks(example.first) for example in examples]
+    rows = models.supported_features(
+        [(example.second, example.first) for example in examples], lacking
+    )
     return [
-        Checked("planted", one.group, (row[None, :],), int(one.label == SUPPORTED))
-        for one, row in zip(examples, rows, strict=True)
+        Checked("planted", example.group, (row[None, :],), int(example.label == SUPPORTED))
+        for example, row in zip(examples, rows, strict=True)
     ]
 
 
 def checked(
     models: TrainedModels, embedder: Embedder, examples: Sequence[Example]
 ) -> list[Checked]:
-    """Return what is known of each summary; those without a statement are left out."""
-    found = []
+    """Return the features of each summary; those without statements are dropped."""
+    rows = []
     for start in range(0, len(examples), BLOCK):
         block = examples[start : start + BLOCK]
         vectoriser = Vectoriser(embedder)
-        texts = [text for one in block for text in (one.first, one.second)]
+        texts = [text for example in block for text in (example.first, example.second)]
         vectoriser.add([sentence for text in texts for sentence in statement_texts(text)])
-        for one in block:
-            found += _checked(models, vectoriser, one)
-    return found
+        for example in block:
+            rows += _checked(models, vectoriser, example)
+    return rows
 
 
 def tested(
@@ -130,8 +132,8 @@ def tested(
 ) -> dict[str, list[Checked]]:
     """Return at most `limit` summaries of each source that no fit has seen, by source."""
     by_source: dict[str, list[Checked]] = defaultdict(list)
-    for one in checked(models, embedder, drawn("test", folder=folder, limit=limit)):
-        by_source[one.source].append(one)
+    for row in checked(models, embedder, drawn("test", folder=folder, limit=limit)):
+        by_source[row.source].append(row)
     return dict(sorted(by_source.items()))
 
 
@@ -157,15 +159,15 @@ def fit_supported(found: Sequence[Checked]) -> NDArray[np.float64]:
     Every source counts as much, and in it supported as much as not.
     """
     cells: dict[tuple[str, int], int] = defaultdict(int)
-    for one in found:
-        cells[one.source, one.label] += 1
-    shares = np.array([1.0 / cells[one.source, one.label] for one in found])
+    for row in found:
+        cells[row.source, row.label] += 1
+    shares = np.array([1.0 / cells[row.source, row.label] for row in found])
     shares *= len(found) / shares.sum()
-    labels = np.array([one.label for one in found])
-    owners = np.repeat(np.arange(len(found)), [len(one.statements) for one in found])
+    labels = np.array([row.label for row in found])
+    owners = np.repeat(np.arange(len(found)), [len(row.statements) for row in found])
     weights = HEAD_ALONE
     for _ in range(ROUNDS):
-        rows = np.array([_best(part, weights) for one in found for part in one.statements])
+        rows = np.array([_best(part, weights) for row in found for part in row.statements])
         weights = _fit(rows, owners, labels, shares)
     return weights
 
@@ -176,7 +178,7 @@ def p_supported(one: Checked, weights: NDArray[np.float64]) -> float:
 
 
 def least_supported(one: Checked, weights: NDArray[np.float64]) -> float:
-    """Return the least P(supported) of a summary's statements, as yes or no is told by."""
+    """Return the least P(supported) of a summary's statements, which decides yes or no."""
     return float(_each_supported(one, weights).min())
 
 
@@ -200,9 +202,9 @@ def _fit(
         # log P(all statements supported), and the log of its complement.
         logs = np.bincount(owners, -np.logaddexp(0.0, -scores), len(labels))
         every = np.minimum(logs, -1e-9)
-        told = np.where(labels == 1, every, np.log(-np.expm1(every)))
+        log_p = np.where(labels == 1, every, np.log(-np.expm1(every)))
         slopes = np.where(labels == 1, 1.0, np.exp(every) / np.expm1(every)) * shares
-        return float(-shares @ told), -(slopes[owners] * logistic(-scores))
+        return float(-shares @ log_p), -(slopes[owners] * logistic(-scores))
 
     return fit_weights(rows, loss, penalty=PENALTY)
 

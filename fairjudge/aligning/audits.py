@@ -50,21 +50,21 @@ def groups_by_attribute(clusters: Sequence[Cluster], attribute: str) -> dict[str
     Values are read as ``fairjudge fairness`` reads them. Raises InputError (as
     `fairjudge.fairness.values.label_corpus`).
     """
-    found = {}
+    rows_by_kind = {}
     for labelled in label_corpus(clusters, attribute=attribute).sets:
         values = Counter(value for value in labelled.labels if value is not None)
         for value, n in values.most_common(1):
             if 2 * n > len(labelled.labels):
-                found[labelled.eid] = value
-    return found
+                rows_by_kind[labelled.eid] = value
+    return rows_by_kind
 
 
 def opened_report(
     development: Sides, test: Sides, grouping: Grouping, *, seed: int, level: float = 0.95
 ) -> dict[str, Any]:
     """Return the decision on the test, and the audits of both prompts there, as JSON."""
-    found = decide(development.paired, test.paired, rng=np.random.default_rng(seed), level=level)
-    decision = {**to_json(found), "gain": asdict(found.gain), "why_not": list(found.why_not)}
+    verdict = decide(development.paired, test.paired, rng=np.random.default_rng(seed), level=level)
+    decision = {**to_json(verdict), "gain": asdict(verdict.gain), "why_not": list(verdict.why_not)}
     return {"decision": decision, "audits": audits_of(development, test, grouping, level=level)}
 
 
@@ -139,17 +139,17 @@ def _group_errors(
     if isinstance(calibrators, Undefined):
         return {"why": calibrators.why, "groups": [], "notes": []}
     tables = _pair_tables if PROTOCOLS[test.old.protocol].paired else _rating_tables
-    found = {
+    rows_by_table = {
         (table.kind, table.attribute): list(_rows(table, level=level))
         for table in tables(test, calibrators, grouping)
     }
     return {
         "why": None,
-        "groups": [row for rows in found.values() for row in rows],
+        "groups": [row for rows in rows_by_table.values() for row in rows],
         "notes": [
             note
             for name, groups in grouping.attributes.items()
-            for note in _notes(name, groups, test, is_there=bool(found["attribute", name]))
+            for note in _notes(name, groups, test, is_there=bool(rows_by_table["attribute", name]))
         ],
     }
 
@@ -217,8 +217,8 @@ def _pair_tables(
 
 
 def _longer(grouping: Grouping, eid: str, first: str, second: str) -> int | None:
-    one, other = (grouping.words.get((eid, name)) for name in (first, second))
-    return None if one is None or other is None else one - other
+    words, other = (grouping.words.get((eid, name)) for name in (first, second))
+    return None if words is None or other is None else words - other
 
 
 def _by_attribute(base: _Table, grouping: Grouping) -> Iterator[_Table]:
@@ -228,16 +228,16 @@ def _by_attribute(base: _Table, grouping: Grouping) -> Iterator[_Table]:
 
 
 def _lengths(counts: Sequence[int | None], unit: str) -> list[str | None]:
-    known = [float(count) for count in counts if count is not None]
-    bins = iter(quantile_groups(known, n_groups=_LENGTH_GROUPS, unit=unit))
+    known_counts = [float(count) for count in counts if count is not None]
+    bins = iter(quantile_groups(known_counts, n_groups=_LENGTH_GROUPS, unit=unit))
     return [None if count is None else next(bins) for count in counts]
 
 
 def _rows(table: _Table, *, level: float) -> Iterable[dict[str, Any]]:
     """Yield a row a group, where there are two or more to compare."""
     old, new = (
-        error_by_group(one, table.human, table.groups, documents=table.documents, level=level)
-        for one in (table.old, table.new)
+        error_by_group(side, table.human, table.groups, documents=table.documents, level=level)
+        for side in (table.old, table.new)
     )
     if len(old) < 2:
         return

@@ -76,12 +76,12 @@ class Candidate:
 
     @property
     def sha256(self) -> str:
-        """A hash of all that the judge would be told."""
+        """SHA-256 of the prompt, scale and examples, as hex digits."""
         return hashlib.sha256(f"{self.prompt}\n{self.scale!r}".encode()).hexdigest()
 
 
 def few_shot(base: Criterion, items: Sequence[RatedItem]) -> Iterator[Candidate]:
-    """Yield `base` with more examples and with fewer, spread over what people said.
+    """Yield `base` with more and with fewer examples, spread over the range of human ratings.
 
     Of ratings these are one a level, and three; of pairs six, and three.
     """
@@ -91,11 +91,11 @@ def few_shot(base: Criterion, items: Sequence[RatedItem]) -> Iterator[Candidate]
         if len(places) < 2 or places in seen:
             continue
         seen.add(places)
-        shown = [items[place] for place in places]
-        name = f"examples-{len(shown)}"
-        n_notes = sum(bool(item.notes) for item in shown)
-        about = f"{pluralize(len(shown), 'example')} from {wording.about}, {n_notes} with notes"
-        parts = _with_examples(base, shown)
+        examples = [items[place] for place in places]
+        name = f"examples-{len(examples)}"
+        n_notes = sum(bool(item.notes) for item in examples)
+        about = f"{pluralize(len(examples), 'example')} from {wording.about}, {n_notes} with notes"
+        parts = _with_examples(base, examples)
         yield _candidate(base, "examples", name=name, about=about, parts=parts)
 
 
@@ -122,16 +122,16 @@ def _candidate(
 
 def _with_examples(base: Criterion, items: Sequence[RatedItem]) -> tuple[tuple[str, str], ...]:
     wording = wording_of(base.scale)
-    shown = ([*_material(item), _said(item, labelled=bool(item.material))] for item in items)
+    parts = ([*_material(item), _said(item, labelled=bool(item.material))] for item in items)
     fenced = Fenced(
         "example",
-        tuple(_inert("\n\n".join(one)) for one in shown),
+        tuple(_inert("\n\n".join(lines)) for lines in parts),
         tuple(f"{wording.tag} {nearest(base.scale, item.share).answer}" for item in items),
     )
     examples, _ = fenced.render()
     role, user = base.template.parts[-1]
-    asked = f"{wording.intro}\n\n{examples}\n\n{wording.turn}\n\n{user}"
-    return (*base.template.parts[:-1], (role, asked))
+    prompt = f"{wording.intro}\n\n{examples}\n\n{wording.turn}\n\n{user}"
+    return (*base.template.parts[:-1], (role, prompt))
 
 
 def _material(item: RatedItem) -> list[str]:
@@ -144,14 +144,14 @@ def _said(item: RatedItem, *, labelled: bool) -> str:
     text = _cut(item.text, _MATERIAL_WORDS)
     if item.second is not None:
         other = _cut(item.second, _MATERIAL_WORDS)
-        shown = [f"Summary 1: {text}", f"Summary 2: {other}"]
+        parts = [f"Summary 1: {text}", f"Summary 2: {other}"]
     else:
-        shown = [f"Summary: {text}" if labelled else text]
-    return "\n\n".join([*shown, *notes])
+        parts = [f"Summary: {text}" if labelled else text]
+    return "\n\n".join([*parts, *notes])
 
 
 def _under_their_material(items: Sequence[RatedItem], scale: Scale) -> Fenced:
-    """Return `items` by what they were judged against, which stands above the first of each."""
+    """Group `items` by their material, and put the material above the first item of each group."""
     told, groups = wording_of(scale).told, defaultdict(list)
     for item in items:
         groups[item.material, item.articles].append(item)
@@ -175,11 +175,11 @@ def _articles(texts: Sequence[str]) -> list[str]:
 def _equal_shares(texts: Sequence[str]) -> list[int]:
     """Return how many words of each text are shown: what short ones leave goes to the longer."""
     lengths = [len(text.split(" ")) for text in texts]
-    left, shares = _ARTICLES_WORDS, [0] * len(texts)
+    words_left, shares = _ARTICLES_WORDS, [0] * len(texts)
     shortest_first = sorted(range(len(texts)), key=lengths.__getitem__)
     for n_before, place in enumerate(shortest_first):
-        shares[place] = min(lengths[place], left // (len(texts) - n_before))
-        left -= shares[place]
+        shares[place] = min(lengths[place], words_left // (len(texts) - n_before))
+        words_left -= shares[place]
     return shares
 
 
@@ -220,7 +220,7 @@ def other_scales(base: Criterion) -> Iterator[Candidate]:
     if n > _THREE:
         thirds = [[0, 1], [*range(2, n - 2)], [n - 2, n - 1]] if n > 4 else [[0], [1, 2], [3]]
         anchors = [[base.scale.levels[i].anchor for i in third] for third in thirds]
-        yield _rescaled(base, ["; or ".join(filter(None, some)) for some in anchors])
+        yield _rescaled(base, ["; or ".join(filter(None, texts)) for texts in anchors])
 
 
 def _rescaled(base: Criterion, anchors: Sequence[str]) -> Candidate:
@@ -256,7 +256,7 @@ def n_anchors(base: Criterion) -> int:
 
 
 def stand_ins(base: Criterion, n_sets: int) -> tuple[tuple[str, ...], ...]:
-    """Return today's anchors, each set with a mark that tells it apart, for a plan."""
+    """Return placeholder anchor sets for a cost estimate: the current anchors, each set marked."""
     lines = wording_of(base.scale).anchors(base.scale)
     return tuple(tuple(f"{line} ({n})" for line in lines) for n in range(1, n_sets + 1))
 
@@ -265,14 +265,14 @@ def anchors_messages(
     base: Criterion, items: Sequence[RatedItem], *, n_sets: int
 ) -> tuple[Message, ...]:
     """Return what asks a model for `n_sets` sets of anchors, from `items` of the examples part."""
-    shown = [items[place] for place in _spread(items, _ANCHOR_ITEMS)]
+    examples = [items[place] for place in _spread(items, _ANCHOR_ITEMS)]
     wording = wording_of(base.scale)
     rule = "\n\n".join(text for _, text in base.template.parts)
     fields: dict[str, str | Fenced] = {
         "aspect": Fenced("aspect", (base.aspect,)),
         "rule": Fenced("rule", (rule.replace("{{support_rule}}", SUPPORT_RULE),)),
         "scale": Fenced("scale", (base.scale.described,)),
-        "items": _under_their_material(shown, base.scale),
+        "items": _under_their_material(examples, base.scale),
         "sets": pluralize(n_sets, "set"),
         "levels": pluralize(n_anchors(base), wording.line),
         "anchor_words": str(_ANCHOR_WORDS),
@@ -296,8 +296,8 @@ def read_anchors(reply: str, *, base: Criterion, limit: int) -> tuple[tuple[str,
     """
     n_levels, fits = n_anchors(base), wording_of(base.scale).fits
     sets = []
-    for one in read_list(reply, "sets") or ():
-        anchors = one.get("anchors") if isinstance(one, dict) else one
+    for entry in read_list(reply, "sets") or ():
+        anchors = entry.get("anchors") if isinstance(entry, dict) else entry
         if isinstance(anchors, list) and len(anchors) == n_levels:
             texts = tuple(" ".join(a.split()) if isinstance(a, str) else "" for a in anchors)
             if all(map(_usable, texts)) and len(set(texts)) == n_levels and fits(texts):

@@ -99,7 +99,7 @@ class Decision:
 
 
 def split_documents(documents: Iterable[str], *, seed: int) -> Parts:
-    """Split `documents` by a hash of seed and name, so that the order they come in says nothing.
+    """Split `documents` by a hash of seed and name; their order in the file has no effect.
 
     Raises
     ------
@@ -127,8 +127,8 @@ def split_documents(documents: Iterable[str], *, seed: int) -> Parts:
 def gain_of(paired: Paired) -> Gain:
     """Return both agreements with people and their difference, without an interval."""
     sides = paired.old, paired.new
-    found = [paired.measure.agreement(side, paired.human) for side in sides]
-    old, new = (None if isinstance(one, Undefined) else one for one in found)
+    agreements = [paired.measure.agreement(side, paired.human) for side in sides]
+    old, new = (None if isinstance(agreement, Undefined) else agreement for agreement in agreements)
     return Gain(
         n_items=len(paired.human),
         n_without_old=paired.n_without_old,
@@ -144,27 +144,29 @@ def why_barred(development: Paired) -> str | None:
 
     Whoever is barred is not chosen, so that no test is opened in vain.
     """
-    found = fit_both(development)
-    if isinstance(found, Undefined):
-        return found.why
+    calibrators = fit_both(development)
+    if isinstance(calibrators, Undefined):
+        return calibrators.why
     return _too_many_unscored(development, "development")
 
 
 def choose(gains: Mapping[str, Gain]) -> str | None:
     """Return the candidate with the largest gain on development, None where none has any."""
-    found = {name: gain.difference for name, gain in gains.items() if gain.difference is not None}
-    best = max(found, key=lambda name: found[name], default=None)
-    return best if best is not None and found[best] > 0.0 else None
+    differences = {
+        name: gain.difference for name, gain in gains.items() if gain.difference is not None
+    }
+    best = max(differences, key=lambda name: differences[name], default=None)
+    return best if best is not None and differences[best] > 0.0 else None
 
 
 def fit_both(development: Paired) -> tuple[Calibrator, Calibrator] | Undefined:
     """Fit a calibrator to the old and to the new prompt, on the same labelled items."""
     fitted = []
     for name, side in (("old", development.old), ("new", development.new)):
-        found = development.measure.fit(side, development.human)
-        if isinstance(found, Undefined):
-            return Undefined(why=f"the {name} prompt cannot be calibrated: {found.why}")
-        fitted.append(found)
+        calibrator = development.measure.fit(side, development.human)
+        if isinstance(calibrator, Undefined):
+            return Undefined(why=f"the {name} prompt cannot be calibrated: {calibrator.why}")
+        fitted.append(calibrator)
     return fitted[0], fitted[1]
 
 
@@ -187,8 +189,10 @@ def decide(
     if set(development.documents) & set(test.documents):
         raise StatisticsError("a document is in development and in the test")
     gain = gain_of(test)
-    found = _figures(development, test, gain, rng=rng, level=level)
-    agreement, error, errors = (found, found, None) if isinstance(found, Undefined) else found
+    figures = _figures(development, test, gain, rng=rng, level=level)
+    agreement, error, errors = (
+        (figures, figures, None) if isinstance(figures, Undefined) else figures
+    )
     why_not = tuple(_why_not(test, agreement, error))
     return Decision(
         kept=not why_not,
@@ -281,13 +285,13 @@ def spread_over(values: ArrayLike, n: int, *, preferred: Sequence[bool]) -> tupl
     array = np.asarray(values, dtype=np.float64)
     if not array.size or n < 1:
         return ()
-    wanted = np.linspace(array.min(), array.max(), n) if n > 1 else [float(np.median(array))]
-    left = set(range(array.size))
-    taken: list[int] = []
-    for target in wanted:
-        if not left:
+    targets = np.linspace(array.min(), array.max(), n) if n > 1 else [float(np.median(array))]
+    remaining = set(range(array.size))
+    chosen: list[int] = []
+    for target in targets:
+        if not remaining:
             break
-        best = min(left, key=lambda row: (abs(array[row] - target), not preferred[row], row))
-        left.discard(best)
-        taken.append(best)
-    return tuple(sorted(taken, key=lambda row: (array[row], row)))
+        best = min(remaining, key=lambda row: (abs(array[row] - target), not preferred[row], row))
+        remaining.discard(best)
+        chosen.append(best)
+    return tuple(sorted(chosen, key=lambda row: (array[row], row)))

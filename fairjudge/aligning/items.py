@@ -18,7 +18,7 @@ from fairjudge.protocols import PROTOCOLS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelReading:
-    """Whose labels count, and on which scale they are; see `fairjudge.calibration.items.join`."""
+    """Annotators and scale of the labels; see `fairjudge.calibration.items.join`."""
 
     annotators: tuple[str, ...] = ("*",)
     scale: tuple[float, float] | None = None
@@ -62,18 +62,18 @@ def sides_of(
         dict(zip(side.keys, side.judged.tolist(), strict=True)) for side in (one, other)
     )
     human = dict(zip(one.keys, one.human.tolist(), strict=True))
-    both = tuple(key for key in one.keys if key in after)
+    shared = tuple(key for key in one.keys if key in after)
     labelled = {*one.keys, *one.unjudged, *other.keys, *other.unjudged}
     return Sides(
         old=one,
         new=other,
         judged=judged,
-        keys=both,
+        keys=shared,
         paired=Paired(
-            old=np.array([before[key] for key in both], dtype=np.float64),
-            new=np.array([after[key] for key in both], dtype=np.float64),
-            human=np.array([human[key] for key in both], dtype=np.float64),
-            documents=[key[0] for key in both],
+            old=np.array([before[key] for key in shared], dtype=np.float64),
+            new=np.array([after[key] for key in shared], dtype=np.float64),
+            human=np.array([human[key] for key in shared], dtype=np.float64),
+            documents=[key[0] for key in shared],
             n_labelled=len(labelled),
             n_without_old=len(labelled - before.keys()),
             n_without_new=len(labelled - after.keys()),

@@ -1,4 +1,4 @@
-"""What ``fairjudge align`` works on: labelled summaries, split by document."""
+"""What ``fairjudge calibrate align`` works on: labelled summaries, split by document."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PartName: TypeAlias = Literal["examples", "development", "test"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOptions:
-    """What is asked of ``fairjudge align``.
+    """Options of ``fairjudge calibrate align``.
 
     ``judging`` is the old judge; ``kinds`` are the candidates to try, ``rewordings`` how many sets
     of anchors a model writes, ``seed`` that of the split and of intervals. ``attributes`` of the
@@ -102,8 +102,8 @@ class AlignMaterial:
 
     @property
     def sha256(self) -> str:
-        """A hash of all labelled summaries and their labels, whatever the split."""
-        every = [one for file in self.summaries for one in file]
+        """SHA-256 of all labelled summaries and their labels; independent of the split."""
+        every = [summary for file in self.summaries for summary in file]
         return _together(every, self.labels)
 
     def sha256_of(self, part: PartName) -> str:
@@ -116,18 +116,20 @@ class AlignMaterial:
 
     def loaded_summaries(self, part: PartName) -> tuple[Loaded[Summary], ...]:
         """Return the labelled summaries of a part, by the file that they are from."""
-        wanted = self.documents_of(part)
-        found = (_only(file, [one.eid in wanted for one in file]) for file in self.summaries)
-        return tuple(file for file in found if len(file))
+        documents = self.documents_of(part)
+        subsets = (
+            _only(file, [summary.eid in documents for summary in file]) for file in self.summaries
+        )
+        return tuple(file for file in subsets if len(file))
 
     def summaries_of(self, part: PartName) -> tuple[Summary, ...]:
         """Return the labelled summaries of a part."""
-        return tuple(one for file in self.loaded_summaries(part) for one in file)
+        return tuple(summary for file in self.loaded_summaries(part) for summary in file)
 
     def labels_of(self, part: PartName) -> tuple[Label, ...]:
         """Return people's labels of a part."""
-        wanted = self.documents_of(part)
-        return tuple(label for label in self.labels if label.eid in wanted)
+        documents = self.documents_of(part)
+        return tuple(label for label in self.labels if label.eid in documents)
 
     def sizes(self) -> dict[str, dict[str, int]]:
         """Return how many documents and labelled summaries or pairs each part has."""
@@ -156,26 +158,26 @@ class AlignMaterial:
             values[item].append(float(label.value))
             if note := note_of(label):
                 notes[item].append(note)
-        seen = (*self.labels_of("examples"), *self.labels_of("development"))
-        given = np.array([float(label.value) for label in seen], dtype=np.float64)
-        low, high = self.scale or infer_scale(given, self.protocol)
+        labels = (*self.labels_of("examples"), *self.labels_of("development"))
+        values_given = np.array([float(label.value) for label in labels], dtype=np.float64)
+        low, high = self.scale or infer_scale(values_given, self.protocol)
         materials, articles = self._materials(), self._articles()
-        found = []
+        comparisons = []
         for summary in self.summaries_of("examples"):
-            some = values[summary.eid, summary.system]
-            mean = fsum(some) / len(some)
-            found.append(
+            scores = values[summary.eid, summary.system]
+            mean = fsum(scores) / len(scores)
+            comparisons.append(
                 RatedItem(
                     text=summary.text,
                     value=mean,
-                    n_labels=len(some),
+                    n_labels=len(scores),
                     share=min(1.0, max(0.0, (mean - low) / (high - low))),
                     notes=tuple(notes[summary.eid, summary.system]),
                     material=materials.get(summary.eid, ""),
                     articles=articles.get(summary.eid, ()),
                 )
             )
-        return tuple(found)
+        return tuple(comparisons)
 
     def _materials(self) -> Mapping[str, str]:
         """Return each reference's questions and answers."""
@@ -212,15 +214,15 @@ def prepare(
     judging = options.judging
     files = [match_summaries(file, sources) for file in summaries]
     check_distinct(files)
-    written = [one for file in files for one in file]
-    here = {(one.eid, one.system) for one in written}
+    written = [summary for file in files for summary in file]
+    here = {(summary.eid, summary.system) for summary in written}
     taken = tuple(
         label
         for label in with_ids_of(labels, written)
         if label.aspect == judging.aspect
         and label.unit == "summary"
         and not label.adjudicated
-        and any(fnmatchcase(label.annotator, one) for one in options.reading.annotators)
+        and any(fnmatchcase(label.annotator, pattern) for pattern in options.reading.annotators)
     )
     protocol = judging.plan().protocol
     labelled = [(label.eid, name) for label in taken for name in systems_of(label)]
@@ -231,9 +233,9 @@ def prepare(
     else:
         taken = tuple(label for label in taken if (label.eid, label.system) in here)
     if not taken:
-        what = "a pair of summaries" if PROTOCOLS[protocol].paired else "a whole summary"
+        unit = "a pair of summaries" if PROTOCOLS[protocol].paired else "a whole summary"
         raise InputError(
-            f"no label of {what} on {judging.aspect!r} fits the summaries here (aspects: "
+            f"no label of {unit} on {judging.aspect!r} fits the summaries here (aspects: "
             f"{', '.join(sorted(Counter(label.aspect for label in labels))) or 'none'})",
             path=labels.path,
         )
@@ -241,7 +243,8 @@ def prepare(
     align_material = AlignMaterial(
         sources=sources,
         summaries=tuple(
-            _only(file, [(one.eid, one.system) in items for one in file]) for file in summaries
+            _only(file, [(summary.eid, summary.system) in items for summary in file])
+            for file in summaries
         ),
         labels=taken,
         parts=split_documents((label.eid for label in taken), seed=options.seed),
@@ -257,7 +260,7 @@ def prepare(
 
 
 def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
-    rows = [row for row, wanted in enumerate(keep) if wanted]
+    rows = [row for row, is_kept in enumerate(keep) if is_kept]
     return replace(
         file,
         records=tuple(file.records[row] for row in rows),
@@ -266,6 +269,6 @@ def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
 
 
 def _together(*records: Iterable[Record]) -> str:
-    """Return a hash of records, whatever their order in the files."""
-    parts = [sorted(digest([one]) for one in some) for some in records]
+    """Return a hash of records that does not depend on their order in the files."""
+    parts = [sorted(digest([one]) for one in record) for record in records]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""People's preferences for ``fairjudge align``: labels of pairs, and examples made of them."""
+"""People's preferences for ``calibrate align``: labels of pairs, and examples made of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def preferences(labels: Sequence[Label], here: Collection[Item]) -> tuple[Label,
     """
     pairs = [label for label in labels if label.system is None]
     if not pairs:
-        return tuple(_from_ratings([one for one in labels if (one.eid, one.system) in here]))
+        return tuple(
+            _from_ratings([label for label in labels if (label.eid, label.system) in here])
+        )
     for label in pairs:
         if not isinstance(label.value, str):
             raise InputError(
@@ -40,8 +42,8 @@ def preferences(labels: Sequence[Label], here: Collection[Item]) -> tuple[Label,
 
 def systems_of(label: Label) -> tuple[str, ...]:
     """Return the system that was labelled, or both."""
-    given = (label.system,) if label.system is not None else (label.system_a, label.system_b)
-    return tuple(map(str, given))
+    systems = (label.system,) if label.system is not None else (label.system_a, label.system_b)
+    return tuple(map(str, systems))
 
 
 def _from_ratings(labels: Iterable[Label]) -> Iterator[Label]:
@@ -51,7 +53,7 @@ def _from_ratings(labels: Iterable[Label]) -> Iterator[Label]:
         rated[label.eid, label.annotator][str(label.system)].append(float(label.value))
         aspects[label.eid, label.annotator] = label.aspect
     for (eid, annotator), values in rated.items():
-        means = {system: fsum(some) / len(some) for system, some in values.items()}
+        means = {system: fsum(points) / len(points) for system, points in values.items()}
         for a, b in combinations(sorted(means), 2):
             yield Label(
                 eid=eid,
@@ -75,33 +77,33 @@ def preferred(
     order go with it.
     """
     texts = {(summary.eid, summary.system): summary.text for summary in summaries}
-    given: dict[_Pair, list[tuple[_Pair, float, str]]] = defaultdict(list)
+    values_by_pair: dict[_Pair, list[tuple[_Pair, float, str]]] = defaultdict(list)
     for label in labels:
         a, b = systems_of(label)
         seen, sign = (label.eid, a, b), 1.0
         if (label.model_extra or {}).get("order") == "ba":
             seen, sign = (label.eid, b, a), -1.0
-        given[label.eid, min(a, b), max(a, b)].append(
+        values_by_pair[label.eid, min(a, b), max(a, b)].append(
             (seen, sign * SIGNS[str(label.value)], note_of(label))
         )
-    found = []
-    for some in given.values():
-        shown = some[0][0]
-        mean = fsum(value if seen == shown else -value for seen, value, _ in some) / len(some)
+    merged = []
+    for entries in values_by_pair.values():
+        shown = entries[0][0]
+        mean = fsum(value if seen == shown else -value for seen, value, _ in entries) / len(entries)
         eid, first, second = shown
-        found.append(
+        merged.append(
             RatedItem(
                 text=texts[eid, first],
                 second=texts[eid, second],
                 value=mean,
                 share=(mean + 1.0) / 2.0,
-                n_labels=len(some),
-                notes=tuple(note for seen, _, note in some if note and seen == shown),
+                n_labels=len(entries),
+                notes=tuple(note for seen, _, note in entries if note and seen == shown),
                 material=materials.get(eid, ""),
                 articles=articles.get(eid, ()),
             )
         )
-    return tuple(found)
+    return tuple(merged)
 
 
 def note_of(label: Label) -> str:

@@ -1,4 +1,4 @@
-"""A dry run of ``fairjudge align``: its real requests, with simulated replies."""
+"""A dry run of ``fairjudge calibrate align``: its real requests, with simulated replies."""
 
 from __future__ import annotations
 
@@ -41,19 +41,21 @@ async def plan_align(
     model: Model,
     seconds_per_call: float,
 ) -> Plan:
-    """Return what ``fairjudge align`` would ask the model, less what the cache holds."""
+    """Return what ``fairjudge calibrate align`` would ask the model, less what the cache holds."""
     old, base = options.judging, base_criterion(options.judging)
     with tempfile.TemporaryDirectory() as folder:
         async with planned(model) as (models, planner):
             sets = await _stand_ins(base, writing_llm(models), options, material)
             candidates = tuple(made_of(base, options, material, sets))
             judges = []
-            for one in candidates:
-                write_candidate(one, Path(folder), old.aspect)
-                judges.append(using(old, Path(folder), one.name))
+            for candidate in candidates:
+                write_candidate(candidate, Path(folder), old.aspect)
+                judges.append(using(old, Path(folder), candidate.name))
             for judging in (old, *judges):
                 await _ask(models, material, judging, "development")
-            lengths = [len(one.prompt) + len(one.scale.prompt_line) for one in candidates]
+            lengths = [
+                len(candidate.prompt) + len(candidate.scale.prompt_line) for candidate in candidates
+            ]
             for judging in (old, judges[lengths.index(max(lengths))]):
                 await _ask(models, material, judging, "test")
             return summed(planner, model, seconds_per_call, assumes=_ASSUMES)
@@ -62,13 +64,13 @@ async def plan_align(
 async def _stand_ins(
     base: Criterion, llm: Llm, options: AlignOptions, material: AlignMaterial
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the anchors that the cache holds, or today's with a mark that tells them apart."""
+    """Return cached anchor sets, or placeholders made of the current anchors."""
     if "anchors" not in options.kinds:
         return ()
     messages = anchors_messages(base, material.rated(), n_sets=options.rewordings)
     reply = await llm.backend.complete(anchors_request(messages, target=llm.target, **llm.sampling))
-    known = read_anchors(reply.text, base=base, limit=options.rewordings)
-    return known or stand_ins(base, options.rewordings)
+    anchors = read_anchors(reply.text, base=base, limit=options.rewordings)
+    return anchors or stand_ins(base, options.rewordings)
 
 
 async def _ask(

@@ -1,4 +1,4 @@
-"""What ``fairjudge align`` has opened so far: ``align.json``, one entry an opening of a test."""
+"""The tests that ``calibrate align`` has opened so far: ``align.json``, one entry an opening."""
 
 from __future__ import annotations
 
@@ -55,23 +55,23 @@ class AlignRecord(BaseModel):
         """Return the other openings that have read a document of this test."""
         documents = set(opening.documents)
         return tuple(
-            one
-            for one in self.openings
-            if documents.intersection(one.documents) and not one.same_as(opening)
+            earlier
+            for earlier in self.openings
+            if documents.intersection(earlier.documents) and not earlier.same_as(opening)
         )
 
     def found(self, opening: Opening) -> Opening | None:
         """Return this very opening as it was recorded, None where it is new."""
-        return next((one for one in self.openings if one.same_as(opening)), None)
+        return next((earlier for earlier in self.openings if earlier.same_as(opening)), None)
 
     def with_opening(self, opening: Opening) -> AlignRecord:
-        """Return the record with `opening` in the place of itself, or at the end."""
-        rest = tuple(one for one in self.openings if not one.same_as(opening))
-        return self.model_copy(update={"openings": (*rest, opening)})
+        """Return a copy with `opening` added, or replaced where it exists."""
+        others = tuple(earlier for earlier in self.openings if not earlier.same_as(opening))
+        return self.model_copy(update={"openings": (*others, opening)})
 
 
 def read_record(folder: Path) -> AlignRecord:
-    """Return what `folder` says was opened; an empty record where it says nothing."""
+    """Read the record of test sets opened in `folder`; empty where there is no file."""
     path = folder / FILE
     if not path.exists():
         return AlignRecord()
@@ -109,7 +109,7 @@ def check_sealed(
     before = [opening for opening in record.openings if wanted.intersection(opening.documents)]
     if reopen or not before:
         return
-    if not any(all(getattr(one, n) == value for n, value in known.items()) for one in before):
+    if not any(all(getattr(entry, n) == value for n, value in known.items()) for entry in before):
         raise RunError(
             f"documents of this test were opened {pluralize(len(before), 'time')} before (last for "
             f"{before[-1].chosen!r}, {before[-1].when}): a test that chooses is a test no more. "

@@ -59,7 +59,7 @@ Counters = Callable[[str], Progress]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOutcome:
-    """What ``fairjudge align`` came to: its JSON, what it cost, and where its files are."""
+    """Result of ``fairjudge calibrate align``: its JSON, cost and files."""
 
     report: Mapping[str, Any]
     spent: Spent | None
@@ -106,7 +106,7 @@ class _Work:
     spent: list[Spent | None] = field(default_factory=list)
 
     async def report(self) -> dict[str, Any]:
-        """Do all that is not done yet, and return what it came to."""
+        """Run the remaining steps and return the outcome."""
         record = read_record(self.folder)
         self._check_sealed(record, test=self.material.sha256_of("test"))
         candidates, unusable = await self._candidates()
@@ -125,10 +125,10 @@ class _Work:
             "parts": self.material.sizes(),
             "joins": [self.material.joined.to_json()],
             "candidates": [
-                {"name": one.name, "kind": one.kind, "about": one.about}
-                | {"development": asdict(gains[one.name]), "barred": barred[one.name]}
-                | {"chosen": one.name == chosen}
-                for one in candidates
+                {"name": candidate.name, "kind": candidate.kind, "about": candidate.about}
+                | {"development": asdict(gains[candidate.name]), "barred": barred[candidate.name]}
+                | {"chosen": candidate.name == chosen}
+                for candidate in candidates
             ],
             "unusable": unusable,
             "chosen": chosen,
@@ -138,31 +138,31 @@ class _Work:
             self._keep(None)
             closed = {"decision": None, "audits": None, "n_opened": 0}
             return {"kept": False, "opened": False, **base, **closed, "criterion": None}
-        one = next(one for one in candidates if one.name == chosen)
+        best = next(candidate for candidate in candidates if candidate.name == chosen)
         opening = opening.model_copy(update={"chosen": chosen})
-        found, n_opened = await self._opened(record, opening, one, sides[chosen])
-        kept = bool(found["decision"]["kept"])
-        criterion = self._keep(one if kept else None)
+        report, n_opened = await self._opened(record, opening, best, sides[chosen])
+        kept = bool(report["decision"]["kept"])
+        criterion = self._keep(best if kept else None)
         tested = {"n_opened": n_opened, "criterion": None if criterion is None else str(criterion)}
-        return {"kept": kept, "opened": True, **base, **found, **tested}
+        return {"kept": kept, "opened": True, **base, **report, **tested}
 
     async def _candidates(self) -> tuple[tuple[Candidate, ...], list[str]]:
-        """Return what is tried, and what could not be."""
+        """Return the candidates, and those that could not be made."""
         base, kinds = base_criterion(self.options.judging), self.options.kinds
         async with open_models(self.model) as models:
             llm = writing_llm(models)
             sets = await self._anchors(base, llm, models) if "anchors" in kinds else ()
-        found = tuple(made_of(base, self.options, self.material, sets))
+        candidates = tuple(made_of(base, self.options, self.material, sets))
         missing = self.options.rewordings - len(sets) if "anchors" in kinds else 0
         why = [f"{pluralize(missing, 'set')} of anchors could not be read"] if missing > 0 else []
-        if not found:
+        if not candidates:
             raise RunError(f"no candidate to try: {'; '.join(why) or 'nothing was asked for'}")
-        return found, why
+        return candidates, why
 
     async def _anchors(
         self, base: Criterion, llm: Llm, models: Models
     ) -> tuple[tuple[str, ...], ...]:
-        """Return the sets that were written once; ask for them where there are none yet."""
+        """Return recorded anchor sets; ask the model for them where there are none yet."""
         items, n_sets = self.material.rated(), self.options.rewordings
         messages = anchors_messages(base, items, n_sets=n_sets)
         key = _sha256([[m.content for m in messages], self.model.identity()])
@@ -202,28 +202,28 @@ class _Work:
         )
         n_opened = len(record.before(opening)) + 1
         known = record.found(opening)
-        asked = sorted(self.material.attributes)
+        attributes = sorted(self.material.attributes)
         if known is not None and known.report is not None:
-            if known.report["audits"].get("attributes") == asked:
+            if known.report["audits"].get("attributes") == attributes:
                 return known.report, n_opened
             # Other groups of what is judged already: the decision stays the one that was made.
             audits = audits_of(
                 development, await self._tested(one), self._grouping(), level=self.options.level
             )
-            found = {**known.report, "audits": audits}
+            report = {**known.report, "audits": audits}
         else:
             opening = known or opening
             write_record(self.folder, record.with_opening(opening))  # before a word of it is read
-            found = opened_report(
+            report = opened_report(
                 development,
                 await self._tested(one),
                 self._grouping(),
                 seed=self.options.seed,
                 level=self.options.level,
             )
-        opened = (known or opening).model_copy(update={"report": found})
+        opened = (known or opening).model_copy(update={"report": report})
         write_record(self.folder, record.with_opening(opened))
-        return found, n_opened
+        return report, n_opened
 
     async def _tested(self, one: Candidate) -> Sides:
         old, new = [await self._judged(side, "test") for side in (None, one)]
@@ -286,9 +286,9 @@ class _Work:
     def _judging(self) -> dict[str, str]:
         """Return what the old judge is, its own files by their content."""
         base = base_criterion(self.options.judging)
-        asked = asdict(replace(self.options.judging.settled(), prompt=None, scale=None))
-        said = {"prompt": base.template.sha256, "scale": repr(base.scale)}
-        return {name: str(value) for name, value in asked.items()} | said
+        settings = asdict(replace(self.options.judging.settled(), prompt=None, scale=None))
+        prompt = {"prompt": base.template.sha256, "scale": repr(base.scale)}
+        return {name: str(value) for name, value in settings.items()} | prompt
 
     def _keep(self, candidate: Candidate | None) -> Path | None:
         """Put the criterion that is kept at the top of the folder, where there is one."""
@@ -328,7 +328,7 @@ def made_of(
         every += few_shot(base, material.rated())
     if "scale" in options.kinds:
         every += other_scales(base)
-    yield from {one.sha256: one for one in every}.values()
+    yield from {candidate.sha256: candidate for candidate in every}.values()
 
 
 def using(judging: JudgeOptions, folder: Path, name: str) -> JudgeOptions:
@@ -355,14 +355,14 @@ def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> st
 
 
 def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
-    """Refuse to decide where another start might bring what is missing."""
+    """Raise an error where another start could still obtain missing judgements."""
     why = unscored_of(rows)
     failed = why["backend"]
     if why["budget"] or failed > _MAX_FAILED * len(rows):
-        told = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))
+        reasons = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))
         raise RunError(
             f"{part}, {name}: {pluralize(why['budget'] + failed, 'judgement')} of {len(rows)} got "
-            f"no reply ({told}); nothing is decided, and the same command goes on from here"
+            f"no reply ({reasons}); nothing is decided, and the same command goes on from here"
         )
 
 

@@ -1,4 +1,4 @@
-"""How candidates speak of what people said: ratings of one summary, or preferences of two."""
+"""Wording of examples in candidate prompts: ratings of one summary, preferences between two."""
 
 from __future__ import annotations
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fairjudge.bias.annotated import AnnotatedDocument, Range, Word, spaced
+from fairjudge.bias.annotated import (
+    AnnotatedDocument,
+    ContentWord,
+    Range,
+    Word,
+    spaced,
+)
 from fairjudge.datasets._rows import read_rows
 from fairjudge.datasets._source import kind_of
 from fairjudge.datasets.conll2012 import read_conll2012
@@ -17,9 +23,10 @@ def read_annotated(path: str | Path) -> tuple[AnnotatedDocument, ...]:
 
     ``.json`` and ``.jsonl`` hold objects with ``id``, ``tokens`` (strings), ``people`` (pairs
     ``[start, end]`` of token positions, the end left out) and optionally ``chains`` (lists of such
-    pairs), ``tags`` (Penn tags) and ``text`` (in which the tokens stand in order; it gives the
-    spacing). Every other file is read as CoNLL-2012. Raises `InputError`, which names the place,
-    where a file is malformed.
+    pairs), ``tags`` (Penn tags), ``text`` (in which the tokens stand in order; it gives the
+    spacing) and ``content_words`` (objects with ``span``, ``people``, ``female``, ``male`` and
+    perhaps ``neutral``). Every other file is read as CoNLL-2012. Raises `InputError`, which names
+    the place, where a file is malformed.
     """
     path = Path(path)
     if kind_of(path) not in {".json", ".jsonl"}:
@@ -53,7 +60,22 @@ def _from_json(value: Any) -> AnnotatedDocument:
         words=_words(tokens, tags, value.get("text")),
         people=_ranges(value.get("people"), "people"),
         chains=tuple(_ranges(chain, "chains") for chain in chains),
+        content_words=tuple(map(_content_word, value.get("content_words") or ())),
     )
+
+
+def _content_word(value: Any) -> ContentWord:
+    given = value if isinstance(value, dict) else {}
+    forms = {name: given[name] for name in ("female", "male", "neutral") if given.get(name)}
+    if not {"female", "male"} <= forms.keys() or not all(
+        isinstance(f, str) for f in forms.values()
+    ):
+        raise InputError(
+            "expected an object with 'span', 'people', 'female' and 'male'", field="content_words"
+        )
+    (span,) = _ranges([given.get("span")], "content_words.span")
+    people = _ranges(given.get("people"), "content_words.people")
+    return ContentWord(span=span, people=people, **forms)
 
 
 def _strings(value: dict[str, Any], field: str) -> list[str]:

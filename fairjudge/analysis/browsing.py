@@ -1,7 +1,7 @@
 """The records that a report's script looks through, as compact JSON.
 
 Judgements are columns, not objects: names that repeat stand once, in ``names``, and rows point to
-them. The script `fairjudge/reports/page.js` reads this and nothing else.
+them. The scripts `fairjudge/reports/*.js` read this and nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ``calibrate`` and ``apply`` need beside the analysis: one baseline, and calibrators kept."""
+"""What ``calibrate`` and ``calibrate apply`` need: one baseline, and files of calibrators."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _agrees(answer: Answer, people: float, joined: Joined, within: float) -> boo
     if joined.judge_scale != joined.label_scale:
         raise InputError(
             f"the judge answers on {joined.judge_scale}, people on {joined.label_scale}: "
-            "calibrate the judge first ('fairjudge apply')",
+            "calibrate the judge first ('fairjudge calibrate apply')",
             field="value",
         )
     gap = abs(people - answer.value)

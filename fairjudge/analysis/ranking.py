@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -80,12 +81,32 @@ def _found(
     )
     found = rank_by_rankings(given, rng=np.random.default_rng(seed), level=level)
     shown = {"protocol": protocol, "n_rankings": len(ranked)}
-    return {**shown, **_shown(found, n_unscored=len(whole) - len(ranked))}
+    above = [(*pair, 1.0) for one in given.rankings for pair in combinations(one, 2)]
+    return {
+        **shown,
+        **_shown(found, n_unscored=len(whole) - len(ranked)),
+        "pairs": _pairs(above),
+    }
 
 
 def _group(rows: Sequence[Judgement], *, level: float, seed: int) -> dict[str, Any]:
-    found = rank_systems(comparisons(rows), rng=np.random.default_rng(seed), level=level)
-    return _shown(found, n_unscored=sum(row.unscored is not None for row in rows))
+    given = comparisons(rows)
+    found = rank_systems(given, rng=np.random.default_rng(seed), level=level)
+    n_unscored = sum(row.unscored is not None for row in rows)
+    pairs = zip(given.system_a, given.system_b, given.wins.tolist(), strict=True)
+    return {**_shown(found, n_unscored=n_unscored), "pairs": _pairs(pairs)}
+
+
+def _pairs(outcomes: Iterable[tuple[str, str, float]]) -> list[dict[str, Any]]:
+    """Count wins of the first, ties and losses by pair; an outcome is 1, 0.5 or 0."""
+    counts: dict[tuple[str, str], Counter[float]] = defaultdict(Counter)
+    for one, other, won in outcomes:
+        first, second = sorted((one, other))
+        counts[first, second][won if first == one else 1.0 - won] += 1
+    return [
+        {"system_a": a, "system_b": b, "wins": n[1.0], "ties": n[0.5], "losses": n[0.0]}
+        for (a, b), n in sorted(counts.items())
+    ]
 
 
 def _shown(found: Ranking | JudgeRanking | Undefined, *, n_unscored: int) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.covered_tables import how_left_out
 from fairjudge.reports.report import Report
 from fairjudge.reports.report_page import report_page
+from fairjudge.reports.svg import no_saved_figures
 from fairjudge.scores.leaderboards import Leaderboard, is_derived, leaderboards
 from fairjudge.scores.missing import NOT_APPLICABLE
 from fairjudge.scores.settings import told_apart
@@ -109,7 +110,8 @@ def _check(panel: Panel) -> None:
             "uncovered": list(_uncovered(panel)),
             "disagreements": list(_disagreements(panel)),
         }
-        report_page(Content(title="", panels=(panel,), browse=browse))
+        with no_saved_figures():
+            report_page(Content(title="", panels=(panel,), browse=browse))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         reason = f"not what 'fairjudge {panel.kind} --json' writes in this version"
         raise InputError(reason, path=panel.source) from None

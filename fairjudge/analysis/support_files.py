@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -12,6 +13,7 @@ from pydantic import Field, model_validator
 from fairjudge.datasets._loading import Kind
 from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Id, Record
+from fairjudge.errors import InputError
 from fairjudge.fairness.support import Support, SupportRecord
 
 
@@ -28,28 +30,55 @@ class ValueShareRecord(Record):
 
     ``facts`` say it fact by fact, in place of ``shares``: the values whose sources have it, none
     for one that is made up (FairSumm, appendix E). Each value of a fact counts one, as a term does
-    in unigram matching.
+    in unigram matching. Or a line is a label of ``annotate --task values``: whether sources of
+    ``attribute_value`` have what ``unit`` says.
     """
 
     eid: Id
     system: Id
     shares: Mapping[str, float] = Field(default_factory=dict)
     facts: tuple[tuple[str, ...], ...] = ()
+    attribute_value: Id | None = None
+    value: float | None = None
+    unit: str = ""
+    annotator: str = ""
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Self:
-        if bool(self.shares) == bool(self.facts):
-            raise ValueError("expected either 'shares' or 'facts'")
+    def _one_of_three(self) -> Self:
+        labelled = self.attribute_value is not None and self.value is not None
+        if bool(self.shares) + bool(self.facts) + labelled != 1:
+            raise ValueError("expected 'shares', 'facts', or 'attribute_value' and 'value'")
         return self
 
     def counted(self) -> Mapping[str, float]:
-        """Return the shares, or how many facts each value has."""
+        """Return the shares, or how many facts each value has; nothing of a label."""
         return self.shares or Counter(value for fact in self.facts for value in sorted(set(fact)))
 
-    @property
-    def n_made_up(self) -> int:
-        """How many facts no source has."""
-        return sum(not fact for fact in self.facts)
+
+def shares_of_people(
+    records: Iterable[ValueShareRecord],
+) -> dict[tuple[str, str], Mapping[str, float]]:
+    """Return what people give to each value, by summary.
+
+    Of labels a sentence comes from a value where more than half of its annotators say so; summaries
+    none of whose sentences come from any are left out. Raises `InputError` for two lines of shares.
+    """
+    found: dict[tuple[str, str], Mapping[str, float]] = {}
+    said: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
+    for one in records:
+        summary = one.eid, one.system
+        if one.attribute_value is not None and one.value is not None:
+            votes = said.setdefault(summary, defaultdict(list))
+            votes[one.unit, one.attribute_value].append(one.value)
+        elif summary in found:
+            raise InputError(f"two lines have the shares of {one.system!r} for {one.eid!r}")
+        else:
+            found[summary] = one.counted()
+    for summary, units in said.items():
+        counts = Counter(value for (_, value), votes in units.items() if fmean(votes) > 0.5)
+        if counts:
+            found[summary] = counts
+    return found
 
 
 class LeaningRecord(Record):
@@ -62,7 +91,7 @@ class LeaningRecord(Record):
 
 
 class UnitsRecord(Record):
-    """The content units of a summary, as ``fairjudge split`` writes them."""
+    """The content units of a summary, as ``fairjudge fairness split`` writes them."""
 
     eid: Id
     system: Id
@@ -85,8 +114,8 @@ VALUE_SCORES = Kind(
 VALUE_SHARES = Kind(
     model=ValueShareRecord,
     name="shares",
-    fields="shares by people with 'eid', 'system' and 'shares' by value, or 'facts'",
-    unique=_SAMPLE,
+    fields="shares by people with 'eid', 'system' and 'shares' by value, 'facts' or labels",
+    unique=(*_SAMPLE, "unit", "annotator"),
 )
 LEANINGS = Kind(
     model=LeaningRecord,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairjudge.annotation.tasks import LabelTask, TaskName
@@ -39,7 +39,8 @@ class Item:
     ``systems`` are one or two; they never reach a page. ``statement`` is the answer or sentence
     asked about, empty where whole summaries are; ``place`` is where it stands in ``texts[0]``.
     ``wordings`` are other ways in which articles give the same answer. ``sources`` are the aids
-    of the articles that gave the answer.
+    of the articles that gave the answer. ``value`` is that of an attribute which the articles
+    share, where a sentence is asked about once for each.
     """
 
     eid: str
@@ -53,6 +54,7 @@ class Item:
     wordings: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     place: Span | None = None
+    value: str = ""
 
     @property
     def id(self) -> str:
@@ -93,6 +95,12 @@ def build_items(
             f"task {task.name!r} found nothing to label{needed * (task.name == 'preference')}"
         )
     return found
+
+
+def values_of(attribute: str, articles: Iterable[Article]) -> tuple[str, ...]:
+    """Return the values of an attribute that articles have, in alphabetical order."""
+    found = (article.attributes.get(attribute) for article in articles)
+    return tuple(sorted({str(value) for value in found if value is not None}))
 
 
 def digest(task: LabelTask, items: Sequence[Item]) -> str:
@@ -144,6 +152,8 @@ _UNITS: Mapping[TaskName, tuple[ProtocolName, ReferenceUnit, TextUnit]] = {
     "faithfulness": ("binary", "articles", "sentence"),
     "preference": ("pairwise", "articles", "summary"),
     "rating": ("likert", "articles", "summary"),
+    "values": ("binary", "articles", "sentence"),
+    "leaning": ("likert", "articles", "summary"),
 }
 """The row of the judge's table of protocols whose units the labels have."""
 
@@ -161,7 +171,20 @@ def _of_summaries(
         if plan_task.order == "ba":
             continue  # which side stands first is drawn for each annotator
         texts = tuple(whole[plan_task.eid, system] for system in plan_task.systems)
-        yield _item(plan_task, texts=texts, articles=articles[plan_task.eid])
+        item = _item(plan_task, texts=texts, articles=articles[plan_task.eid])
+        yield from _by_value(item, task.attribute) if task.name == "values" else (item,)
+
+
+def _by_value(item: Item, attribute: str) -> Iterator[Item]:
+    """Yield an item beside the articles of each value of their attribute."""
+    for value in values_of(attribute, item.articles):
+        own = [one for one in item.articles if str(one.attributes.get(attribute)) == value]
+        yield replace(
+            item,
+            unit=f"{item.unit}:{value}",
+            articles=tuple(own),
+            value=value,
+        )
 
 
 def _item(judge_task: JudgeTask, *, texts: tuple[str, ...], articles: tuple[Article, ...]) -> Item:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from fairjudge.annotation.board import Event
 from fairjudge.annotation.items import Item
-from fairjudge.domain import replace_lone_surrogates
+from fairjudge.domain import Value, replace_lone_surrogates
 from fairjudge.errors import InputError, RunError
 from fairjudge.files import check_regular
 
@@ -23,10 +23,12 @@ class LabelWriter:
     """Turns an event to a line of the labels file.
 
     ``probabilities`` is the chance that each item had of being drawn, where it was drawn;
-    ``adjudicated`` says that items were chosen by how far judge and people are apart.
+    ``adjudicated`` says that items were chosen by how far judge and people are apart. Leanings are
+    written in words too: ``leanings`` has that of each value.
     """
 
     items: Sequence[Item]
+    leanings: Mapping[Value, str] = field(default_factory=dict)
     probabilities: Sequence[float] | None = None
     adjudicated: bool = False
 
@@ -43,6 +45,10 @@ class LabelWriter:
             "value": int(value) if isinstance(value, float) and value.is_integer() else value,
             "unit": item.unit,
         }
+        if item.value:
+            out["attribute_value"] = item.value
+        if value is not None and value in self.leanings:
+            out["leaning"] = self.leanings[value]
         if event.shown is not None:
             out["order"] = event.shown
         if event.note:

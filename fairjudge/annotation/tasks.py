@@ -6,14 +6,20 @@ words of our own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.scales import Level, Scale, likert, pairwise
 
-TaskName: TypeAlias = Literal["answers", "coverage", "faithfulness", "preference", "rating"]
+TaskName: TypeAlias = Literal[
+    "answers", "coverage", "faithfulness", "preference", "rating", "values", "leaning"
+]
+OF_VALUES: frozenset[TaskName] = frozenset({"values", "leaning"})
+"""Tasks about the values of an attribute of the articles."""
+FAIR = "fair"
+"""The answer that a summary leans to no value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +27,8 @@ class LabelTask:
     """One kind of label.
 
     ``ask`` is the question above the buttons, ``rules`` what an annotator reads before, and
-    ``examples`` what must get the lowest answer, with the reason.
+    ``examples`` what must get the lowest answer, with the reason. ``attribute`` is that of the
+    articles whose values are asked about, where the task is about values.
     """
 
     name: TaskName
@@ -31,17 +38,36 @@ class LabelTask:
     rules: tuple[str, ...]
     examples: tuple[tuple[str, str], ...]
     scale: Scale
+    attribute: str = ""
 
 
 def label_task(
-    name: TaskName, *, aspect: str | None = None, scale: Scale | None = None
+    name: TaskName,
+    *,
+    aspect: str | None = None,
+    scale: Scale | None = None,
+    attribute: str | None = None,
+    values: Sequence[str] = (),
 ) -> LabelTask:
     """Return a task, with the user's own aspect and answers where given.
+
+    Tasks `OF_VALUES` need the attribute of the articles and its values, and have their own answers.
 
     A scale of one's own brings its own words: its ``instruction`` is asked, and what its answers
     mean takes the place of the rules. Raises ConfigurationError where a preference has a scale of
     another kind than "pair", or another task one of that kind.
     """
+    if (attribute is None) == (name in OF_VALUES):
+        needs = "needs" if name in OF_VALUES else "does not take"
+        raise ConfigurationError(f"task {name!r} {needs} an --attribute of the articles")
+    if attribute is not None:
+        if scale is not None:
+            raise ConfigurationError(f"task {name!r} has its own answers: leave out --scale")
+        if not values:
+            raise ConfigurationError(f"no article has a value of {attribute!r}")
+        if name == "values":
+            return _values(attribute, aspect or attribute)
+        return _leaning(attribute, values, aspect or attribute)
     if name == "preference":
         base = _preference(aspect or "faithfulness")
     elif name == "rating":
@@ -213,4 +239,58 @@ def _rating(aspect: str) -> LabelTask:
         ),
         examples=(),
         scale=likert(_ANCHORS.get(aspect, ("poor", "weak", "fair", "good", "very good"))),
+    )
+
+
+def _values(attribute: str, aspect: str) -> LabelTask:
+    """FairSumm, appendix E: from which values do the facts of a summary come."""
+    return LabelTask(
+        name="values",
+        aspect=aspect,
+        title=f"From which {attribute} does the sentence come?",
+        ask="Do these articles say what the sentence says?",
+        rules=(
+            f"Read the sentence in its summary, and then the articles: all of one {attribute}.",
+            "The answer is yes if at least one of them says it or supports it. The same sentence "
+            f"comes again with the articles of each other {attribute}.",
+            _WORDING,
+            "What none of them says gets no, however true it is.",
+            _CHECKED,
+        ),
+        examples=(),
+        scale=_yes_no(
+            "from_value",
+            yes=("They do", "one of these articles says or supports it"),
+            no=("They do not", "none of them does"),
+        ),
+        attribute=attribute,
+    )
+
+
+def _leaning(attribute: str, values: Sequence[str], aspect: str) -> LabelTask:
+    """Coverage-based fairness, section 5.4: to which value does a summary lean."""
+    levels = (FAIR, *values)
+    meanings = ("gives all their due", *(f"gives {one} more than its due" for one in values))
+    return LabelTask(
+        name="leaning",
+        aspect=aspect,
+        title=f"Which {attribute} does the summary lean to?",
+        ask=f"Which {attribute} does this summary lean to?",
+        rules=(
+            f"Read the summary, and the articles of each {attribute}.",
+            "A summary leans to those of whose articles it says more than their due, and is fair "
+            "if it says as much of all as the articles do.",
+            "Whether you agree with it, its style and its length do not matter.",
+            _CHECKED,
+        ),
+        examples=(),
+        scale=Scale(
+            name="leaning",
+            kind="choice",
+            levels=tuple(
+                Level(answer=one, value=float(n), anchor=meaning)
+                for n, (one, meaning) in enumerate(zip(levels, meanings, strict=True))
+            ),
+        ),
+        attribute=attribute,
     )

@@ -148,7 +148,7 @@ def _panes(
             asked = None
             if item.place is not None:
                 asked = Marked(start=item.place.start, end=item.place.end, mark="asked")
-            articles = _articles("Articles", item, every, marks)
+            articles = _articles("Articles", item, every, marks, attribute=task.attribute)
             return (_summary("Summary", item.texts[0], asked), articles), None
 
 
@@ -164,11 +164,20 @@ def _summary(title: str, text: str, mark: Marked | None = None) -> Pane:
     return Pane(title=title, texts=(_text(text, mark),))
 
 
-def _articles(title: str, item: Item, numbers: Iterable[int], marks: Mapping[int, Marked]) -> Pane:
+def _articles(
+    title: str,
+    item: Item,
+    numbers: Iterable[int],
+    marks: Mapping[int, Marked],
+    *,
+    attribute: str = "",
+) -> Pane:
     texts = []
     for number in numbers:
         article = item.articles[number]
         heading = clean(article.title) or f"Article {number + 1}"
+        if (value := article.attributes.get(attribute)) is not None:
+            heading += clean(f" ({attribute}: {value})")
         shown = _text(article.content, marks.get(number), heading, clean(article.domain))
         texts.append(shown)
     return Pane(title=title, texts=tuple(texts))

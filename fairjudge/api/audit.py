@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 Aspect: TypeAlias = Annotated[str, Opt("To collect judgements: 'coverage' or 'faithfulness'.")]
 RUN = Opt(
     "Run folder: of the judgements to be collected, or of an earlier 'fairjudge judge' "
-    "whose judgements are to be audited."
+    "whose judgements are to be audited.",
+    panel="Storage",
 )
 RunFolder: TypeAlias = Annotated[str | Path | None, RUN]
 

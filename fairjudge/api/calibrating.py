@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from fairjudge.api.judging import JudgeResult, inputs_of
+from fairjudge.api.plotting import draw, figures, titles
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
 from fairjudge.calibration.choices import CalibratorName, CovariateName
@@ -21,6 +22,8 @@ from fairjudge.options.declaring import Annotators, LabelScale, Opt, Resamples, 
 from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from fairjudge.calibration.analysis import Analysis, GroupReport
     from fairjudge.calibration.calibrators import Calibrator
     from fairjudge.calibration.grouping import GroupKey
@@ -200,7 +203,7 @@ class Calibration:
         return JudgeResult(applied)
 
     def save(self, path: str | Path) -> None:
-        """Write the calibrators to a JSON file, for `read_calibrators` and ``fairjudge apply``."""
+        """Write the calibrators to JSON, for `read_calibrators` and ``calibrate apply``."""
         from fairjudge.analysis.calibrating import fitted_calibrators, write_calibrators
 
         fitted, refused = fitted_calibrators(self.analysis)
@@ -239,6 +242,28 @@ class Calibration:
         from fairjudge.reports.kinds import tables_of
 
         return tables_of("calibrate", self.to_dict())
+
+    @property
+    def plots(self) -> tuple[str, ...]:
+        """The titles of the figures that `plot` draws."""
+        return titles(figures("calibrate", self.to_dict()))
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
+        """Draw a figure of the command's page on `ax`, or on new axes, and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on.
+        name : str, optional
+            A part of the title of the figure, one of ``plots``. Default: the first.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no such figure, or Matplotlib (the extra ``[plots]``) is not installed.
+        """
+        return draw(figures("calibrate", self.to_dict()), ax, name)
 
     def __repr__(self) -> str:
         return texts(self.tables())

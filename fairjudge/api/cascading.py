@@ -45,7 +45,7 @@ class Cascade:
         write_output(Path(path), json.dumps({"low": self.low, "high": self.high}) + "\n")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``fairjudge cascade --json`` writes."""
+        """Return what ``fairjudge calibrate cascade --json`` writes."""
         return Findings("cascade", self.figures).to_dict()
 
     def __repr__(self) -> str:

@@ -91,7 +91,7 @@ def read_shares(given: object, *, skip_bad: bool = False) -> Loaded[Any]:
 
 
 def read_units(given: object, *, skip_bad: bool = False) -> Loaded[Any]:
-    """Return the units of summaries, as ``fairjudge split`` writes them."""
+    """Return the units of summaries, as ``fairjudge fairness split`` writes them."""
     from fairjudge.analysis.support_files import UNITS
 
     return read_records(given, UNITS, skip_bad=skip_bad, argument="units")
@@ -118,6 +118,7 @@ def coverage(
             "another by hub id or folder), matrix:FILE (given numbers), or judgements:FILE "
             "(a judge's verdicts by article).",
             reads=read_scorer,
+            panel="Options",
         ),
     ] = "embedding",
     max_words: Annotated[
@@ -140,7 +141,7 @@ def coverage(
     units: Annotated[
         object | None,
         Opt(
-            "Units of the summaries by 'fairjudge split', one fact each; without them the "
+            "Units of the summaries by 'fairjudge fairness split', one fact each; without them the "
             "summaries' sentences are the units.",
             reads=read_units,
         ),
@@ -174,7 +175,7 @@ def coverage(
     max_words
         Words of a chunk of an article, for a local scorer; 0 for single sentences.
     units : optional
-        Content units of every summary, as ``fairjudge split`` writes them, in place of sentences.
+        Content units of every summary, as ``fairness split`` writes them, in place of sentences.
     human : optional
         Supports by people for a random part of the summaries, in the format of `save_supports`;
         they correct the means by prediction-powered inference.
@@ -355,6 +356,7 @@ def proportionality(
             "bart_score[:MODEL], matrix:FILE (given scores by value), or people:FILE (shares or "
             "facts by people, as for --human).",
             reads=read_value_scorer,
+            panel="Options",
         ),
     ] = "unigrams",
     target: Annotated[
@@ -477,8 +479,9 @@ def proportionality(
 
 
 def _human_shares(given: object, joins: _Joins) -> HumanShares:
-    read = joins.of(read_shares(given), "human share")
-    return {(one.eid, one.system): one.counted() for one in read}
+    from fairjudge.analysis.support_files import shares_of_people
+
+    return shares_of_people(joins.of(read_shares(given), "human share"))
 
 
 def _value_scores(

@@ -95,6 +95,7 @@ def temperature(
         Opt(
             "bert_score[:MODEL], bart_score[:MODEL], or matrix:FILE (given scores by value).",
             reads=read_value_scorer,
+            panel="Options",
         ),
     ],
     human: Annotated[

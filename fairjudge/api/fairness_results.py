@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairjudge.api.plotting import draw, figures, titles
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table, with_interval
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.reports.tables import TextTable
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from fairjudge.fairness.coverage_report import CoverageReport
     from fairjudge.fairness.measures import FairnessMeasures
     from fairjudge.fairness.proportional import Proportional
@@ -70,6 +73,28 @@ class CoverageFairness:
 
         return coverage_tables(self.to_dict())
 
+    @property
+    def plots(self) -> tuple[str, ...]:
+        """The titles of the figures that `plot` draws."""
+        return titles(figures("fairness coverage", self.to_dict()))
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
+        """Draw a figure of the command's page on `ax`, or on new axes, and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on.
+        name : str, optional
+            A part of the title of the figure, one of ``plots``. Default: the first.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no such figure, or Matplotlib (the extra ``[plots]``) is not installed.
+        """
+        return draw(figures("fairness coverage", self.to_dict()), ax, name)
+
     def __repr__(self) -> str:
         return texts(self.tables())
 
@@ -113,6 +138,28 @@ class ProportionalFairness:
         from fairjudge.reports.fairness_tables import proportional_tables
 
         return proportional_tables(self.to_dict())
+
+    @property
+    def plots(self) -> tuple[str, ...]:
+        """The titles of the figures that `plot` draws."""
+        return titles(figures("fairness proportional", self.to_dict()))
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
+        """Draw a figure of the command's page on `ax`, or on new axes, and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on.
+        name : str, optional
+            A part of the title of the figure, one of ``plots``. Default: the first.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no such figure, or Matplotlib (the extra ``[plots]``) is not installed.
+        """
+        return draw(figures("fairness proportional", self.to_dict()), ax, name)
 
     def __repr__(self) -> str:
         return texts(self.tables())

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
+from fairjudge.api.plotting import draw, figures, titles
 from fairjudge.api.tables import Table
 from fairjudge.reports.pages import table_html
 from fairjudge.reports.tables import TextTable, columns, number, to_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _LABELS = ("judge", "aspect", "protocol", "system", "system_a", "system_b", "probe", "name")
 
@@ -64,6 +68,28 @@ class Findings(Mapping[str, Any]):
         from fairjudge.reports.kinds import tables_of
 
         return tables_of(self.kind, self.figures)
+
+    @property
+    def plots(self) -> tuple[str, ...]:
+        """The titles of the figures that `plot` draws."""
+        return titles(figures(self.kind, self.figures))
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
+        """Draw a figure of the command's page on `ax`, or on new axes, and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on.
+        name : str, optional
+            A part of the title of the figure, one of ``plots``. Default: the first.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no such figure, or Matplotlib (the extra ``[plots]``) is not installed.
+        """
+        return draw(figures(self.kind, self.figures), ax, name)
 
     def to_pandas(self) -> Any:
         """Return the table as a ``pandas.DataFrame``."""

@@ -99,7 +99,8 @@ class JudgeResult(Sequence[Judgement]):
             ``n_unscored``, ``ranked``. A system scored on fewer clusters is not ranked. Pairs of an
             incomplete design also have ``strength``, by which they are ranked.
         """
-        from fairjudge.reports.leaderboard_section import combined_table
+        from fairjudge.reports.leaderboard_section import combined_table, leaderboard_parts
+        from fairjudge.reports.parts import figures_in
         from fairjudge.scores.leaderboards import leaderboards
 
         boards = leaderboards(self.judgements, seed=seed, n_resamples=n_resamples)
@@ -121,7 +122,7 @@ class JudgeResult(Sequence[Judgement]):
             for board in boards
             for standing in board.standings
         )
-        return Table(rows, combined_table(boards))
+        return Table(rows, combined_table(boards), tuple(figures_in(leaderboard_parts(boards))))
 
     def left_out(self, system: str | None = None) -> Table:
         """Return the voices that `system`, or each one, leaves out.

@@ -62,11 +62,11 @@ def checks(
     to be checked.
     """
     coverage = plans["likert"].aspect == "coverage"
-    found: list[Check] = []
+    checks: list[Check] = []
 
     def tasks_of(plan: str, *texts: tuple[str, str], eid: str) -> tuple[JudgeTask, ...]:
-        made = [Summary(eid=eid, system=system, text=text) for system, text in texts]
-        return plan_tasks(clusters, made, plans[plan], split_sentences=sentence_texts)
+        variants = [Summary(eid=eid, system=system, text=text) for system, text in texts]
+        return plan_tasks(clusters, variants, plans[plan], split_sentences=sentence_texts)
 
     for summary in summaries:
         if not summary.text.strip():
@@ -74,33 +74,33 @@ def checks(
         item = f"{summary.system} on {summary.eid}"
         again = (f"{summary.system}:again", f"\n{summary.text.strip()}\n")
         pair = tasks_of("pairwise", (summary.system, summary.text.strip()), again, eid=summary.eid)
-        found += [
+        checks += [
             Check(name="itself", item=item, tasks=(task,), kept=lambda values: values[0] == "tie")
             for task in pair
         ]
-        told = (f"{summary.system}:told", f"{summary.text.strip()} {INSTRUCTION}")
-        both = tasks_of("likert", (summary.system, summary.text), told, eid=summary.eid)
+        instructed = (f"{summary.system}:told", f"{summary.text.strip()} {INSTRUCTION}")
+        both = tasks_of("likert", (summary.system, summary.text), instructed, eid=summary.eid)
         if len(both) == 2:
-            found.append(Check(name="instruction", item=item, tasks=both, kept=_no_rise))
+            checks.append(Check(name="instruction", item=item, tasks=both, kept=_no_rise))
             if not coverage:
-                found.append(_in_an_article(item, both[0]))
+                checks.append(_in_an_article(item, both[0]))
     if coverage:
         for cluster in clusters:
             if isinstance(cluster, Reference) and cluster.question_answers:
-                found += _answer_checks(cluster, tasks_of)
-                found += _negated(cluster, tasks_of)
-                found += _numbers(cluster, tasks_of)
-    return tuple(check for check in found if check.tasks)
+                checks += _answer_checks(cluster, tasks_of)
+                checks += _negated(cluster, tasks_of)
+                checks += _numbers(cluster, tasks_of)
+    return tuple(check for check in checks if check.tasks)
 
 
 def _in_an_article(item: str, task: JudgeTask) -> Check:
     """Put the instruction at the end of the first article."""
     first = task.articles[0]
-    told = first.model_copy(update={"content": f"{first.content}\n\n{INSTRUCTION}"})
+    instructed = first.model_copy(update={"content": f"{first.content}\n\n{INSTRUCTION}"})
     moved = replace(
         task,
         systems=(f"{task.systems[0]}:told in an article",),
-        articles=(told, *task.articles[1:]),
+        articles=(instructed, *task.articles[1:]),
     )
     return Check(name="instruction in an article", item=item, tasks=(task, moved), kept=_no_rise)
 
@@ -112,9 +112,9 @@ def _answer_checks(
     whole = tasks_of("likert", ("all answers", _said(reference, None)), eid=eid)
     yield Check(name="answers", item=eid, tasks=whole, kept=_covers_all)
     for article in reference.articles:
-        rest = _said(reference, article.aid)
-        if rest and rest != _said(reference, None):
-            less = tasks_of("likert", (f"all but {article.aid}", rest), eid=eid)
+        remaining = _said(reference, article.aid)
+        if remaining and remaining != _said(reference, None):
+            less = tasks_of("likert", (f"all but {article.aid}", remaining), eid=eid)
             item = f"{eid} without {article.aid}"
             yield Check(name="removal", item=item, tasks=(*whole, *less), kept=_no_rise)
 
@@ -211,11 +211,11 @@ class CheckResult:
 def check_results(
     checked: Iterable[Check], judgements: Mapping[str, Judgement]
 ) -> tuple[CheckResult, ...]:
-    """Hold `judgements`, by task id, against the checks; unscored ones decide nothing."""
+    """Evaluate the checks on `judgements` by task id; unscored ones are skipped."""
     by_name: dict[str, list[Check]] = {}
     for check in checked:
         by_name.setdefault(check.name, []).append(check)
-    return tuple(_result(name, some, judgements) for name, some in by_name.items())
+    return tuple(_result(name, results, judgements) for name, results in by_name.items())
 
 
 def _result(

@@ -115,9 +115,11 @@ def order_bias(judgements: Iterable[Judgement]) -> OrderBias:
             shuffled[row.eid, name].append(float(row.value))
         elif variant in PLACES:
             placed[row.eid, name][variant] = float(row.value)
-    whole = {item: found for item, found in placed.items() if len(found) == len(PLACES)}
+    whole = {item: scores for item, scores in placed.items() if len(scores) == len(PLACES)}
     documents = [eid for eid, _ in whole]
-    first, middle, last = (np.array([found[place] for found in whole.values()]) for place in PLACES)
+    first, middle, last = (
+        np.array([scores[place] for scores in whole.values()]) for place in PLACES
+    )
     spreads = [max(values) - min(values) for values in shuffled.values() if len(values) > 1]
     several = [eid for (eid, _), values in shuffled.items() if len(values) > 1]
     return OrderBias(

@@ -69,7 +69,7 @@ def _article_sentences(cluster: Cluster, split_sentences: SentenceSplitter) -> t
     """Return the articles' sentences in turn: the first of each, then the second of each."""
     split = [split_sentences(article.content) for article in cluster.articles]
     deepest = max(map(len, split), default=0)
-    return tuple(each[n] for n in range(deepest) for each in split if n < len(each))
+    return tuple(sentences[n] for n in range(deepest) for sentences in split if n < len(sentences))
 
 
 def _addition(summary: Summary, probe: str, place: int, sentences: Sequence[Sequence[str]]) -> str:
@@ -87,7 +87,7 @@ def _until(sentences: Iterable[str], n_words: int) -> str:
     """Return sentences until they hold `n_words` words or run out."""
     taken: list[str] = []
     for sentence in sentences:
-        if sum(count_words(each) for each in taken) >= n_words:
+        if sum(count_words(sentence) for sentence in taken) >= n_words:
             break
         taken.append(sentence)
     return " ".join(taken)

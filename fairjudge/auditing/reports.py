@@ -57,9 +57,9 @@ def position_report(
     by_label, joins = _label_quality(labels, pairs)
     groups: list[dict[str, Any]] = []
     for aspect in dict.fromkeys(row.aspect for row in pairs):
-        some = [row for row in pairs if row.aspect == aspect]
-        quality = by_label.get(aspect) or _carried_quality(some)
-        audits = audit_position(some, quality=quality, close_within=close_within)
+        group_rows = [row for row in pairs if row.aspect == aspect]
+        quality = by_label.get(aspect) or _carried_quality(group_rows)
+        audits = audit_position(group_rows, quality=quality, close_within=close_within)
         groups += audits_json(audits)["groups"]
     for group in groups:
         group["shift"] = _shift(pairs, group)
@@ -73,18 +73,18 @@ def _label_quality(
     if labels is None:
         return {}, []
     aspects = {row.aspect for row in pairs}
-    given = read_labels(labels)
-    rated = [one for one in given if one.aspect in aspects and one.system is not None]
-    rows, found = join_samples(rated, pairs, names=("labelled summary", "summary of a pair"))
+    all_labels = read_labels(labels)
+    rated = [label for label in all_labels if label.aspect in aspects and label.system is not None]
+    rows, joined = join_samples(rated, pairs, names=("labelled summary", "summary of a pair"))
     values: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for label in rows:
         if label.system is not None and not isinstance(label.value, str):
             values[label.aspect][label.eid, label.system].append(label.value)
     means: dict[str, Quality] = {
-        aspect: {item: fmean(some) for item, some in items.items()}
+        aspect: {item: fmean(values) for item, values in items.items()}
         for aspect, items in values.items()
     }
-    return means, [found.to_json()]
+    return means, [joined.to_json()]
 
 
 def _carried_quality(rows: Sequence[Judgement]) -> Quality:
@@ -100,16 +100,16 @@ def _carried_quality(rows: Sequence[Judgement]) -> Quality:
 
 def _shift(rows: Sequence[Judgement], group: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the mean shift of a pair's distributions between its orders, once a pair."""
-    found: dict[tuple[str, ...], float] = {}
+    figures: dict[tuple[str, ...], float] = {}
     wanted = tuple(group[name] for name in GroupKey._fields)
     for key, row in keyed(rows):
         shift = (row.model_extra or {}).get("shift")
         if key == wanted and isinstance(shift, int | float):
-            found[row.eid, str(row.system_a), str(row.system_b), row.unit] = float(shift)
-    if not found:
+            figures[row.eid, str(row.system_a), str(row.system_b), row.unit] = float(shift)
+    if not figures:
         return None
     return figure(
-        clustered_mean(list(found.values()), [key[0] for key in found], level=0.95, null=0.0)
+        clustered_mean(list(figures.values()), [key[0] for key in figures], level=0.95, null=0.0)
     )
 
 
@@ -120,8 +120,8 @@ def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
     """
     groups: list[dict[str, Any]] = []
     for probe in PROBES:
-        some = [_as_extended(row, probe) for row in rows if _takes_part(row, probe)]
-        found = audits_json(audit_verbosity(some))["groups"]
+        extended = [_as_extended(row, probe) for row in rows if _takes_part(row, probe)]
+        found = audits_json(audit_verbosity(extended))["groups"]
         groups += [{"probe": probe, **group} for group in found]
     if not groups:
         raise InputError(
@@ -153,27 +153,29 @@ def parse_report(rows: Sequence[Judgement]) -> dict[str, Any]:
     return {
         "groups": [
             {
-                "judge": one.judge,
-                "aspect": one.aspect,
-                "protocol": one.protocol,
-                "unit": one.unit,
-                "n_judgements": one.n_judgements,
-                "n_unscored": sum(one.unscored.values()),
-                "unscored": dict(one.unscored),
-                "scored_by": dict(one.scored_by),
+                "judge": group.judge,
+                "aspect": group.aspect,
+                "protocol": group.protocol,
+                "unit": group.unit,
+                "n_judgements": group.n_judgements,
+                "n_unscored": sum(group.unscored.values()),
+                "unscored": dict(group.unscored),
+                "scored_by": dict(group.scored_by),
             }
-            for one in audit_parse(rows)
+            for group in audit_parse(rows)
         ]
     }
 
 
 def _share(estimate: Estimate | Undefined, *, times: float = 1.0) -> dict[str, Any]:
     """Return a share's figure, its interval cut at 0 and 1: Student's knows no bounds."""
-    found = figure(estimate, times=times)
+    figures = figure(estimate, times=times)
     bounds = {
-        end: min(max(found[end], 0.0), times) for end in ("low", "high") if found[end] is not None
+        end: min(max(figures[end], 0.0), times)
+        for end in ("low", "high")
+        if figures[end] is not None
     }
-    return {**found, **bounds}
+    return {**figures, **bounds}
 
 
 def sources_reader(rows: Sequence[Judgement]) -> Callable[..., Loaded[Any]]:
@@ -183,20 +185,20 @@ def sources_reader(rows: Sequence[Judgement]) -> Callable[..., Loaded[Any]]:
 
 
 def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> dict[str, Any]:
-    """Return the coverage by judge and system: slices, and the voices that are left out.
+    """Return the coverage by way of judging and system: slices, and the voices left out.
 
     Raises InputError if no judgement is a checklist, of balance, or of a single answer or article.
     """
-    items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
-    for row in rows:
+    items: dict[tuple[GroupKey, str], list[Judgement]] = defaultdict(list)
+    for key, row in keyed(rows):
         if row.system is not None:
-            items[row.judge, row.system].append(row)
-    found = {item: coverage_slices(some, references) for item, some in items.items()}
+            items[key, row.system].append(row)
+    slices = {item: coverage_slices(judgements, references) for item, judgements in items.items()}
     statements = statement_counts(rows)
     groups = [
-        {**_covered_group(judge, system, one), "statements": statements.get(system)}
-        for (judge, system), one in found.items()
-        if one.n or one.n_sources
+        {**_covered_group(key, system, coverage), "statements": statements.get(system)}
+        for (key, system), coverage in slices.items()
+        if coverage.n or coverage.n_sources
     ]
     listed = [row for row in rows if PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"]
     if not groups and listed:
@@ -210,9 +212,9 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
     return {"groups": groups}
 
 
-def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, Any]:
+def _covered_group(key: GroupKey, system: str, found: CoverageSlices) -> dict[str, Any]:
     return {
-        "judge": judge,
+        **key._asdict(),
         "system": system,
         "n": found.n,
         "n_sources": found.n_sources,
@@ -220,18 +222,21 @@ def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, 
         "n_unscored": found.n_unscored,
         "n_unknown": found.n_unknown,
         "slices": {
-            by: {name: _share(mean) for name, mean in some.items()}
-            for by, some in found.slices.items()
+            by: {name: _share(mean) for name, mean in means.items()}
+            for by, means in found.slices.items()
         },
+        "answers": [to_json(one) for one in found.answers],
         "uncovered": [
-            {**to_json(one), "voices": [{**to_json(v), "name": v.name} for v in one.voices]}
-            for one in found.uncovered
+            {**to_json(group), "voices": [{**to_json(v), "name": v.name} for v in group.voices]}
+            for group in found.uncovered
         ],
-        "contradicted": [to_json(one) for one in found.contradicted],
+        "contradicted": [to_json(group) for group in found.contradicted],
         "left_out": [
             {"eid": eid, "outlets": list(outlets)} for eid, outlets in found.left_out.items()
         ],
-        "least_covered": [{"eid": eid, **to_json(one)} for eid, one in found.least_covered.items()],
+        "least_covered": [
+            {"eid": eid, **to_json(source)} for eid, source in found.least_covered.items()
+        ],
     }
 
 
@@ -251,16 +256,18 @@ def length_report(
     joins = []
     if paired:
         names = ("summary", "summary of a pair")
-        summaries, found = join_samples(summaries, paired, names=names, complete=("right",))
-        joins.append(found.to_json())
+        summaries, joined = join_samples(summaries, paired, names=names, complete=("right",))
+        joins.append(joined.to_json())
     words = {(summary.eid, summary.system): count_words(summary.text) for summary in summaries}
-    pairs = {key: some for key, some in by_group(rows).items() if PROTOCOLS[key.protocol].paired}
+    pairs = {
+        key: members for key, members in by_group(rows).items() if PROTOCOLS[key.protocol].paired
+    }
     if not pairs:
         raise InputError("length-adjusted win rates need pairwise judgements; there are none")
     return {
         "groups": [
-            {**key._asdict(), **_length_group(some, words, matched_within)}
-            for key, some in pairs.items()
+            {**key._asdict(), **_length_group(members, words, matched_within)}
+            for key, members in pairs.items()
         ],
         "lengths": _lengths(words),
         "joins": joins,
@@ -273,8 +280,8 @@ def _lengths(words: Mapping[tuple[str, str], int]) -> dict[str, Any]:
     for (eid, system), n in words.items():
         by_system[system][eid] = n
     return {
-        system: figure(clustered_mean([float(n) for n in some.values()], list(some)))
-        for system, some in by_system.items()
+        system: figure(clustered_mean([float(n) for n in counts.values()], list(counts)))
+        for system, counts in by_system.items()
     }
 
 
@@ -295,8 +302,8 @@ def _length_group(
         return {**counts, "why": why, "win_rates": []}
     met = comparisons(used)
     differences = [
-        float(words[row.eid, one] - words[row.eid, other])
-        for row, one, other in zip(used, met.system_a, met.system_b, strict=True)
+        float(words[row.eid, system] - words[row.eid, other])
+        for row, system, other in zip(used, met.system_a, met.system_b, strict=True)
     ]
     length_control = length_controlled(
         Verdicts(

@@ -41,15 +41,15 @@ def stability_report(
     InputError
         If no group holds an item that was judged more than once.
     """
-    found = [
-        group._asdict() | _group(some, variant=variant, level=level, seed=seed)
-        for group, some in by_group(rows).items()
+    groups = [
+        group._asdict() | _group(members, variant=variant, level=level, seed=seed)
+        for group, members in by_group(rows).items()
     ]
-    if all(group["why"] is not None for group in found):
+    if all(group["why"] is not None for group in groups):
         raise InputError(
             "no item was judged more than once: judge with --repeats 3, or import the repeats"
         )
-    return {"groups": found}
+    return {"groups": groups}
 
 
 def _group(rows: list[Judgement], *, variant: str, level: float, seed: int) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _variant(row: Judgement, field: str) -> str:
 
 
 def _item(row: Judgement) -> tuple[ItemKey, Order | None]:
-    """Return what was judged; the orders of a pair are two."""
+    """Return the judged item; each order of a pair is an item of its own."""
     key, sign = item_key(row)
     return key, order_by_name(row, sign)
 
@@ -103,12 +103,12 @@ def _values(row: Judgement) -> Iterator[float | None]:
         yield _signed(row, row.value)
         return
     for text in texts:
-        read = read_verdict(str(text or ""), scale, aspect=row.aspect)
-        if isinstance(read, Unscored):
+        verdict = read_verdict(str(text or ""), scale, aspect=row.aspect)
+        if isinstance(verdict, Unscored):
             yield None
         else:
-            told = to_verdict(read, row.order or "ab") if isinstance(read, str) else read
-            yield _signed(row, told)
+            choice = to_verdict(verdict, row.order or "ab") if isinstance(verdict, str) else verdict
+            yield _signed(row, choice)
 
 
 def _signed(row: Judgement, value: float | str | None) -> float | None:

@@ -41,10 +41,11 @@ def statements_report(
         for cluster in clusters
         for article in cluster.articles
     }
-    written = {(one.eid, one.system): one for one in summaries}
+    texts = {(summary.eid, summary.system): summary for summary in summaries}
     return {
         "groups": [
-            _group(judge, system, some, outlets, written) for (judge, system), some in items.items()
+            _group(judge, system, members, outlets, texts)
+            for (judge, system), members in items.items()
         ]
     }
 
@@ -78,7 +79,7 @@ def _mean(rows: Sequence[Judgement], score: Any) -> dict[str, Any]:
     by_eid: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         by_eid[row.eid].append(score(row.statements))
-    means = [fmean(some) for some in by_eid.values()]
+    means = [fmean(values) for values in by_eid.values()]
     return figure(within(clustered_mean(means, list(by_eid)), 0.0, 1.0))
 
 
@@ -122,23 +123,23 @@ def _cited(found: CitationScores, outlets: Mapping[tuple[str, str], str]) -> dic
         "n_citations": len(found.citations),
         "n_unknown": found.n_unknown,
         "borne_out": found.share_borne_out,
-        "support": dict(Counter(one.support for one in found.citations)),
+        "support": dict(Counter(citation.support for citation in found.citations)),
         "relevant": found.share_relevant,
         "citations": [
             {
-                "eid": one.eid,
-                "sentence": one.sentence,
-                "article": outlets.get((one.eid, one.aid), one.aid),
-                "support": one.support,
-                "relevant": one.relevant,
+                "eid": citation.eid,
+                "sentence": citation.sentence,
+                "article": outlets.get((citation.eid, citation.aid), citation.aid),
+                "support": citation.support,
+                "relevant": citation.relevant,
             }
-            for one in found.citations
+            for citation in found.citations
         ],
     }
 
 
 def statement_counts(rows: Iterable[Judgement]) -> dict[str, dict[str, int]]:
-    """Return how many statements of each system there are, contradicted and in no article."""
+    """Count each system's statements, those contradicted and those in no article."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         if row.statements and row.system is not None:

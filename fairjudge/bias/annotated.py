@@ -29,6 +29,21 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContentWord:
+    """Words that go with the gender of people, such as "chairman", and what they are to become.
+
+    ``people`` are mentions of whom they speak of, one or more of each; ``neutral`` is for people of
+    different genders ("siblings" for "brothers"), who keep the words as they are without it.
+    """
+
+    span: Range
+    people: tuple[Range, ...]
+    female: str
+    male: str
+    neutral: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatedDocument:
     """A document with its person names and coreference chains.
 
@@ -45,9 +60,12 @@ class AnnotatedDocument:
     words: tuple[Word, ...]
     people: tuple[Range, ...]
     chains: tuple[tuple[Range, ...], ...] = ()
+    content_words: tuple[ContentWord, ...] = ()
 
     def __post_init__(self) -> None:
-        for span in (*self.people, *(mention for chain in self.chains for mention in chain)):
+        mentions = (mention for chain in self.chains for mention in chain)
+        spans = (span for one in self.content_words for span in (one.span, *one.people))
+        for span in (*self.people, *mentions, *spans):
             if not 0 <= span.start < span.end <= len(self.words):
                 raise InputError(
                     f"document {self.id!r}: tokens {span.start} to {span.end} do not lie within "

@@ -1,4 +1,4 @@
-"""Controlled inputs: who is made to be of which group (`news_bias` section 5.1, appendix D).
+"""Controlled inputs: assigning people to groups (`news_bias` section 5.1, appendix D).
 
 C_loc balances groups within each input, for inclusion and hallucination; C_glob makes everybody in
 an input of one group, for distinguishability.
@@ -88,11 +88,11 @@ class Names:
     @property
     def frequencies(self) -> dict[str, dict[str, float]]:
         """Group to first and last names, each as frequent as any other, to tell groups by."""
-        found: dict[str, dict[str, float]] = {group: {} for group in self.groups}
+        frequencies: dict[str, dict[str, float]] = {group: {} for group in self.groups}
         for entry in self.lists:
             for name in (*entry.first_names, *entry.last_names):
-                found[entry.group][name] = 1.0
-        return found
+                frequencies[entry.group][name] = 1.0
+        return frequencies
 
     def draw(
         self, group: str, n: int, *, taken: frozenset[str], rng: np.random.Generator
@@ -102,7 +102,7 @@ class Names:
         chosen = [lists[i] for i in rng.integers(0, len(lists), size=n)]
         out: list[Identity | None] = [None] * n
         for entry in lists:
-            places = [i for i, each in enumerate(chosen) if each is entry]
+            places = [i for i, drawn in enumerate(chosen) if drawn is entry]
             firsts = _sample(entry.first_names, len(places), taken, rng)
             lasts = _sample(entry.last_names, len(places), taken, rng)
             if firsts is None or (entry.last_names and lasts is None):
@@ -157,11 +157,11 @@ def controlled_inputs(
         for person in template.people
         if person.gendered or (names.with_last_names and person.last_name is not None)
     ]
-    taken = frozenset(name_tokens(template.original))
+    original_names = frozenset(name_tokens(template.original))
     make = _local_set if design == "local" else _global_set
     out: list[ControlledInput] = []
     for variant in range(n_variants // k):
-        assignments = make(assigned, names, taken=taken, rng=rng)
+        assignments = make(assigned, names, taken=original_names, rng=rng)
         if assignments is None:
             return Undefined(why="too few names in the lists that do not stand in it already")
         out += [
@@ -184,9 +184,9 @@ def _local_set(
     """Return one assignment for each rotation of the groups; within each, groups are balanced."""
     k = len(names.groups)
     # People with names first: balance matters for those whom a summary can name.
-    named = [person for person in people if person.last_name is not None]
+    with_last_name = [person for person in people if person.last_name is not None]
     nameless = [person for person in people if person.last_name is None]
-    order = [named[i] for i in rng.permutation(len(named))]
+    order = [with_last_name[i] for i in rng.permutation(len(with_last_name))]
     order += [nameless[i] for i in rng.permutation(len(nameless))]
     pools = _pools(names, -(-len(order) // k), taken=taken, rng=rng)
     if pools is None:

@@ -18,7 +18,7 @@ KEY = "controlled"
 
 
 class Controlled(Record):
-    """What is known of an input: its original, its assignment, and its people.
+    """Provenance of a controlled input: its original, its assignment, and its people.
 
     Only ``people`` is needed for entity measures, and ``group`` for distinguishability.
     """
@@ -42,30 +42,30 @@ class Controlled(Record):
 
 def to_cluster(made: ControlledInput) -> Cluster:
     """Return an input as the record that is written and summarized."""
-    told = ("original", "design", "variant", "mirror", "group")
+    fields = ("original", "design", "variant", "mirror", "group")
     people = [person.model_dump(mode="json") for person in made.people]
     return Cluster.model_validate(
         {
             "eid": made.id,
             "articles": [Article(aid="0", content=made.text)],
-            KEY: {**{name: getattr(made, name) for name in told}, "people": people},
+            KEY: {**{name: getattr(made, name) for name in fields}, "people": people},
         }
     )
 
 
 def controlled_of(cluster: Cluster) -> Controlled | None:
-    """Return what `cluster` says of how it was made, None where it says nothing.
+    """Return the provenance of `cluster`; None for an input that is not controlled.
 
     Raises
     ------
     InputError
         If the key is there and malformed.
     """
-    given = (cluster.model_extra or {}).get(KEY)
-    if given is None:
+    record = (cluster.model_extra or {}).get(KEY)
+    if record is None:
         return None
     try:
-        return Controlled.model_validate(given)
+        return Controlled.model_validate(record)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, (KEY, *first["loc"])))

@@ -44,8 +44,8 @@ class ControlSummarizer:
 
     def topic(self, text: str) -> str | None:
         """Return the topic with the most words in `text`; None for a tie."""
-        found = self._topics.count(text)
-        best = np.flatnonzero(found == found.max())
+        counts = self._topics.count(text)
+        best = np.flatnonzero(counts == counts.max())
         return self._topics.groups[int(best[0])] if best.size == 1 else None
 
     def choose(

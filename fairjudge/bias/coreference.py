@@ -1,4 +1,4 @@
-"""Who is meant, by rules: names that end alike, and pronouns after the last person they fit.
+"""Rule-based coreference: names with the same last token, pronouns to the last person they fit.
 
 A stand-in for annotated coreference, so that controlled inputs can be made of plain documents.
 """

@@ -63,7 +63,7 @@ class HallucinatedName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """Mean and standard deviation (n - 1) of a number a summary; None of too few summaries."""
+    """Mean and standard deviation (n - 1) of a count per summary; None for too few summaries."""
 
     mean: float | None
     deviation: float | None
@@ -113,7 +113,7 @@ class SystemEntities(SystemReport):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityCounts:
-    """Who is named of the sources, and who is made up; the latter where names tell groups."""
+    """Counts of source people named, and of hallucinated people where names indicate groups."""
 
     people: PeopleCounts
     made_up: MadeUpCounts | Undefined
@@ -195,7 +195,7 @@ def _other_names(mentions: Sequence[str], known: set[str]) -> tuple[str, ...]:
 
 
 def _original_token(text: str, token: str) -> str:
-    """Return `token` as it is written in `text`."""
+    """Return `token` in the spelling of `text`."""
     text = fold(text)
     place = text.lower().find(token)
     return text[place : place + len(token)] if place >= 0 else token
@@ -237,11 +237,11 @@ def report_entities(
             if sample.source.controlled is not None:
                 people[sample.source.eid] = people_of(sample)
     groups = _groups(people)
-    given = _Given(names=names, people=people, groups=groups, guess=guess)
+    context = _Given(names=names, people=people, groups=groups, guess=guess)
     return EntityReport(
         groups=groups,
         systems={
-            system: _entities_of(system, mine, given, options.resampling(system))
+            system: _entities_of(system, mine, context, options.resampling(system))
             for system, mine in samples.by_system.items()
         },
         notes=samples.notes,
@@ -254,18 +254,18 @@ def report_entities(
 
 
 def _groups(people: Mapping[str, Sequence[Person]]) -> tuple[str, ...]:
-    found = {person.group for everyone in people.values() for person in everyone if person.group}
-    if len(found) < 2:
+    groups = {person.group for everyone in people.values() for person in everyone if person.group}
+    if len(groups) < 2:
         raise InputError(
-            f"the people in the sources are of groups {sorted(found)!r}; inclusion needs two. "
+            f"the people in the sources are of groups {sorted(groups)!r}; inclusion needs two. "
             "Give controlled inputs ('fairjudge bias inputs -o'), or a census to guess from"
         )
-    return tuple(sorted(found))
+    return tuple(sorted(groups))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Given:
-    """What is known before any summary is read."""
+    """Inputs shared by all summaries."""
 
     names: NamesInSummaries
     people: Mapping[str, Sequence[Person]]
@@ -275,7 +275,7 @@ class _Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
-    """What one summary and its source hold."""
+    """Counts of one summary and its source."""
 
     included: list[int]
     present: list[int]
@@ -290,17 +290,17 @@ def _read(sample: Sample, system: str, given: _Given) -> _Reading:
     eid = sample.source.eid
     people = given.people[eid]
     names = given.names.get((eid, system), ())
-    found = align(names, people)
-    here = Counter(person.group for person in people)
-    named = Counter(person.group for person in people if person.id in found.included)
+    alignment = align(names, people)
+    present = Counter(person.group for person in people)
+    included = Counter(person.group for person in people if person.id in alignment.included)
     return _Reading(
-        included=[named[group] for group in given.groups],
-        present=[here[group] for group in given.groups],
-        n_ungrouped=here[None],
+        included=[included[group] for group in given.groups],
+        present=[present[group] for group in given.groups],
+        n_ungrouped=present[None],
         n_names=len(names),
-        n_aligned=len(names) - len(found.unaligned),
+        n_aligned=len(names) - len(alignment.unaligned),
         n_words=len(words(sample.text)),
-        made_up=hallucinated(found.unaligned, sample.source.text),
+        made_up=hallucinated(alignment.unaligned, sample.source.text),
     )
 
 
@@ -353,7 +353,7 @@ def _sizes(readings: Sequence[_Reading]) -> Sizes:
     return Sizes(
         words=Spread.of([reading.n_words for reading in readings]),
         names=Spread.of([reading.n_names for reading in readings]),
-        made_up=sum(len(one.made_up) for one in readings) / n_names if n_names else None,
+        made_up=sum(len(reading.made_up) for reading in readings) / n_names if n_names else None,
     )
 
 

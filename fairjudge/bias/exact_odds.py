@@ -66,9 +66,9 @@ def exact_odds(
     """
     coded, names = codes(list(sources))
     counts = totals(np.hstack([included, present]), coded, len(names)).astype(np.intp)
-    first, both = counts[:, 0], counts[:, 0] + counts[:, 1]
-    least = np.maximum(0, both - counts[:, 3])
-    most = np.minimum(both, counts[:, 2])
+    first, total = counts[:, 0], counts[:, 0] + counts[:, 1]
+    least = np.maximum(0, total - counts[:, 3])
+    most = np.minimum(total, counts[:, 2])
     if not (most > least).any():
         return Undefined(why="no source has people of both groups, some named and some not")
     weights = np.zeros(1)
@@ -76,14 +76,15 @@ def exact_odds(
         choices = np.arange(least[row], most[row] + 1)
         weights = _convolved(
             weights,
-            _log_choose(counts[row, 2], choices) + _log_choose(counts[row, 3], both[row] - choices),
+            _log_choose(counts[row, 2], choices)
+            + _log_choose(counts[row, 3], total[row] - choices),
         )
     return _bounded(weights, int((first - least).sum()), level)
 
 
 def _log_choose(n: int, k: FloatArray) -> FloatArray:
-    found: FloatArray = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return found
+    log_binomial: FloatArray = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return log_binomial
 
 
 def _convolved(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -91,8 +92,8 @@ def _convolved(first: FloatArray, second: FloatArray) -> FloatArray:
     out = np.full((second.size, first.size + second.size - 1), -np.inf)
     for shift, weight in enumerate(second):
         out[shift, shift : shift + first.size] = first + weight
-    found: FloatArray = logsumexp(out, axis=0)
-    return found
+    total: FloatArray = logsumexp(out, axis=0)
+    return total
 
 
 def _bounded(weights: FloatArray, observed: int, level: float) -> ExactOdds:
@@ -105,8 +106,8 @@ def _bounded(weights: FloatArray, observed: int, level: float) -> ExactOdds:
 
     def bound(kept: slice) -> float:
         """Return the ratio at which a tail has half of what the level leaves."""
-        wanted = log((1.0 - level) / 2.0)
-        return exp(brentq(lambda ratio: log_tail(ratio, kept) - wanted, -_WIDEST, _WIDEST))
+        target = log((1.0 - level) / 2.0)
+        return exp(brentq(lambda ratio: log_tail(ratio, kept) - target, -_WIDEST, _WIDEST))
 
     at_least, at_most = slice(observed, None), slice(observed + 1)
     return ExactOdds(

@@ -111,9 +111,9 @@ def input_bias(
         No document, or fewer than two groups with documents.
     """
     counter = IdentifierCounter(lists)
-    found = np.array([counter.count(text) for text in texts], dtype=np.intp)
-    found = found.reshape(len(texts), len(counter.groups))
-    owners = [_owner(row) for row in found]
+    matrix = np.array([counter.count(text) for text in texts], dtype=np.intp)
+    matrix = matrix.reshape(len(texts), len(counter.groups))
+    owners = [_owner(row) for row in matrix]
     documents = {group: owners.count(g) for g, group in enumerate(counter.groups)}
     if sum(n > 0 for n in documents.values()) < 2:
         raise InputError(
@@ -128,7 +128,7 @@ def input_bias(
     return InputBias(
         documents=documents,
         n_tied=owners.count(None),
-        identifiers=dict(zip(counter.groups, found.sum(axis=0).tolist(), strict=True)),
+        identifiers=dict(zip(counter.groups, matrix.sum(axis=0).tolist(), strict=True)),
         by_group={
             group: fighting_words(counts[g], _others(counts, g), prior=prior)
             for g, group in enumerate(counter.groups)

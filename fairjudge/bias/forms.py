@@ -97,7 +97,7 @@ def write_title(original: str, gender: Gender) -> str:
 
 
 def like(original: str, word: str) -> str:
-    """Return `word` in capitals, with a capital, or as it is, as `original` stands."""
+    """Return `word` in the letter case of `original`."""
     if len(original) > 1 and original.isupper():
         return word.upper()
     return word[:1].upper() + word[1:] if original[:1].isupper() else word

@@ -1,4 +1,4 @@
-"""Is the quality of summaries the same whoever the input is about (`news_bias` 8.1, 9.2).
+"""Quality of summaries by the group that the input is about (`news_bias` 8.1, 9.2).
 
 Inputs are originals, or made of them with groups mixed (``local``) or one group alone (``global``).
 Everything is compared within originals.
@@ -41,10 +41,10 @@ class QualityByGroup:
 
 def input_group(source: Source) -> str:
     """Return what inputs are compared as: ``original``, ``local``, or the group of a global one."""
-    made = source.controlled
-    if made is None or made.original is None:
+    controlled = source.controlled
+    if controlled is None or controlled.original is None:
         return ORIGINAL
-    return made.group or made.design or "local"
+    return controlled.group or controlled.design or "local"
 
 
 def quality_by_group(
@@ -59,7 +59,7 @@ def quality_by_group(
     for source, score in scores:
         given[input_group(source)][source.original].append(score)
     means = {
-        group: {original: fmean(some) for original, some in by_original.items()}
+        group: {original: fmean(scores) for original, scores in by_original.items()}
         for group, by_original in sorted(given.items(), key=lambda each: _order(each[0]))
     }
     pairs = {
@@ -68,10 +68,10 @@ def quality_by_group(
     }
     adjusted = adjusted_by_name(pairs, holm)
     return QualityByGroup(
-        by_group={group: _mean(list(some.values()), level) for group, some in means.items()},
+        by_group={group: _mean(list(scores.values()), level) for group, scores in means.items()},
         differences=tuple(
-            QualityDifference(group=a, other=b, difference=found, p_holm=adjusted.get((a, b)))
-            for (a, b), found in pairs.items()
+            QualityDifference(group=a, other=b, difference=difference, p_holm=adjusted.get((a, b)))
+            for (a, b), difference in pairs.items()
         ),
     )
 
@@ -87,7 +87,7 @@ def _paired(
     if not shared:
         return Undefined(why="no original has inputs of both")
     return clustered_mean(
-        [first[one] - second[one] for one in shared], shared, level=level, null=0.0
+        [first[original] - second[original] for original in shared], shared, level=level, null=0.0
     )
 
 

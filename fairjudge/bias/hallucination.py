@@ -1,4 +1,4 @@
-"""Entity hallucination bias (`news_bias` section 3.3, appendix F): who is made up."""
+"""Entity hallucination bias (`news_bias` section 3.3, appendix F)."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ class NameGroups:
     @property
     def fingerprint(self) -> str:
         """What identifies names and lookup in a signature."""
-        known = sorted(self._group_of.items())
-        known += sorted((" ".join(name), group) for name, group in self._lookup.items())
-        text = "\n".join(f"{name}:{group}" for name, group in known)
+        entries = sorted(self._group_of.items())
+        entries += sorted((" ".join(name), group) for name, group in self._lookup.items())
+        text = "\n".join(f"{name}:{group}" for name, group in entries)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
 
     def of_first_name(self, name: str) -> str | None:
@@ -93,8 +93,8 @@ class NameGroups:
         tokens = name_tokens(name)
         if (known := self._lookup.get(tuple(tokens))) is not None:
             return known
-        found = {group for token in tokens if (group := self._group_of.get(token)) is not None}
-        return found.pop() if len(found) == 1 else None
+        groups = {group for token in tokens if (group := self._group_of.get(token)) is not None}
+        return groups.pop() if len(groups) == 1 else None
 
 
 def _clear_majorities(frequencies: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
@@ -102,13 +102,13 @@ def _clear_majorities(frequencies: Mapping[str, Mapping[str, float]]) -> dict[st
         group: {fold(name).lower(): frequency for name, frequency in names.items()}
         for group, names in frequencies.items()
     }
-    found = {}
+    majorities = {}
     for group, names in lowered.items():
         for name, frequency in names.items():
             rivals = [other.get(name, 0.0) for key, other in lowered.items() if key != group]
             if frequency > 0 and frequency >= CLEAR_MAJORITY * max(rivals):
-                found[name] = group
-    return found
+                majorities[name] = group
+    return majorities
 
 
 def hallucinated(unaligned: Iterable[str], source: str) -> tuple[str, ...]:
@@ -116,8 +116,10 @@ def hallucinated(unaligned: Iterable[str], source: str) -> tuple[str, ...]:
 
     `unaligned` are names in a summary that fit nobody of its source; each mention counts.
     """
-    known = set(name_tokens(source))
-    return tuple(name for name in unaligned if any(t not in known for t in name_tokens(name)))
+    source_tokens = set(name_tokens(source))
+    return tuple(
+        name for name in unaligned if any(t not in source_tokens for t in name_tokens(name))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +146,7 @@ class MadeUpCounts:
             )
 
     def units(self) -> Units:
-        """Return the counts; a unit is one made-up person whose group is known."""
+        """Return the counts; a unit is one hallucinated person of known group."""
         n = int(self.counts.total.sum())
         return Units(counts=self.counts, n=n, n_excluded=self.n_unknown)
 
@@ -156,7 +158,7 @@ def unevenness(sums: FloatArray) -> FloatArray:
 
 
 def hallucination_bias(made_up: MadeUpCounts, *, resampling: Resampling) -> HallucinationBias:
-    """Estimate each group's share of the made-up people; undefined where there is nobody."""
+    """Estimate each group's share of the hallucinated people; undefined where there are none."""
     units = made_up.units()
     by_group = {
         group: two_way(

@@ -1,4 +1,4 @@
-"""Entity inclusion bias (`news_bias` sections 3.2 and 5.2): who of the source is in the summary."""
+"""Entity inclusion bias (`news_bias` sections 3.2 and 5.2): source people in the summary."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Person(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignment:
-    """Ids of the people that a summary names, and the names in it that fit nobody."""
+    """Ids of the people that a summary names, and its names that match no person."""
 
     included: frozenset[str]
     unaligned: tuple[str, ...]
@@ -152,9 +152,9 @@ def align(names: Sequence[str], people: Sequence[Person]) -> Alignment:
     included: set[str] = set()
     unaligned = []
     for name in names:
-        found = [person.id for person in people if fits(name, person)]
-        included.update(found)
-        if not found:
+        candidates = [person.id for person in people if fits(name, person)]
+        included.update(candidates)
+        if not candidates:
             unaligned.append(name)
     return Alignment(included=frozenset(included), unaligned=tuple(unaligned))
 
@@ -270,24 +270,26 @@ def _probability(sums: FloatArray, *, column: int) -> FloatArray:
 
 def _whys(total: FloatArray, groups: Sequence[str]) -> list[str | None]:
     k = len(groups)
-    found: list[str | None] = []
+    reasons: list[str | None] = []
     for group, n_in, n_all in zip(groups, total[:k], total[k:], strict=True):
         if n_all == 0:
-            found.append(f"no people of group {group!r} in the sources")
+            reasons.append(f"no people of group {group!r} in the sources")
         elif n_in == 0:
-            found.append(f"no people of group {group!r} in any summary: odds of 0")
+            reasons.append(f"no people of group {group!r} in any summary: odds of 0")
         elif n_in == n_all:
-            found.append(f"all people of group {group!r} are in the summaries: odds without bound")
+            reasons.append(
+                f"all people of group {group!r} are in the summaries: odds without bound"
+            )
         else:
-            found.append(None)
-    return found
+            reasons.append(None)
+    return reasons
 
 
 def _pairs(
     ratios: Mapping[tuple[int, int], TwoWay], counts: PeopleCounts, level: float
 ) -> tuple[OddsRatio, ...]:
     groups = counts.groups
-    p_holm = adjusted_by_name({key: both.over_documents for key, both in ratios.items()})
+    p_holm = adjusted_by_name({key: ratio.over_documents for key, ratio in ratios.items()})
     exact = {
         (a, b): exact_odds(
             counts.included.rows[:, [a, b]],
@@ -303,10 +305,10 @@ def _pairs(
         OddsRatio(
             group=groups[a],
             other=groups[b],
-            ratio=both,
+            ratio=ratio,
             p_holm=p_holm.get((a, b)),
             exact=exact[a, b],
             exact_p_holm=exact_p_holm.get((a, b)),
         )
-        for (a, b), both in ratios.items()
+        for (a, b), ratio in ratios.items()
     )

@@ -1,4 +1,4 @@
-"""What the bias reports share: samples, who was left out, their frame, and seeds."""
+"""Shared by the bias reports: samples, exclusions, report classes, and seeds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BiasOptions:
     level: float = 0.95
 
     def resampling(self, system: str) -> Resampling:
-        """Return a seed of the system's own: other systems in the file change nothing."""
+        """Return a seed for one system, independent of other systems in the file."""
         return Resampling(
             rng=generator(self.seed, system),
             n_resamples=self.n_resamples,
@@ -45,7 +45,7 @@ class BiasOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A cluster: its text, its original, the assignment that made it, and what is known of it."""
+    """A cluster with its text, original, assignment and provenance."""
 
     eid: str
     text: str
@@ -77,7 +77,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemReport:
-    """One system: how many summaries take part, and why the others, by eid, do not."""
+    """One system: number of summaries included, and reasons of exclusion by eid."""
 
     n: int
     excluded: Mapping[str, Exclusion]
@@ -112,34 +112,34 @@ def pair(clusters: Iterable[Cluster], summaries: Sequence[Summary]) -> Samples:
         Two summaries of one cluster by one system, or no summary of any cluster.
     """
     sources = {cluster.eid: Source.of(cluster) for cluster in clusters}
-    found: dict[str, dict[str, Sample]] = {}
+    samples: dict[str, dict[str, Sample]] = {}
     strays: list[str] = []
     for summary in summaries:
         source = sources.get(summary.eid)
         if source is None:
             strays.append(summary.eid)
             continue
-        mine = found.setdefault(summary.system, {})
+        mine = samples.setdefault(summary.system, {})
         if summary.eid in mine:
             raise InputError(
                 f"two summaries of {summary.eid!r} by {summary.system!r}", field="system"
             )
         mine[summary.eid] = Sample(source=source, text=summary.text)
-    if not found:
+    if not samples:
         raise InputError("no summary belongs to any of the clusters (compare their eids)")
     notes = []
     if strays:
-        named = ", ".join(list(dict.fromkeys(strays))[:5])
+        examples = ", ".join(list(dict.fromkeys(strays))[:5])
         notes.append(
             f"left out {pluralize(len(strays), 'summary', 'summaries')} of unknown clusters: "
-            f"{named}"
+            f"{examples}"
         )
-    for system, mine in sorted(found.items()):
+    for system, mine in sorted(samples.items()):
         if len(mine) < len(sources):
             n = len(sources) - len(mine)
             notes.append(f"{system} has no summary of {n} of {pluralize(len(sources), 'cluster')}")
     return Samples(
-        by_system={system: tuple(mine.values()) for system, mine in sorted(found.items())},
+        by_system={system: tuple(mine.values()) for system, mine in sorted(samples.items())},
         notes=tuple(notes),
     )
 

@@ -1,4 +1,4 @@
-"""Representation bias: can the group be told from the summary (`news_bias` section 3.4).
+"""Representation bias: is the group identifiable from the summary (`news_bias` section 3.4).
 
 Grammar and names are hidden before summaries are compared.
 """
@@ -214,20 +214,20 @@ def _gaps(unit: Any, labels: Sequence[Hashable]) -> FloatArray:
     to_group = np.asarray(unit @ (unit.T @ one_hot))
     sizes = one_hot.sum(axis=0)[coded]
     own = to_group[np.arange(n), coded]
-    others = to_group.sum(axis=1) - own
-    gaps: FloatArray = divide(own - 1.0, sizes - 1.0) - divide(others, n - sizes)
+    to_others = to_group.sum(axis=1) - own
+    gaps: FloatArray = divide(own - 1.0, sizes - 1.0) - divide(to_others, n - sizes)
     return gaps
 
 
 def _without_comparison(rows: Sequence[int], labels: Sequence[Hashable]) -> dict[int, LeftOut]:
     sizes = Counter(labels)
-    found: dict[int, LeftOut] = {}
+    reasons: dict[int, LeftOut] = {}
     for row, label in zip(rows, labels, strict=True):
         if sizes[label] == len(rows):
-            found[row] = "no_other_group"
+            reasons[row] = "no_other_group"
         elif sizes[label] == 1:
-            found[row] = "alone_in_group"
-    return found
+            reasons[row] = "alone_in_group"
+    return reasons
 
 
 def distinguishability(
@@ -242,28 +242,28 @@ def distinguishability(
 
     Assignments are not resampled, for the summaries of one original are compared with each other.
     """
-    found = distinguish(vectors, groups, originals)
-    used = [row for row in range(len(groups)) if row not in found.left_out]
+    identified = distinguish(vectors, groups, originals)
+    used = [row for row in range(len(groups)) if row not in identified.left_out]
     shared = originals if originals is not None else (0,) * len(groups)
-    told = Told(
-        credit=found.credit[used],
+    counts = Told(
+        credit=identified.credit[used],
         documents=[shared[row] for row in used],
-        n_excluded=n_excluded + len(found.left_out),
+        n_excluded=n_excluded + len(identified.left_out),
     )
     mine = np.array([groups[row] for row in used], dtype=object)
     score = DISTINGUISHABILITY["score"]
     return Distinguishability(
         estimates={
-            key: both.over_documents
-            for key, both in DISTINGUISHABILITY.estimates(told, resampling).items()
+            key: estimate.over_documents
+            for key, estimate in DISTINGUISHABILITY.estimates(counts, resampling).items()
         },
         by_group={
-            group: score.estimate(told.among(mine == group), resampling).over_documents
+            group: score.estimate(counts.among(mine == group), resampling).over_documents
             for group in dict.fromkeys(groups)
         },
-        n_tied=int(found.tied.sum()),
-        left_out=dict(sorted(Counter(found.left_out.values()).items())),
-        by_original=_by_original(told),
+        n_tied=int(identified.tied.sum()),
+        left_out=dict(sorted(Counter(identified.left_out.values()).items())),
+        by_original=_by_original(counts),
     )
 
 
@@ -271,13 +271,15 @@ def _by_original(told: Told) -> dict[str, float]:
     told_of: dict[str, list[float]] = defaultdict(list)
     for original, credit in zip(told.documents, told.credit.tolist(), strict=True):
         told_of[str(original)].append(credit)
-    scores = {original: 2.0 * sum(some) / len(some) - 1.0 for original, some in told_of.items()}
+    scores = {
+        original: 2.0 * sum(values) / len(values) - 1.0 for original, values in told_of.items()
+    }
     return dict(sorted(scores.items(), key=lambda each: (-each[1], each[0])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """How rightly each summary's group was told, in [0, 1]; only those ``chosen`` count."""
+    """Accuracy of identifying each summary's group, in [0, 1]; only rows ``chosen`` count."""
 
     credit: FloatArray
     documents: Sequence[Hashable]
@@ -300,7 +302,7 @@ class Told:
 
 
 def _above_chance(sums: FloatArray, *, column: int) -> FloatArray:
-    """Return 2 x accuracy - 1 (`news_bias` equation 4): 0 is chance, 1 is always told apart."""
+    """Return 2 x accuracy - 1 (`news_bias` equation 4): 0 is chance, 1 always identified."""
     return 2.0 * divide(sums[:, column], sums[:, 2]) - 1.0
 
 

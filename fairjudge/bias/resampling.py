@@ -103,7 +103,7 @@ def holm_over_documents(estimates: Mapping[str, TwoWay]) -> dict[str, float]:
     Of two groups whose shares add up to 1 the differences mirror each other: that is one test,
     and nothing is to be corrected.
     """
-    over_documents = {name: both.over_documents for name, both in estimates.items()}
+    over_documents = {name: estimate.over_documents for name, estimate in estimates.items()}
     return adjusted_by_name(over_documents, list if len(estimates) == 2 else holm)
 
 
@@ -162,13 +162,15 @@ def _over_assignments(
     # What tells how assignments vary: each of a document but one.
     freedom = strata.size - np.unique(strata).size
     if freedom < FEWEST_DOCUMENTS - 1:
-        some = "too few assignments" if freedom else "one assignment"
-        return replace(plain, method=f"no interval: {some} a document")
+        problem = "too few assignments" if freedom else "one assignment"
+        return replace(plain, method=f"no interval: {problem} a document")
     rng = deepcopy(resampling.rng)
     sizes = chunk_sizes(resampling.n_resamples, strata.size, cells=_CELLS_A_CHUNK)
-    drawn = np.concatenate([statistic(_draw_within(strata, size, rng) @ by_unit) for size in sizes])
-    defined = drawn[~np.isnan(drawn)]
-    share = 1.0 - defined.size / drawn.size
+    replicates = np.concatenate(
+        [statistic(_draw_within(strata, size, rng) @ by_unit) for size in sizes]
+    )
+    defined = replicates[~np.isnan(replicates)]
+    share = 1.0 - defined.size / replicates.size
     if share > MOST_UNDEFINED:
         return replace(plain, method=f"no interval: undefined on {share:.0%} of the resamples")
     bounds = percentile_bounds(defined, level=resampling.level)
@@ -197,7 +199,7 @@ def _draw_within(strata: IntArray, n_resamples: int, rng: np.random.Generator) -
     first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     u = strata.size
     picks = rng.random((n_resamples, u)) * sizes[strata]
-    drawn = first[strata] + picks.astype(np.intp)
-    drawn += np.arange(n_resamples)[:, None] * u
-    flat = np.bincount(drawn.ravel(), minlength=n_resamples * u)
+    rows = first[strata] + picks.astype(np.intp)
+    rows += np.arange(n_resamples)[:, None] * u
+    flat = np.bincount(rows.ravel(), minlength=n_resamples * u)
     return flat.reshape(n_resamples, u).astype(np.float64)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fairjudge.bias.annotated import AnnotatedDocument, Range, Word
+from fairjudge.bias.annotated import AnnotatedDocument, ContentWord, Range, Word
 from fairjudge.bias.forms import (
     Case,
     Gender,
@@ -24,6 +24,7 @@ from fairjudge.bias.forms import (
 )
 from fairjudge.bias.people import SUFFIXES, TITLES, Person, fits, name_tokens
 from fairjudge.bias.word_lists import EXTENDED_GENDER
+from fairjudge.errors import InputError
 
 NameKind: TypeAlias = Literal["full", "first", "last"]
 
@@ -38,7 +39,7 @@ _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """A piece of text that depends on who a person is made to be."""
+    """A span of text that depends on the identity assigned to a person."""
 
     person: str
     kind: NameKind | Case | Literal["title"]
@@ -46,8 +47,17 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContentSlot:
+    """Words that depend on the genders of people."""
+
+    people: frozenset[str]
+    words: ContentWord
+    original: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TemplatePerson:
-    """A person of a template; `gendered` where a first name, pronoun or title tells a gender.
+    """A person of a template; `gendered` if a first name, pronoun or title indicates a gender.
 
     Both names are None for a person of whom only pronouns speak. ``other_names`` are what else the
     document puts in the name, of which `Template.fill` leaves the ``suffixes`` of a person that is
@@ -68,7 +78,7 @@ class TemplatePerson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who a person is made to be; a name of None stays as it was."""
+    """Identity assigned to a person; a name of None keeps the original."""
 
     group: str
     gender: Gender
@@ -81,14 +91,18 @@ class Template:
     """A document in pieces: text that stays, and slots."""
 
     id: str
-    pieces: tuple[str | Slot, ...]
+    pieces: tuple[str | Slot | ContentSlot, ...]
     people: tuple[TemplatePerson, ...]
 
     def fill(self, identities: Mapping[str, Identity]) -> str:
         """Return the document with each person's identity; people without one stay."""
         last_names = {person.id: person.last_name for person in self.people}
         return "".join(
-            piece if isinstance(piece, str) else _write(piece, identities, last_names)
+            piece
+            if isinstance(piece, str)
+            else _write(piece, identities, last_names)
+            if isinstance(piece, Slot)
+            else _write_content(piece, identities)
             for piece in self.pieces
         )
 
@@ -104,13 +118,17 @@ def make_template(document: AnnotatedDocument) -> Template:
     A person is a coreference chain with a name or a gendered pronoun among its mentions, or a name
     on its own; chains without a name that say "the woman" or the like are left alone. The last
     name is the most frequent final token of the names, the first name the most frequent one before
-    it; a single token after a title is a last name.
+    it; a single token after a title is a last name. Raises `InputError` for a content word that
+    speaks of nobody, or stands where a name, pronoun or title does.
     """
-    slots: dict[int, tuple[int, Slot]] = {}
+    slots: dict[int, tuple[int, Slot | ContentSlot]] = {}
     people = []
-    for found in _people(document):
+    everybody = _people(document)
+    for person in everybody:
         mine = {
-            start: (end, slot) for start, end, slot in _slots(document, found) if start not in slots
+            start: (end, slot)
+            for start, end, slot in _slots(document, person)
+            if start not in slots
         }
         if not mine:
             continue
@@ -118,14 +136,40 @@ def make_template(document: AnnotatedDocument) -> Template:
         kinds = {slot.kind for _, slot in mine.values()}
         people.append(
             TemplatePerson(
-                id=found.id,
-                first_name=found.first_name,
-                last_name=found.last_name,
-                gendered=found.first_name is not None or bool(kinds - {"full", "first", "last"}),
-                other_names=found.other_names(document.words),
+                id=person.id,
+                first_name=person.first_name,
+                last_name=person.last_name,
+                gendered=person.first_name is not None or bool(kinds - {"full", "first", "last"}),
+                other_names=person.other_names(document.words),
             )
         )
+    for words in document.content_words:
+        taken = {i for start, (end, _) in slots.items() for i in range(start, end)}
+        if taken & set(range(words.span.start, words.span.end)):
+            raise InputError(_where(document, words, "overlap a name, pronoun, title or another"))
+        slots[words.span.start] = (words.span.end, _content_slot(document, words, everybody))
     return Template(id=document.id, pieces=tuple(_pieces(document, slots)), people=tuple(people))
+
+
+def _content_slot(
+    document: AnnotatedDocument, words: ContentWord, everybody: Sequence[_Found]
+) -> ContentSlot:
+    people = {
+        mention: [one.id for one in everybody if mention in one.names or mention in one.mentions]
+        for mention in words.people
+    }
+    if not people or not all(people.values()):
+        raise InputError(_where(document, words, "speak of nobody who is marked"))
+    return ContentSlot(
+        people=frozenset(one for some in people.values() for one in some),
+        words=words,
+        original=_text(document.words, words.span.start, words.span.end),
+    )
+
+
+def _where(document: AnnotatedDocument, words: ContentWord, what: str) -> str:
+    span = words.span
+    return f"document {document.id!r}: the content words at {span.start} to {span.end} {what}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -155,13 +199,13 @@ class _Found:
     def other_names(self, words: Sequence[Word]) -> tuple[str, ...]:
         """Return what its names hold besides first name, last name and titles, in text order."""
         text = " ".join(words[i].text for name in self.names for i in range(name.start, name.end))
-        known = TITLES.union(name_tokens(f"{self.first_name or ''} {self.last_name or ''}"))
-        return tuple(token for token in dict.fromkeys(name_tokens(text)) if token not in known)
+        own_words = TITLES.union(name_tokens(f"{self.first_name or ''} {self.last_name or ''}"))
+        return tuple(token for token in dict.fromkeys(name_tokens(text)) if token not in own_words)
 
 
 def _people(document: AnnotatedDocument) -> list[_Found]:
     chain_of = {name: _chain_of(document, name) for name in document.people}
-    found = [
+    chains = [
         _Found(
             id=f"chain{c}",
             names=[name for name in document.people if chain_of[name] == c],
@@ -170,20 +214,22 @@ def _people(document: AnnotatedDocument) -> list[_Found]:
         for c, chain in enumerate(document.chains)
         if c in chain_of.values() or not _has_gendered_noun(document, chain)
     ]
-    for person in found:
+    for person in chains:
         person.settle_names(document.words)
     for name in document.people:
         if chain_of[name] is None:
-            _join_or_add(document, name, found)
-    return found
+            _join_or_add(document, name, chains)
+    return chains
 
 
 def _has_gendered_noun(document: AnnotatedDocument, chain: Sequence[Range]) -> bool:
     """Whether a chain without names says "the woman": "he" must not follow that."""
+    altered = {i for one in document.content_words for i in range(one.span.start, one.span.end)}
     return any(
-        word.text.lower() in _GENDERED_NOUNS
+        document.words[i].text.lower() in _GENDERED_NOUNS
         for mention in chain
-        for word in document.words[mention.start : mention.end]
+        for i in range(mention.start, mention.end)
+        if i not in altered
     )
 
 
@@ -205,8 +251,8 @@ def _is_about(document: AnnotatedDocument, mention: Range, name: Range) -> bool:
     """Whether a mention names the person, and is not "the firm of Orme" or "Orme's firm"."""
     before = [word.text.lower() for word in document.words[mention.start : name.start]]
     after = [word.text.lower() for word in document.words[name.end : mention.end]]
-    others = [p for p in document.people if p != name and mention.contains(p)]
-    if any(other.start < name.start for other in others) or _BREAKS_BEFORE & set(before):
+    containing = [p for p in document.people if p != name and mention.contains(p)]
+    if any(other.start < name.start for other in containing) or _BREAKS_BEFORE & set(before):
         return False
     if not after:
         return True
@@ -216,8 +262,8 @@ def _is_about(document: AnnotatedDocument, mention: Range, name: Range) -> bool:
 def _join_or_add(document: AnnotatedDocument, name: Range, found: list[_Found]) -> None:
     text = " ".join(word.text for word in document.words[name.start : name.end])
     for person in found:
-        known = Person(id=person.id, first_name=person.first_name, last_name=person.last_name)
-        if person.last_name is not None and fits(text, known):
+        replacement = Person(id=person.id, first_name=person.first_name, last_name=person.last_name)
+        if person.last_name is not None and fits(text, replacement):
             person.names.append(name)
             return
     alone = _Found(id=f"name{name.start}", names=[name], mentions=[name])
@@ -277,13 +323,13 @@ def _name_kind(tokens: Sequence[str], person: _Found) -> NameKind:
 
 def _case_at(words: Sequence[Word], index: int) -> Case | None:
     after = words[index + 1] if index + 1 < len(words) else Word(text="")
-    here = words[index]
-    return pronoun_case(here.text, tag=here.tag, following=after.text, tag_after=after.tag)
+    word = words[index]
+    return pronoun_case(word.text, tag=word.tag, following=after.text, tag_after=after.tag)
 
 
 def _pieces(
-    document: AnnotatedDocument, slots: Mapping[int, tuple[int, Slot]]
-) -> Iterator[str | Slot]:
+    document: AnnotatedDocument, slots: Mapping[int, tuple[int, Slot | ContentSlot]]
+) -> Iterator[str | Slot | ContentSlot]:
     i, kept = 0, ""
     while i < len(document.words):
         word = document.words[i]
@@ -302,19 +348,30 @@ def _pieces(
 def _write(
     slot: Slot, identities: Mapping[str, Identity], last_names: Mapping[str, str | None]
 ) -> str:
-    who = identities.get(slot.person)
-    if who is None:
+    identity = identities.get(slot.person)
+    if identity is None:
         return slot.original
     if slot.kind == "title":
-        return write_title(slot.original, who.gender)
+        return write_title(slot.original, identity.gender)
     if slot.kind == "first":
-        return like(slot.original, who.first_name)
+        return like(slot.original, identity.first_name)
     if slot.kind == "last":
-        return like(slot.original, who.last_name) if who.last_name else slot.original
+        return like(slot.original, identity.last_name) if identity.last_name else slot.original
     if slot.kind == "full":
-        last = who.last_name or last_names[slot.person] or slot.original.split()[-1]
-        return like(slot.original, f"{who.first_name} {last}")
-    return write_pronoun(slot.original, slot.kind, who.gender)
+        last = identity.last_name or last_names[slot.person] or slot.original.split()[-1]
+        return like(slot.original, f"{identity.first_name} {last}")
+    return write_pronoun(slot.original, slot.kind, identity.gender)
+
+
+def _write_content(slot: ContentSlot, identities: Mapping[str, Identity]) -> str:
+    """Return the words that fit; those of the document where somebody keeps an unknown gender."""
+    if not slot.people <= identities.keys():
+        return slot.original
+    genders = {identities[person].gender for person in slot.people}
+    words = slot.words
+    if len(genders) > 1:
+        return like(slot.original, words.neutral) if words.neutral else slot.original
+    return like(slot.original, words.female if genders == {"female"} else words.male)
 
 
 def _text(words: Sequence[Word], start: int, end: int) -> str:

@@ -125,7 +125,7 @@ def _exact(pair: OddsRatio) -> Json:
 def _farthest(found: InclusionBias) -> float:
     """Return how far from 1 the odds ratio of some pair of groups is at least."""
     odds = [pair.exact for pair in found.pairs if isinstance(pair.exact, ExactOdds)]
-    return max((one.farthest for one in odds), default=1.0)
+    return max((exact.farthest for exact in odds), default=1.0)
 
 
 def distinguishability_json(report: DistinguishabilityReport) -> Json:
@@ -141,11 +141,11 @@ def distinguishability_json(report: DistinguishabilityReport) -> Json:
 
 
 def _systems(report: Report[SystemT], shown: Callable[[SystemT], Json]) -> Json:
-    """Return every system, with who was left out before what `shown` makes of it."""
+    """Return each system's exclusions followed by its figures."""
     return {
         "systems": {
-            system: {"n": found.n, **_excluded(found.excluded), **shown(found)}
-            for system, found in report.systems.items()
+            system: {"n": result.n, **_excluded(result.excluded), **shown(result)}
+            for system, result in report.systems.items()
         },
         "notes": list(report.notes),
         "signature": report.signature,
@@ -164,23 +164,24 @@ def _hallucinated_groups(found: HallucinationBias | Undefined) -> Json:
     by_group = _two_ways(found.by_group)
     return {
         "by_group": {
-            group: shown | {"p_holm": found.p_holm.get(group)} for group, shown in by_group.items()
+            group: figures | {"p_holm": found.p_holm.get(group)}
+            for group, figures in by_group.items()
         }
     }
 
 
 def _two_ways(found: Mapping[str, TwoWay]) -> Json:
-    return {group: _two_way(both) for group, both in found.items()}
+    return {group: _two_way(figure) for group, figure in found.items()}
 
 
 def _two_way(both: TwoWay) -> Json:
     """Return the figure over documents, with the interval over assignments beside it."""
-    shown: Json = _json(both.over_documents)
+    out: Json = _json(both.over_documents)
     if isinstance(both.over_assignments, Estimate):
-        shown["over_assignments"] = {
+        out["over_assignments"] = {
             name: getattr(both.over_assignments, name) for name in ("low", "high", "method")
         }
-    return shown
+    return out
 
 
 def _excluded(excluded: Mapping[str, Exclusion]) -> Json:

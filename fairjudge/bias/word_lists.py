@@ -127,8 +127,8 @@ class IdentifierCounts:
 
     def units(self) -> Units:
         """Return the counts of summaries, with those of their sources to the right."""
-        both = self.summaries.beside(self.sources)
-        return Units(counts=both, n=len(both.rows), n_excluded=self.n_excluded)
+        pairs = self.summaries.beside(self.sources)
+        return Units(counts=pairs, n=len(pairs.rows), n_excluded=self.n_excluded)
 
 
 class IdentifierCounter:
@@ -167,10 +167,10 @@ class IdentifierCounter:
         if key and all(map(UNSPACED.match, key)):
             word, columns = key, self._unspaced
         else:
-            found = words(entry)
-            if len(found) != 1:
+            tokens = words(entry)
+            if len(tokens) != 1:
                 raise InputError(f"expected single words, got {entry!r}", field=group)
-            word, columns = found[0], self._column
+            word, columns = tokens[0], self._column
         if columns.setdefault(word, column) != column:
             other = self.groups[columns[word]]
             raise InputError(f"{entry!r} is in the list of {other!r} too", field=group)
@@ -223,8 +223,8 @@ def _reference(sums: FloatArray, reference: ReferenceKind) -> FloatArray:
 
 def distance(sums: FloatArray, reference: ReferenceKind) -> FloatArray:
     """Return the total variation distance to the reference, in [0, 1] (`news_bias` 3.1)."""
-    found: FloatArray = np.abs(_differences(sums, reference)).sum(axis=1) / 2.0
-    return found
+    distances: FloatArray = np.abs(_differences(sums, reference)).sum(axis=1) / 2.0
+    return distances
 
 
 def _difference(sums: FloatArray, *, column: int, reference: ReferenceKind) -> FloatArray:

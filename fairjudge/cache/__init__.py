@@ -1,1 +1,1 @@
-"""Replies of models on disk and in PostgreSQL, as JSON alone."""
+"""Caches of model replies, on disk and in PostgreSQL, as JSON only."""

@@ -11,14 +11,14 @@ if sys.platform != "win32":  # processes there may ask the same thing at the sam
     import fcntl
 
 _FILE = "claims.lock"
-_TAKEN = {errno.EACCES, errno.EAGAIN}
+_LOCK_HELD_ERRORS = {errno.EACCES, errno.EAGAIN}
 
 
 class Claims:
     """Claims on keys by the processes of one machine, as locks on single bytes of one file.
 
-    The kernel keeps them: they cost no write, and those of a killed process end with it. Within a
-    process every claim succeeds (`Caching` lets equal requests share one call there). The file
+    The kernel holds them: they cost no write, and those of a killed process end with it. Within a
+    process every claim succeeds (there, `Caching` lets equal requests share one call). The file
     ``claims.lock`` in the cache's folder stays empty.
     """
 
@@ -35,8 +35,8 @@ class Claims:
                 self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _byte(key))
         except OSError as error:
-            # A folder without locks or rights: to ask twice is better than not at all.
-            return error.errno not in _TAKEN
+            # A folder without locks or permissions: two calls are better than none.
+            return error.errno not in _LOCK_HELD_ERRORS
         return True
 
     def release(self, key: str) -> None:
@@ -52,5 +52,5 @@ class Claims:
 
 
 def _byte(key: str) -> int:
-    """Return the place in the file that stands for `key`: 60 bits of it."""
+    """Return the file offset of `key`'s lock: the first 60 bits of the hash."""
     return int(key[:15], 16)

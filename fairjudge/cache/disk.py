@@ -1,8 +1,8 @@
-"""Replies kept on disk: diskcache without pickle, shared by processes, checked on every read.
+"""The cache on disk: diskcache without pickle, shared by processes, checked on every read.
 
 A row is one line of text: a checksum of key and value, then the value as JSON. diskcache's own
-serialization falls back to pickle, which runs whatever a writer of the folder put there
-(CVE-2025-69872); a row marked so is moved aside and never read.
+serialization falls back to pickle, which executes code that anyone with write access to the folder
+can plant (CVE-2025-69872); a row in that mode is quarantined and never read.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _SETTINGS: Mapping[str, Any] = {
 }
 _CHECKPOINT_BYTES = 2**22
 """From this size of the write-ahead log on, `ReplyCache.sync` moves it to the database: long before
-the 4,000 pages at which SQLite makes whoever writes next wait for that."""
+the 4,000 pages at which SQLite would do it within the next write."""
 
 
 class JsonDisk(diskcache.Disk):  # type: ignore[misc]
@@ -68,13 +68,13 @@ class JsonDisk(diskcache.Disk):  # type: ignore[misc]
         return key, True
 
     def get(self, key: object, raw: object) -> str:
-        """Return the key that a database key stands for."""
+        """Return the cache key of a database key."""
         if not isinstance(key, str) or not raw:
             raise RefusedRowError("its key is not text")
         return key
 
     def store(self, value: Any, read: object, key: Any = UNKNOWN) -> tuple[int, int, None, str]:
-        """Return the columns for `value`."""
+        """Return the columns of a row with `value`: size, mode, file name and text."""
         if read:
             raise TypeError("a cache value is JSON, not a file")
         text = encode_row(key, value)
@@ -101,10 +101,10 @@ def default_cache_dir() -> Path:
 class ReplyCache:
     """JSON values by key, in a folder that any number of processes may share.
 
-    What is damaged is never an answer: a bad row is moved to ``quarantine/rows.jsonl``, a broken
-    database to ``quarantine/``, `warn` (by default the log) is told, and the entry is absent. The
-    folder, by default `default_cache_dir`, is made if absent; one that cannot be used raises
-    `CacheError`.
+    Damaged data is never returned: a bad row is moved to ``quarantine/rows.jsonl``, a broken
+    database to ``quarantine/``, `warn` (by default the logger) is called, and the entry counts as
+    absent. The folder, by default `default_cache_dir`, is created if absent; one that cannot be
+    used raises `CacheError`.
     """
 
     def __init__(self, path: str | Path | None = None, *, warn: Warn | None = None) -> None:
@@ -129,10 +129,10 @@ class ReplyCache:
         return None
 
     def put(self, key: str, value: Mapping[str, Any]) -> None:
-        """Keep `value` under `key`: an object of text, numbers, booleans, null, lists, objects.
+        """Store `value`, a JSON object, under `key`.
 
-        What cannot be written (disk full, folder read-only, database locked for a minute) raises
-        `CacheError`.
+        Raises `CacheError` if it cannot be written (disk full, folder read-only, database locked
+        for a minute).
         """
         for may_recover in (True, False):
             try:
@@ -149,14 +149,14 @@ class ReplyCache:
                 return
 
     def items(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield every sound (key, value) in the order kept; bad rows are moved aside."""
+        """Yield every valid (key, value) in the order stored; bad rows are quarantined."""
         try:
             yield from ((row.key, row.value) for row in self._checked() if row.problem is None)
         except sqlite3.DatabaseError as error:
             self._recover(error)
 
     def stats(self) -> CacheStats:
-        """Count what is there."""
+        """Return the number of entries and their size."""
         files = [file for file in self.path.glob(f"{DBNAME}*") if file.is_file()]
         return CacheStats(
             path=self.path,
@@ -166,7 +166,7 @@ class ReplyCache:
         )
 
     def verify(self) -> CacheReport:
-        """Read every row and move the bad ones aside."""
+        """Read every row and quarantine the bad ones."""
         n_sound, refused = 0, []
         try:
             self._check_database()
@@ -182,18 +182,18 @@ class ReplyCache:
         return CacheReport(n_sound=n_sound, refused=tuple(refused))
 
     def clear(self) -> int:
-        """Remove every entry and return how many; what is in quarantine stays."""
+        """Remove every entry and return their number; the quarantine stays."""
         return int(self._disk.clear(retry=True))
 
     def sync(self) -> None:
-        """Force every entry kept so far to disk; until then it outlives a kill, not a power cut.
+        """Force every entry to disk; before that, an entry survives a kill but not a power cut.
 
-        SQLite's write-ahead log is synced as a whole, so many entries cost one wait. May run in a
-        thread while others read and write.
+        SQLite's write-ahead log is synced as a whole: one wait for many entries. May run in a
+        thread while other threads read and write.
         """
         try:
             log = os.open(self.path / f"{DBNAME}-wal", os.O_RDWR)
-        except OSError:  # without a log everything stands in the database, which SQLite syncs
+        except OSError:  # without a log all entries are in the database, which SQLite syncs
             return
         try:
             os.fsync(log)
@@ -205,7 +205,7 @@ class ReplyCache:
             os.close(log)
 
     def secret(self) -> bytes:
-        """Return what requests are sealed with: the same for all processes that use this folder."""
+        """Return the secret that marks untrusted text, the same for all users of this folder."""
         return folder_secret(self.path)
 
     def close(self) -> None:
@@ -227,7 +227,7 @@ class ReplyCache:
             except OSError as error:
                 raise CacheError(f"cannot use {self.path} as a cache folder: {error}") from error
             except Exception as error:
-                # diskcache takes its settings from the database, and a damaged one for anything.
+                # diskcache reads its settings from the database: a damaged one raises anything.
                 if quarantine.is_damage(error):
                     self._tell_moved(error, quarantine.move_database(self.path))
                 elif "locked" not in str(error) and not self._forget_settings(error):
@@ -235,7 +235,7 @@ class ReplyCache:
         raise CacheError(f"cannot open the cache {self.path}: it stays locked or damaged")
 
     def _forget_settings(self, error: Exception) -> bool:
-        """Remove the settings in the database, to be made anew; say whether there were any."""
+        """Remove diskcache's settings, to be made anew; return whether there were any."""
         try:
             n_kept = self._query("SELECT count(*) FROM Settings")[0][0]
             self._query("DELETE FROM Settings")
@@ -250,14 +250,14 @@ class ReplyCache:
             try:
                 self._disk.set(key, value)
             except diskcache.Timeout:
-                # diskcache says so of any failure to begin; only a busy database gets better.
+                # diskcache raises Timeout for any failed BEGIN; only a busy database recovers.
                 if attempt == BUSY_ATTEMPTS - 1 or not os.access(self.path / DBNAME, os.W_OK):
                     raise
             else:
                 return
 
     def _recover(self, error: Exception) -> bool:
-        """Move a damaged database aside and start a new one; say whether that was done."""
+        """Quarantine a damaged database and start a new one; return whether that was done."""
         if not quarantine.is_damage(error):
             self._tell_once(f"the cache {self.path} cannot be used now: {error}")
             return False
@@ -267,7 +267,7 @@ class ReplyCache:
         return True
 
     def _checked(self) -> Iterator[CheckedRow]:
-        """Yield every row in the order kept, after moving it aside where it is bad."""
+        """Yield every row in the order stored; bad ones are quarantined first."""
         last = -(2**63)
         while batch := self._select("rowid > ? ORDER BY rowid LIMIT 500", last):
             last = batch[-1].rowid
@@ -309,7 +309,7 @@ class ReplyCache:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row as it is on disk: no column is trusted to have the type it should."""
+    """A raw database row, read as bytes: a damaged row may hold any type in any column."""
 
     rowid: int
     key: bytes

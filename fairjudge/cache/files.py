@@ -1,4 +1,4 @@
-"""Moving a cache's entries to and from JSONL."""
+"""Export and import a cache's entries as JSONL."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _LONGEST_LINE = 100_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What `import_cache` did: entries added, and those left out because the cache has them."""
+    """Result of `import_cache`: entries added, and entries skipped because the cache has them."""
 
     n_added: int
     n_known: int
 
 
 def export_cache(cache: AnyCache, path: str | Path) -> int:
-    """Write every sound entry of `cache` to `path` and return how many.
+    """Write every valid entry of `cache` to `path` and return their number.
 
     A line is ``{"key", "value"}``; a name that ends in ``.gz`` is compressed. A file that cannot be
     written raises `InputError`.
@@ -48,10 +48,9 @@ def export_cache(cache: AnyCache, path: str | Path) -> int:
 
 
 def import_cache(cache: AnyCache, path: str | Path) -> ImportReport:
-    """Add the entries of an exported file to `cache`; what it has already stays as it is.
+    """Add the entries of an exported file to `cache`; existing entries are not changed.
 
-    A file that cannot be read and a line that is no entry raise `InputError`; what stood before it
-    has been added.
+    An unreadable file and an invalid line raise `InputError`; entries before it have been added.
     """
     n_added = n_known = 0
     check_regular(Path(path))
@@ -85,8 +84,8 @@ def _entry(line: str, *, path: str | Path, number: int) -> tuple[str, Mapping[st
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:  # too many digits, too deep
-        said = getattr(error, "msg", error)
-        raise InputError(f"not JSON: {said}", path=path, line=number) from None
+        problem = getattr(error, "msg", error)
+        raise InputError(f"not JSON: {problem}", path=path, line=number) from None
     entry = entry if isinstance(entry, dict) else {}
     key, value = entry.get("key"), entry.get("value")
     if not isinstance(key, str) or not _KEY.fullmatch(key):

@@ -1,8 +1,8 @@
-"""Replies kept in PostgreSQL, and the claims by which machines agree who asks.
+"""The cache in PostgreSQL, with claims so that only one machine makes a call.
 
-A claim is a row: whoever inserts it asks, and the others wait for the reply. Each cache object is
-an owner, which says every few seconds that it is alive; the claims of one that has not said so for
-a while may be taken over.
+A claim is a row: the process that inserts it makes the call, and the others wait for the reply.
+Each cache object is an owner that renews its lease every few seconds; claims of an owner whose
+lease has ended may be taken over.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairjudge.records.address import StoreAddress
 from fairjudge.records.server import SCHEMA, Server
 
 LEASE_SECONDS = 15.0
-"""An owner that was silent for so long counts as dead."""
+"""An owner without a sign of life for this time counts as dead."""
 _PAGE = 500
 
 _GET = f"SELECT stored FROM {SCHEMA}.replies WHERE key = %s"  # noqa: S608  # a constant
@@ -30,9 +30,9 @@ WITH done AS (DELETE FROM {SCHEMA}.claims WHERE key = %s AND owner = %s)
 INSERT INTO {SCHEMA}.replies (key, stored) VALUES (%s, %s)
 ON CONFLICT (key) DO UPDATE SET stored = EXCLUDED.stored
 """  # noqa: S608
-# Taken over from an owner that is dead, which a fresh claim does not show: its owner's own row may
-# be younger than what this statement sees. After a restart of the server, those alive first get the
-# time to say so.
+# A claim is taken over only from a dead owner. It must be older than the lease, since the row of a
+# new owner may be younger than this statement's snapshot; and the server must have been up for that
+# long, so that live owners could renew their leases after a restart.
 _CLAIM = f"""
 INSERT INTO {SCHEMA}.claims AS held (key, owner, ticket) VALUES (%s, %s, %s)
 ON CONFLICT (key) DO UPDATE SET owner = EXCLUDED.owner, ticket = EXCLUDED.ticket, claimed_at = now()
@@ -74,10 +74,10 @@ WITH gone AS (DELETE FROM {SCHEMA}.replies RETURNING 1) SELECT count(*) FROM gon
 class PostgresCache:
     """JSON values by key, in a database that any number of machines share.
 
-    What is damaged is never an answer: a bad row is moved to the table ``quarantine``, `warn` is
-    told, and the entry counts as absent. Values are JSON with a checksum; nothing is ever pickled.
-    Safe to use from several threads. An owner's claims hold for ``lease_seconds`` after its last
-    sign of life. ``patience_seconds`` and what is raised are as for `Server`.
+    Damaged data is never returned: a bad row is moved to the table ``quarantine``, `warn` is
+    called, and the entry counts as absent. Values are JSON with a checksum, never pickles. Safe to
+    use from several threads. An owner's claims hold for ``lease_seconds`` after its last sign of
+    life. ``patience_seconds`` and the errors are those of `Server`.
     """
 
     def __init__(
@@ -103,35 +103,36 @@ class PostgresCache:
         return next((row.value for row in self._checked(stored) if row.problem is None), None)
 
     def put(self, key: str, value: Mapping[str, Any]) -> None:
-        """Keep `value` under `key`, and end this cache's claim on it, in one step."""
+        """Store `value` under `key` and end this cache's claim on it, in one transaction."""
         stored = encode_row(key, value).encode("utf-8", "surrogatepass")
         self._server.run(_PUT, (key, self._owner, key, stored))
 
     def claim(self, key: str, *, ticket: str) -> bool:
-        """Say whether the caller, who names himself by `ticket`, is to ask for `key`.
+        """Return whether the caller, identified by `ticket`, must make the call for `key`.
 
-        He then looks once more whether the value is there (it may have come between), asks, and
-        ends the claim by `put` or `release`. False means that another one is asking now.
+        If so, it first looks again whether the value is there (another process may have stored it
+        meanwhile), makes the call, and ends the claim by `put` or `release`. False means that
+        another process is making the call.
         """
         self._say_alive()
         lease = self._lease_seconds
         return bool(self._server.run(_CLAIM, (key, self._owner, ticket, lease, lease)))
 
     def release(self, key: str) -> None:
-        """End the claim on `key` without a value; where the server is away, its lease ends it."""
+        """End the claim on `key` without a value; if the server is away, the lease ends it."""
         with suppress(StoreError):
             self._server.run(_RELEASE, (key, self._owner))
 
     def check(self) -> None:
-        """Do nothing while the server answers; wait for it, or raise, where it does not."""
+        """Check that the server answers; wait for it, and raise `StoreError` if it stays away."""
         self._server.run("SELECT 1")
 
     def items(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield every sound (key, value) by key; bad rows are moved aside."""
+        """Yield every valid (key, value), sorted by key; bad rows are quarantined."""
         return ((row.key, row.value) for row in self._checked(self._rows()) if row.problem is None)
 
     def stats(self) -> CacheStats:
-        """Count what is there."""
+        """Return the number of entries and their size."""
         ((n_entries, size_bytes, n_quarantined),) = self._server.run(_STATS)
         return CacheStats(
             path=self.path,
@@ -141,7 +142,7 @@ class PostgresCache:
         )
 
     def verify(self) -> CacheReport:
-        """Read every row and move the bad ones aside."""
+        """Read every row and quarantine the bad ones."""
         n_sound, refused = 0, []
         for row in self._checked(self._rows()):
             if row.problem is None:
@@ -151,23 +152,23 @@ class PostgresCache:
         return CacheReport(n_sound=n_sound, refused=tuple(refused))
 
     def sync(self) -> None:
-        """Do nothing: the server has on disk what it took."""
+        """Do nothing: the server has written committed rows to disk."""
 
     def clear(self) -> int:
-        """Remove every entry and return how many; what is in quarantine stays."""
+        """Remove every entry and return their number; the quarantine stays."""
         ((n_cleared,),) = self._server.run(_CLEAR)
         return int(n_cleared)
 
     def secret(self) -> bytes:
-        """Return what requests are sealed with: the same on all machines, made when first asked."""
-        found = self._server.run(_SECRET)
-        if not found:
+        """Return the secret that marks untrusted text, the same on all machines; made if absent."""
+        rows = self._server.run(_SECRET)
+        if not rows:
             self._server.run(_MAKE_SECRET, (new_secret(),))
-            found = self._server.run(_SECRET)
-        return bytes(found[0][0])
+            rows = self._server.run(_SECRET)
+        return bytes(rows[0][0])
 
     def close(self) -> None:
-        """Give up this cache's claims and close its connections."""
+        """Release this cache's claims and close its connections."""
         self._closing.set()
         if self._alive is not None:
             self._alive.join()
@@ -182,7 +183,7 @@ class PostgresCache:
             yield from page
 
     def _checked(self, rows: Iterable[tuple[str, bytes]]) -> Iterator[CheckedRow]:
-        """Yield every row, after moving it aside where it is bad."""
+        """Yield every row; bad ones are quarantined first."""
         for key, stored in rows:
             checked = check_row(key, stored, errors="surrogatepass")
             if checked.problem is not None:
@@ -197,7 +198,7 @@ class PostgresCache:
         )
 
     def _say_alive(self) -> None:
-        """Say so now, once, and from a thread from then on."""
+        """Renew the lease now, at the first call, and from a thread from then on."""
         with self._starting:
             if self._alive is None:
                 self._server.run(_ALIVE, (self._owner, self._lease_seconds))
@@ -206,5 +207,5 @@ class PostgresCache:
 
     def _stay_alive(self) -> None:
         while not self._closing.wait(self._lease_seconds / 5):
-            with suppress(StoreError):  # whoever asks for something is told
+            with suppress(StoreError):  # the next call that needs the server raises it
                 self._server.run(_ALIVE, (self._owner, self._lease_seconds))

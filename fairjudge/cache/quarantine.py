@@ -1,4 +1,4 @@
-"""Quarantine for damaged rows and databases: kept for a look, never read as an answer."""
+"""Quarantine for damaged rows and databases: kept for inspection, never read as replies."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _DAMAGE = ("malformed", "not a database", "no such table", "no such column", "en
 
 
 def is_damage(error: Exception) -> bool:
-    """Say whether `error` means that the database itself is broken, not busy or full."""
+    """Return whether `error` means that the database itself is broken, not busy or full."""
     return any(sign in str(error) for sign in _DAMAGE)
 
 
 def count(folder: Path) -> int:
-    """Return how many rows and databases have been moved aside in the cache `folder`."""
+    """Return the number of rows and databases in the quarantine of the cache `folder`."""
     place = folder / FOLDER
     databases = list(place.glob(f"*/{DBNAME}"))
     rows = place / _ROWS
@@ -31,7 +31,7 @@ def count(folder: Path) -> int:
 
 
 def keep_row(folder: Path, key: str, problem: str, stored: bytes) -> None:
-    """Append a bad row, as its bytes in base64: they may be anything."""
+    """Append a bad row to the quarantine, in base64, since it may hold any bytes."""
     place = folder / FOLDER
     place.mkdir(exist_ok=True)
     line = {"key": key, "problem": problem, "stored_base64": base64.b64encode(stored).decode()}
@@ -40,9 +40,9 @@ def keep_row(folder: Path, key: str, problem: str, stored: bytes) -> None:
 
 
 def move_database(folder: Path) -> Path | None:
-    """Move the broken database of the cache `folder` aside and return where to.
+    """Move the broken database of the cache `folder` to the quarantine and return its new folder.
 
-    Returns None where another process has done so already: what stands there now reads well.
+    Returns None where another process has already replaced it by a sound one.
     """
     if _is_sound(folder / DBNAME):
         return None

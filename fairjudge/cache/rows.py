@@ -1,6 +1,6 @@
-"""A row of a cache: a checksum of key and value, then the value as JSON; never a pickle.
+"""Rows of a cache: a checksum of key and value, then the value as JSON; never a pickle.
 
-And what caches, in a folder as in a store, say of their rows.
+Also the reports on rows that both caches, on disk and in PostgreSQL, return.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fairjudge.errors import CacheError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
-    """What a cache holds; `size_bytes` is the room its database takes."""
+    """Size of a cache; `size_bytes` is that of its database."""
 
     path: Path | str
     n_entries: int
@@ -27,7 +27,7 @@ class CacheStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheReport:
-    """What the check of a whole cache found; what was refused has been moved aside.
+    """Result of checking a whole cache; the refused rows have been quarantined.
 
     `refused` has one line for each bad row (its key and why), or one for a broken database.
     """
@@ -37,7 +37,7 @@ class CacheReport:
 
 
 class CheckedRow(NamedTuple):
-    """A row's value, or what is wrong with it."""
+    """A row's value, or the problem with it."""
 
     key: str
     problem: str | None
@@ -48,17 +48,17 @@ class CheckedRow(NamedTuple):
 
 
 class RefusedRowError(CacheError):
-    """A row is not what this cache writes."""
+    """A row has not the form in which this cache writes rows."""
 
 
 def encode_row(key: str, value: Mapping[str, Any]) -> str:
-    """Return the row for `value`: eight hexadecimal digits of checksum, then JSON."""
+    """Return the row for `value`: its checksum (CRC-32, eight hexadecimal digits), then JSON."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return f"{_checksum(key, text):08x}{text}"
 
 
 def decode_row(key: str, row: str) -> dict[str, Any]:
-    """Return the value of a row; raise `RefusedRowError` if it is not as it was written."""
+    """Return the value of a row; raise `RefusedRowError` if its checksum does not fit."""
     text = row[8:]
     if row[:8] != f"{_checksum(key, text):08x}":
         raise RefusedRowError("its checksum does not fit")
@@ -69,7 +69,7 @@ def decode_row(key: str, row: str) -> dict[str, Any]:
 
 
 def check_row(key: str, stored: bytes, *, errors: str = "strict") -> CheckedRow:
-    """Read a row from its bytes; `errors` is how these became text."""
+    """Decode a row from its bytes; `errors` is that of `bytes.decode`."""
     try:
         return CheckedRow(key, None, decode_row(key, stored.decode("utf-8", errors)))
     except (RefusedRowError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The secret kept with a cache, which the marks around untrusted text are made with."""
+"""The secret stored with a cache, from which the marks around untrusted text are derived."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from fairjudge.files import check_regular
 
 LENGTH = 32
-"""Bytes of a secret."""
+"""Length of a secret in bytes."""
 _FILE = "secret"
 
 
@@ -21,16 +21,16 @@ def new_secret() -> bytes:
 
 
 def folder_secret(folder: Path) -> bytes:
-    """Return the secret in `folder`, made when it is first asked for; readable by its owner alone.
+    """Return the secret in `folder`, created at the first call, readable by its owner only.
 
-    Where it can neither be read nor written, one that holds for this call: requests are sealed as
-    well, and a provider's prompt cache does not know them again. A pipe or a device in its place is
-    refused unread (`InputError`).
+    If it can neither be read nor written, a new one is returned for this process: the marks are as
+    safe, but a provider's prompt cache does not recognise the prompts of the next run. A pipe or a
+    device in its place raises `InputError`.
     """
     file = folder / _FILE
     with suppress(OSError):
-        kept = _read(file)
-        return kept if len(kept) == LENGTH else _written(file)
+        secret = _read(file)
+        return secret if len(secret) == LENGTH else _create(file)
     return new_secret()
 
 
@@ -42,19 +42,19 @@ def _read(file: Path) -> bytes:
         return b""
 
 
-def _written(file: Path) -> bytes:
-    """Write a secret whole, unless another process has done so meanwhile; return what stands."""
-    new = file.with_name(f"{_FILE}.{uuid.uuid4().hex[:12]}")
-    made = new_secret()
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+def _create(file: Path) -> bytes:
+    """Write a new secret atomically, unless another process was first; return the one on disk."""
+    draft = file.with_name(f"{_FILE}.{uuid.uuid4().hex[:12]}")
+    secret = new_secret()
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as opened:
-            opened.write(made)
-        if file.exists() and len(_read(file)) != LENGTH:  # damaged: ours are of one length
-            new.replace(file)
+            opened.write(secret)
+        if file.exists() and len(_read(file)) != LENGTH:  # damaged: all have one length
+            draft.replace(file)
         else:
             with suppress(FileExistsError):
-                os.link(new, file)
+                os.link(draft, file)
         return _read(file)
     finally:
-        new.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)

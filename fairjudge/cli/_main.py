@@ -9,44 +9,49 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from fairjudge import __version__
-from fairjudge.cli.application import Application, PlainErrors
+from fairjudge.cli.application import Application
+from fairjudge.cli.groups import Group
 from fairjudge.cli.terminal import say
 from fairjudge.errors import FairJudgeError
 from fairjudge.reports.tables import TABLE_FORMAT, TableFormat
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "convert": ("convert:convert", "Convert data in other layouts to ours"),
-    "build": ("build:build", "Build references: what sources answer differently"),
-    "references": ("references:app", "Validate references by people's labels"),
-    "summarize": ("summarize:summarize", "Summarize clusters with an LLM"),
-    "judge": ("judge:judge", "Judge summaries and rank systems"),
-    "cascade": ("cascade:cascade", "Ask the LLM only where the local judge is uncertain"),
-    "split": ("split:split", "Split summaries into atomic content units"),
-    "plan": ("plan:plan", "Estimate what a run will cost"),
-    "load-batch": ("plan:load_batch", "Load the replies of a batch into the cache"),
-    "import": ("import_:import_", "Convert recorded replies and other tools' files"),
-    "export": ("export:export", "Export judgements for other tools"),
-    "annotate": ("annotate:annotate", "Label items on a local web page"),
-    "calibrate": ("calibrate:calibrate", "Compare judges with human labels"),
-    "align": ("align:align", "Improve a judge's prompt from labels, honestly"),
-    "apply": ("calibrate:apply", "Calibrate a judge's scores"),
-    "rank": ("rank:rank", "Rank systems by pairwise judgements"),
-    "check": ("check:check", "Check a changed judge against its baseline"),
-    "compare": ("compare:compare", "Compare two runs on the same items"),
-    "report": ("report:report", "Write an HTML report, with every reply"),
-    "quickstart": ("quickstart:quickstart", "Run every step on the bundled example"),
-    "backends": ("backends:backends", "List backends, and what each needs"),
-    "study": ("study:app", "Run a whole study from one file"),
-    "audit": ("audit:app", "Audit a judge's biases"),
-    "fairness": ("fairness:app", "Measure fairness over social attributes"),
-    "cache": ("cache:app", "Manage the response cache"),
-    "prompts": ("prompts:app", "List, show and lock prompt templates"),
-    "bias": ("bias:app", "Measure demographic bias in summaries"),
+SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Start": {
+        "quickstart": ("quickstart:quickstart", "Run every step on the bundled example"),
+        "study": ("study:app", "Run a whole study from one file"),
+    },
+    "Data": {
+        "convert": ("convert:convert", "Convert data in other layouts to ours"),
+        "build": ("build:build", "Build references: what sources answer differently"),
+        "summarize": ("summarize:summarize", "Summarize clusters with an LLM"),
+    },
+    "Judging": {
+        "judge": ("judge:judge", "Judge summaries and rank systems"),
+        "rank": ("rank:rank", "Rank systems by pairwise judgements"),
+        "compare": ("compare:compare", "Compare two runs on the same items"),
+        "report": ("report:report", "Write an HTML report, with every reply"),
+    },
+    "Validation": {
+        "annotate": ("annotate:annotate", "Label items on a local web page"),
+        "calibrate": ("calibrate:app", "Compare judges with human labels, and calibrate them"),
+        "check": ("check:check", "Check a changed judge against its baseline, as in CI"),
+    },
+    "Groups of commands": {
+        "audit": ("audit:app", "Audit a judge's biases"),
+        "fairness": ("fairness:app", "Measure fairness over social attributes"),
+        "bias": ("bias:app", "Measure demographic bias in summaries"),
+        "references": ("references:app", "Validate references by people's labels"),
+        "data": ("data:app", "Import from other tools, and export for them"),
+        "batch": ("batch:app", "Plan a run, and run it by a provider's batch service"),
+        "backends": ("backends:app", "List backends, and what each needs"),
+        "cache": ("cache:app", "Manage the response cache"),
+        "prompts": ("prompts:app", "List, show and lock prompt templates"),
+    },
 }
-"""Where each command is, below `fairjudge.cli`, and its line in the help of all."""
+"""Where each command is, below `fairjudge.cli`, and its line in the help of all, by section."""
+COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
 
 
 class Commands(Mapping[str, Any]):
@@ -63,6 +68,9 @@ class Commands(Mapping[str, Any]):
             holder.command(name, short_help=line)(command)
         return typer.main.get_group(holder).commands[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in COMMANDS
+
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
 
@@ -70,7 +78,7 @@ class Commands(Mapping[str, Any]):
         return len(COMMANDS)
 
 
-class _Group(PlainErrors, TyperGroup):
+class _Root(Group):
     """Imports commands late, and ends those that were interrupted in our own way."""
 
     def __init__(self, **settings: Any) -> None:
@@ -78,8 +86,12 @@ class _Group(PlainErrors, TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(width), line) for name, (_, line) in commands.items()]
+                )
 
     def make_context(self, *given: Any, **more: Any) -> Any:
         """Read the command line."""
@@ -103,7 +115,7 @@ def _interruptible(function: Callable[..., Any], *given: Any, **more: Any) -> An
 
 app = Application(
     name="fairjudge",
-    cls=_Group,
+    cls=_Root,
     help="Judge summaries of many documents with LLMs, and know how far the judge can be trusted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -137,7 +149,7 @@ def run() -> None:
     # LangGraph leaves branches that it had not begun when a run is interrupted.
     warnings.filterwarnings("ignore", "coroutine 'arun_with_retry' was never", RuntimeWarning)
     try:
-        app()
+        app(prog_name="fairjudge")
     except _Interrupted:
         raise KeyboardInterrupt from None
     except FairJudgeError as error:

@@ -1,4 +1,4 @@
-"""``fairjudge align``: a judge's prompt improved from people's labels, and tested once."""
+"""``fairjudge calibrate align``: a prompt improved from people's labels, and tested once."""
 
 from __future__ import annotations
 
@@ -82,10 +82,8 @@ def align(
     judging: JudgeOptions,
     model: Model,
     given: dict[str, Any],
-    plan: Annotated[bool, Opt("Only estimate what would be asked, and its cost.")] = False,
-    seconds_per_call: Annotated[
-        float, Opt("With --plan: assumed duration of a request, in seconds.", ge=0.0)
-    ] = 2.0,
+    plan: opt.Plan = False,
+    seconds_per_call: opt.SecondsPerCall = 2.0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
@@ -96,10 +94,10 @@ def align(
     the test decides, opened once and recorded. Kept is what agrees with people better than the old
     prompt, and than calibration alone: both paired intervals over documents above 0. Of pairs it
     is agreement with people's preferences over both orders, and the Brier score. The same command
-    again asks nobody.
+    again sends no request.
 
-        fairjudge align --references refs.jsonl --summaries s.jsonl --labels labels.jsonl \
-            --aspect coverage --backend openai:gpt-4o-mini -o aligned --plan
+        fairjudge calibrate align --references refs.jsonl --summaries s.jsonl \
+            --labels labels.jsonl --aspect coverage --backend openai:gpt-4o-mini -o aligned --plan
     """
     from fairjudge.aligning.items import LabelReading
     from fairjudge.aligning.material import (

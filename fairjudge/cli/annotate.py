@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from fairjudge.annotation.tasks import TaskName
 from fairjudge.cli import options as opt
 from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
@@ -21,18 +22,19 @@ def annotate(
     task_file: Annotated[
         Path,
         Opt(
-            "References; plain clusters do for faithfulness, preference and rating.",
+            "References; plain clusters do for every task but answers and coverage.",
             metavar="TASK",
             argument=True,
         ),
     ],
     *,
     task: Annotated[
-        Literal["answers", "coverage", "faithfulness", "preference", "rating"],
+        TaskName,
         Opt(
             "answers: is it valid; coverage: is the answer in the summary; faithfulness: is "
             "the sentence in the articles; preference: which of two summaries is better; rating: "
-            "how good is the summary, 1 to 5."
+            "how good is the summary, 1 to 5; values: from which values of an attribute of the "
+            "articles does the sentence come; leaning: which value does the summary lean to."
         ),
     ],
     output: Annotated[
@@ -47,6 +49,10 @@ def annotate(
     aspect: Annotated[
         str | None,
         Opt("What the labels are about, where it is not what the task says."),
+    ] = None,
+    attribute: Annotated[
+        str | None,
+        Opt("Of the articles, such as party; for values and leaning."),
     ] = None,
     scale: Annotated[
         Path | None,
@@ -136,6 +142,7 @@ def annotate(
         task,
         files,
         aspect=aspect,
+        attribute=attribute,
         options=JobOptions(
             overlap=0.0 if adjudicate else overlap, raters=raters, order=order, seed=seed
         ),

@@ -6,14 +6,14 @@ import functools
 import inspect
 import os
 import re
-from collections import Counter
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
-from typer.core import TyperCommand
 
+from fairjudge.cli.groups import Command, Group
 from fairjudge.cli.parameters import with_options
 from fairjudge.errors import InputError
 from fairjudge.files import check_regular, mode_of
@@ -44,62 +44,26 @@ _KEPT = frozenset(
 )
 
 
-_PLAIN = {
-    "Value error, ": "",
-    "Input should be a valid integer, unable to parse string as an integer": "not a whole number",
-    "Input should be a valid number, unable to parse string as a number": "not a number",
-}
-
-
-class PlainErrors:
-    """Says in plain words what is wrong with an option, not in pydantic's; mixed into commands."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line."""
-        try:
-            parsed: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
-        except typer.BadParameter as error:
-            for words, plain in _PLAIN.items():
-                error.message = error.message.replace(words, plain)
-            raise
-        return parsed
-
-
-class _Command(PlainErrors, TyperCommand):
-    """Refuses a second value where an option takes one: the first would be dropped in silence."""
-
-    def make_parser(self, ctx: Any) -> Any:
-        """Return the parser of the command's options."""
-        parser = super().make_parser(ctx)
-        parse = parser.parse_args
-
-        def parse_args(args: list[str]) -> Any:
-            parsed = parse(args)
-            for option, n in Counter(parsed[2]).items():
-                if n > 1 and _takes_one(option):
-                    named = " / ".join(option.opts)
-                    ctx.fail(f"Option {named!r} takes one value: run once for each of the {n}")
-            return parsed
-
-        parser.parse_args = parse_args  # type: ignore[method-assign]
-        return parser
-
-
-def _takes_one(param: Any) -> bool:
-    """Say whether `param` is an option with a value, or two flags of which one holds."""
-    if param.param_type_name != "option" or param.multiple or param.count:
-        return False
-    return not param.is_flag or bool(param.secondary_opts)
-
-
 def _help(function: Callable[..., Any]) -> str:
-    """Return what a docstring says, its indented examples line by line."""
-    said = re.sub(r"^(?=fairjudge )", " " * 4, inspect.getdoc(function) or "", flags=re.MULTILINE)
-    return re.sub(r"\n\n(?= {4})", "\n\n\b\n", said)
+    """Return a docstring as help: indented examples, of lines that fit a terminal."""
+    text = inspect.getdoc(function) or ""
+    text = re.sub(r"^ *(fairjudge (?:.*\\\n)*.*)", _example, text, flags=re.MULTILINE)
+    return re.sub(r"\n\n(?= {4})", "\n\n\b\n", text)
+
+
+def _example(command: re.Match[str]) -> str:
+    """Return a command over several lines, none of which ends between an option and its value."""
+    words = " ".join(command[1].replace("\\\n", " ").split())
+    joined = re.sub(r"(?<= )(--?[\w-]+) (?=[^-])", "\\1\N{NO-BREAK SPACE}", words)
+    lines = textwrap.wrap(joined, width=70, break_long_words=False, break_on_hyphens=False)
+    return (" " * 4 + " \\\n        ".join(lines)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 class Application(typer.Typer):
     """A set of commands that check their command line before they begin."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(cls=settings.pop("cls", Group), **settings)
 
     def command(  # type: ignore[override]
         self, name: str | None = None, **settings: Any
@@ -108,7 +72,7 @@ class Application(typer.Typer):
         register_as = super().command
 
         def decorate(function: Callable[..., R]) -> Callable[..., R]:
-            register = register_as(name, cls=_Command, help=_help(function), **settings)
+            register = register_as(name, cls=Command, help=_help(function), **settings)
 
             command = with_options()(function)
 

@@ -1,4 +1,4 @@
-"""``fairjudge backends``: who can answer, and what each one needs."""
+"""``fairjudge backends list``: who can answer, and what each one needs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from dataclasses import asdict
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.cli.application import Application
+
+app = Application(name="backends", help="Backends: who can answer.", no_args_is_help=True)
 
 
-def backends(*, json_file: opt.Json = None) -> None:
+@app.command("list")
+def list_(*, json_file: opt.Json = None) -> None:
     """List the backends: what each is, the package and the key it needs, and whether they are here.
 
     A backend is written provider:model, such as openai:gpt-4o-mini. Any server that speaks a

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 app = Application(
     no_args_is_help=True,
-    rich_markup_mode="markdown",
     help="Demographic bias in summaries, and in what is summarized.",
 )
 

@@ -76,7 +76,7 @@ def verify(
 @app.command("export")
 def export_(
     exported: Annotated[
-        Path, Opt("JSONL to write; .gz compresses.", metavar="FILE", argument=True)
+        Path, Opt("JSONL to write; .gz compresses.", metavar="FILE", argument=True, panel="Output")
     ],
     *,
     cache: opt.CacheDir = None,

@@ -1,4 +1,4 @@
-"""``fairjudge calibrate`` and ``fairjudge apply``: how far a judge can be trusted."""
+"""``fairjudge calibrate`` and ``calibrate apply``: how far a judge can be trusted."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from fairjudge.api import calibrating
 from fairjudge.api.calibrating import Calibration
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.cli.align import align
+from fairjudge.cli.application import Application
+from fairjudge.cli.cascade import cascade
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
     from fairjudge.domain import Judgement
 
 
+app = Application(name="calibrate")
+
+
+@app.command("calibrate", no_args_is_help=True)
 @opt.with_options(calibration_of=opt.call_of(calibrating.calibrate))
 def calibrate(
     judgements: Annotated[
@@ -34,11 +41,13 @@ def calibrate(
     *,
     calibration_of: opt.Call[Calibration],
     list_unmatched: Annotated[bool, Opt("Name all unmatched items in the JSON.")] = False,
-    save: Annotated[Path | None, Opt("Write the fitted calibrators here, as JSON.")] = None,
+    save: Annotated[
+        Path | None, Opt("Write the fitted calibrators here, as JSON.", panel="Output")
+    ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
-    html: Annotated[Path | None, Opt("Write one self-contained page with plots here.")] = None,
+    html: opt.Html = None,
     figures: opt.Figures = None,
 ) -> None:
     """Measure judges against people: agreement, errors, calibration, and how many labels you need.
@@ -76,6 +85,7 @@ def calibrate(
     display.finish_judging(missing_of(rows), limit=max_unscored, what=("judgement",))
 
 
+@app.command("apply")
 def apply(
     calibrator: Annotated[Path, Opt("What 'calibrate --save' wrote.", argument=True)],
     judgements: Annotated[
@@ -90,11 +100,11 @@ def apply(
 ) -> None:
     """Replace a judge's scores by calibrated ones; the originals are kept as 'uncalibrated'.
 
-    fairjudge apply calibrator.json judgements.jsonl -o calibrated.jsonl
+    fairjudge calibrate apply calibrator.json judgements.jsonl -o calibrated.jsonl
 
     A jury that calibrate fitted says its own score of every item that a member judged.
 
-    fairjudge apply jury.json gpt.jsonl claude.jsonl -o calibrated.jsonl
+    fairjudge calibrate apply jury.json gpt.jsonl claude.jsonl -o calibrated.jsonl
     """
     from fairjudge.analysis.calibrating import apply_to, read_calibrators
     from fairjudge.datasets import read_clusters, read_judgements, read_summaries, write_records
@@ -118,6 +128,10 @@ def apply(
     if applied.n_by_juries:
         sentences.insert(0, f"{pluralize(applied.n_by_juries, 'judgement')} by juries")
     say("; ".join(sentences), err=True)
+
+
+app.command("align")(align)
+app.command("cascade")(cascade)
 
 
 def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:

@@ -1,4 +1,4 @@
-"""``fairjudge cascade``: when a judge is sure enough that nobody else need be asked."""
+"""``fairjudge calibrate cascade``: when a judge is sure enough that nobody else need be asked."""
 
 from __future__ import annotations
 
@@ -48,13 +48,15 @@ def cascade(
     ] = 0.5,
     ask: Annotated[
         Path | None,
-        Opt("With --guarantee: write the items that others must judge here, JSONL."),
+        Opt(
+            "With --guarantee: write the items that others must judge here, JSONL.", panel="Output"
+        ),
     ] = None,
     seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    """Fit the thresholds for 'judge --cascade', and estimate what they save and cost.
+    r"""Fit the thresholds for 'judge --cascade', and estimate what they save and cost.
 
     Saved calls and lost agreement are measured on held-out documents. With
     --guarantee: find how sure the judge must be for its answers to agree with people as often as
@@ -62,7 +64,8 @@ def cascade(
     writes, 'judge --cascade kept.json --backend BETTER' asks that judge first, and the better one
     for the rest.
 
-        fairjudge cascade --local pairs.jsonl --labels labels.jsonl --guarantee 0.9 -o kept.json
+        fairjudge calibrate cascade --local pairs.jsonl --labels labels.jsonl \
+            --guarantee 0.9 -o kept.json
     """
     from fairjudge.api.findings import Findings
     from fairjudge.datasets import read_judgements, read_labels

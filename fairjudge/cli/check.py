@@ -23,7 +23,7 @@ def check(
     gate: opt.Call[Findings],
     save: Annotated[
         Path | None,
-        Opt("Write the new judgements as the next baseline, without their texts."),
+        Opt("Write the new judgements as the next baseline, without their texts.", panel="Output"),
     ] = None,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 from fairjudge.api import comparing
 from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
-from fairjudge.options.declaring import Opt
 
 
 @opt.with_options(comparison=opt.call_of(comparing.compare))
@@ -18,16 +14,14 @@ def compare(
     comparison: opt.Call[Findings],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
-    html: Annotated[
-        Path | None, Opt("Write the comparison as one self-contained HTML page.")
-    ] = None,
+    html: opt.Html = None,
     figures: opt.Figures = None,
 ) -> None:
     """Compare two runs item by item: agreement, mean shift, and each system in both.
 
     By aspect and protocol, on the items that both runs scored, with intervals over documents: what
-    judging several aspects together changed, another model, another prompt. It does not say which
-    run is right: 'calibrate' does, with labels.
+    judging several aspects together changed, another model, another prompt. Which run is right
+    is for people to say: with their labels, 'fairjudge check' compares how far each agrees.
 
         fairjudge compare apart.jsonl together.jsonl --html compared.html
     """

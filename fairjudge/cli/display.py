@@ -145,12 +145,12 @@ def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None
         for one in outcome.clusters:
             print_table(_cluster_table(one))
         if outcome.spent is None:
-            say(_WITHOUT_LLM)
+            say(WITHOUT_LLM)
         say_written(output, outcome)
     write_json(json_file, figures)
 
 
-_WITHOUT_LLM = (
+WITHOUT_LLM = (
     "Built without an LLM: points that sources make and numbers they give, not questions; an LLM "
     "(--backend) asks what they dispute and finds answers in other words."
 )

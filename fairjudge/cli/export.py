@@ -1,4 +1,4 @@
-"""``fairjudge export``: judgements and references in the formats of other tools."""
+"""``fairjudge data export``: judgements and references in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ def export(
 
     csv and parquet have one row a judgement (parquet needs the extra [parquet]). inspect-scores is
     the JSONL of Inspect's precomputed_scores, otel holds OpenTelemetry's gen_ai.evaluation.result
-    events as OTLP JSON lines, label-studio tasks with predictions, which 'fairjudge import' reads
-    back once people have annotated them, trec-eval a leaderboard, nuggetizer-assignments checklists
-    of coverage. See docs/formats.md.
+    events as OTLP JSON lines, label-studio tasks with predictions, which 'data import' reads back
+    once people have annotated them, trec-eval a leaderboard, nuggetizer-assignments checklists of
+    coverage. See docs/formats.md.
 
     References are written as nuggetbank, nuggetizer or argkp, summaries as trec-run. See
     docs/interchange.md.
 
-        fairjudge export judgements.jsonl -o judgements.csv --to csv
+        fairjudge data export judgements.jsonl -o judgements.csv --to csv
 
-        fairjudge export references.jsonl -o bank.jsonl --to nuggetbank
+        fairjudge data export references.jsonl -o bank.jsonl --to nuggetbank
     """
     from fairjudge.datasets import read_judgements, read_references, read_summaries
     from fairjudge.errors import InputError

@@ -17,6 +17,7 @@ from fairjudge.cli import (
 )
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
+from fairjudge.cli.split import split
 from fairjudge.options.declaring import Opt
 
 app = Application(
@@ -32,7 +33,7 @@ def coverage(
     *,
     measure: opt.Call[CoverageFairness],
     save_supports: Annotated[
-        Path | None, Opt("Keep the scores, to be read by --scorer matrix:FILE.")
+        Path | None, Opt("Keep the scores, to be read by --scorer matrix:FILE.", panel="Output")
     ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
@@ -105,3 +106,4 @@ app.command("people")(fairness_people.people)
 app.command("temperature")(fairness_people.temperature)
 app.command("chunk-size")(fairness_checks.chunk_size)
 app.command("oracle")(fairness_checks.oracle)
+app.command("split")(split)

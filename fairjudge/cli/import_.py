@@ -1,4 +1,4 @@
-"""``fairjudge import``: other tools' files and recorded replies to records of ours."""
+"""``fairjudge data import``: other tools' files and recorded replies to records of ours."""
 
 from __future__ import annotations
 
@@ -34,14 +34,17 @@ def import_(
         Opt("File for the judgements; .gz compresses, - prints.", short="-o"),
     ] = None,
     labels_file: Annotated[
-        Path | None, Opt("File for people's labels, where there are any.", flag="--labels")
+        Path | None,
+        Opt("File for people's labels, where there are any.", flag="--labels", panel="Output"),
     ] = None,
     references: Annotated[
-        Path | None, Opt("File for references: nugget banks, key points.")
+        Path | None, Opt("File for references: nugget banks, key points.", panel="Output")
     ] = None,
-    summaries: Annotated[Path | None, Opt("File for summaries: reports of runs.")] = None,
+    summaries: Annotated[
+        Path | None, Opt("File for summaries: reports of runs.", panel="Output")
+    ] = None,
     clusters: Annotated[
-        Path | None, Opt("File for clusters: the documents that runs bring along.")
+        Path | None, Opt("File for clusters: the documents that runs bring along.", panel="Output")
     ] = None,
     articles: Annotated[
         Path | None, Opt("Clusters with the texts of articles that references only name.")
@@ -86,14 +89,14 @@ def import_(
     Which tool wrote a file is recognised by content (docs/formats.md lists the tools). A grader's
     own error is unscored; a reply is read by the parser of live runs.
 
-        fairjudge import logs/run.eval -o judgements.jsonl --labels labels.jsonl
+        fairjudge data import logs/run.eval -o judgements.jsonl --labels labels.jsonl
 
-        fairjudge import bank.jsonl --references references.jsonl
+        fairjudge data import bank.jsonl --references references.jsonl
 
     Recorded replies of any judge are read with --protocol. The reply stands in column 'response'
     or 'raw'. For pairs, a true 'swapped' column (or order "ba") says that system_b was shown first.
 
-        fairjudge import replies.jsonl -o judgements.jsonl \
+        fairjudge data import replies.jsonl -o judgements.jsonl \
             --protocol likert --scale 1-5
     """
     from fairjudge.datasets import read_clusters

@@ -24,14 +24,16 @@ def judge_options(
         Opt(
             "What is judged: 'coverage', 'faithfulness' or 'balance', also by the local backend; "
             "by an LLM also 'relevance', 'coherence', 'fluency', 'consistency' or 'quality', or "
-            "the name of your own criterion; several with --together."
+            "the name of your own criterion; several with --together.",
+            panel="Judging",
         ),
     ] = None,
     together: Annotated[
         bool,
         Opt(
             "Judge several aspects by one call an item (likert, binary): fewer tokens, "
-            "verdicts that may lean on one another; 'fairjudge compare' tells how much."
+            "verdicts that may lean on one another; 'fairjudge compare' tells how much.",
+            panel="Judging",
         ),
     ] = False,
     given: dict[str, Any],
@@ -39,15 +41,17 @@ def judge_options(
         list[Path] | None,
         Opt(
             "Your own criterion (TOML): aspect, and paths of its prompt and scale; several "
-            "with --together."
+            "with --together.",
+            panel="Judging",
         ),
     ] = None,
     cascade: Annotated[
         Path | None,
         Opt(
-            "What 'fairjudge cascade' wrote: a local scorer judges, and the LLM only where "
-            "that one is unsure; or with --guarantee, the judge that the promise is on judges, and "
-            "the --backend what that one is not sure of."
+            "What 'fairjudge calibrate cascade' wrote: a local scorer judges first, and the LLM "
+            "only where the scorer is unsure. With --guarantee, the judge of the labelled run "
+            "judges first, and --backend where that judge is unsure.",
+            panel="Judging",
         ),
     ] = None,
 ) -> JudgeOptions | None:
@@ -99,7 +103,7 @@ def judge(
     models: Sequence[Model],
     jury: Annotated[
         Literal["mean", "median", "majority"],
-        Opt("What several --backend say together; each member's verdict is kept."),
+        Opt("What several --backend say together; each member's verdict is kept.", panel="Judging"),
     ] = "mean",
     limit: opt.Limit = None,
     plan: opt.Plan = False,

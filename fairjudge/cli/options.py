@@ -46,31 +46,42 @@ Backend: TypeAlias = Annotated[
     str,
     Opt(
         "Model: 'local' (bundled, no LLM, no API key) or provider:model, such as "
-        "openai:gpt-4o-mini. 'fairjudge backends' lists the providers."
+        "openai:gpt-4o-mini. 'fairjudge backends list' shows the providers.",
+        panel="Model",
     ),
 ]
 Backends: TypeAlias = Annotated[
     list[str] | None,
     Opt(
         "Model that judges: 'local' (default: bundled, no LLM, no API key) or provider:model, "
-        "such as openai:gpt-4o-mini; repeat for a jury. 'fairjudge backends' lists the providers.",
+        "such as openai:gpt-4o-mini; repeat for a jury. 'fairjudge backends list' shows the "
+        "providers.",
         flag="--backend",
+        panel="Model",
     ),
+]
+Html: TypeAlias = Annotated[
+    Path | None,
+    Opt("Also write the result as one self-contained HTML page.", panel="Output"),
 ]
 Figures: TypeAlias = Annotated[
     Path | None,
-    Opt("Folder for every plot of the page as SVG, PDF and PNG, with or without the page."),
+    Opt(
+        "Folder for every plot of the page as SVG, PDF and PNG, with or without the page.",
+        panel="Output",
+    ),
 ]
 Run: TypeAlias = Annotated[
     Path | None,
     Opt(
         "Run folder (manifest, checkpoints, records). The same command with the same folder "
-        "resumes. By default one under the cache folder, found again by the same command."
+        "resumes. By default one under the cache folder, found again by the same command.",
+        panel="Storage",
     ),
 ]
 CacheDir: TypeAlias = Annotated[
     Path | None,
-    Opt("Folder of the response cache; by default a user cache folder."),
+    Opt("Folder of the response cache; by default a user cache folder.", panel="Storage"),
 ]
 Store: TypeAlias = Annotated[
     str | None,
@@ -79,42 +90,60 @@ Store: TypeAlias = Annotated[
         "machines: postgresql://user@host:port/database. --run is then a name.",
         metavar="URL",
         envvar="FAIRJUDGE_STORE",
+        panel="Storage",
     ),
 ]
 Engine: TypeAlias = Annotated[
     Literal["local", "ray"],
-    Opt("Run in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine)."),
+    Opt(
+        "Run in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine).",
+        panel="Model",
+    ),
 ]
 SkipBad: TypeAlias = Annotated[
     bool,
-    Opt("Skip invalid lines; they are counted and listed."),
+    Opt("Skip invalid lines; they are counted and listed.", panel="Input"),
 ]
 Json: TypeAlias = Annotated[
     str | None,
-    Opt("Also write the table's numbers as JSON; - is standard output.", flag="--json"),
+    Opt(
+        "Also write the table's numbers as JSON; - is standard output.",
+        flag="--json",
+        panel="Output",
+    ),
 ]
 Limit: TypeAlias = Annotated[
     int | None,
     Opt(
-        "Only judge the first N items: a try. The same command without it goes on, and asks "
-        "nothing twice.",
+        "Judge only the first N items, to try a command. The same command without it goes on "
+        "from there; no request is sent twice.",
         ge=1,
+        panel="Limits",
     ),
 ]
 Plan: TypeAlias = Annotated[
-    bool, Opt("Only estimate requests, tokens and cost, as 'fairjudge plan' does; ask nobody.")
+    bool,
+    Opt("Only estimate requests, tokens and cost; send no request.", panel="Limits"),
 ]
-Quiet: TypeAlias = Annotated[bool, Opt("Hide the progress bars.", short="-q")]
+SecondsPerCall: TypeAlias = Annotated[
+    float,
+    Opt("Assumed duration of a request in a plan, in seconds.", ge=0.0, panel="Limits"),
+]
+Quiet: TypeAlias = Annotated[bool, Opt("Hide the progress bars.", short="-q", panel="Output")]
 EntailmentModel: TypeAlias = Annotated[
     str | None,
     Opt(
         "Entailment model by hub id or folder, for --fallback and --cascade-scorer, instead "
-        "of the package's own."
+        "of the package's own.",
+        panel="Model",
     ),
 ]
 EmbeddingModel: TypeAlias = Annotated[
     str | None,
-    Opt("Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."),
+    Opt(
+        "Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2.",
+        panel="Model",
+    ),
 ]
 
 

@@ -201,6 +201,7 @@ def _parameter(option: Declared) -> inspect.Parameter:
                 min=opt.ge,
                 max=opt.le,
                 envvar=opt.envvar,
+                rich_help_panel=option.panel,
                 **more,
             ),
         ],

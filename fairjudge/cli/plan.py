@@ -1,4 +1,4 @@
-"""``fairjudge plan``: what build or judge would cost, before the first call."""
+"""``fairjudge batch plan``: what build or judge would cost, before the first call."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def plan(
     building: BuildOptions,
     jury: Annotated[str, Opt("As in judge; does not change the plan.")] = "mean",
     models: Sequence[Model],
-    seconds_per_call: Annotated[
-        float, Opt("Assumed duration of a request, in seconds.", ge=0.0)
-    ] = 2.0,
+    seconds_per_call: opt.SecondsPerCall = 2.0,
     limit: opt.Limit = None,
     run: opt.Run = None,
     max_unscored: opt.MaxUnscored = 0.05,
@@ -49,7 +47,8 @@ def plan(
         Path | None,
         Opt(
             "Also write the requests as a batch file of the backend's provider (OpenAI, vLLM, "
-            "Anthropic, Gemini)."
+            "Anthropic, Gemini).",
+            panel="Output",
         ),
     ] = None,
 ) -> None:
@@ -58,7 +57,7 @@ def plan(
     Takes the arguments of 'build' (clusters) or of 'judge' (--references and --summaries), and
     goes through the same steps with simulated replies. Tokens are estimated.
 
-        fairjudge plan --references refs.jsonl --summaries s.jsonl --aspect coverage \
+        fairjudge batch plan --references refs.jsonl --summaries s.jsonl --aspect coverage \
             --protocol likert --backend openai:gpt-4o-mini
     """
     # The same arguments as the command that is planned; these change no call.
@@ -192,9 +191,9 @@ def load_batch(
 ) -> None:
     """Put a batch's replies into the cache, so that the planned command finds them there.
 
-    Write the batch by 'fairjudge plan ... --batch calls.jsonl', have it run, load its results, and
-    run the same 'judge' command with the same --cache: it asks only for what is missing, as rows
-    that failed or expired ('plan --batch' then writes these alone).
+    Write the batch by 'batch plan ... --batch calls.jsonl', have it run, load its results, and
+    run the same 'judge' command with the same --cache: it sends only the requests that failed
+    or expired ('batch plan --batch' then writes these alone).
     """
     from fairjudge.engine.models import open_cache, print_warning
     from fairjudge.run.batches import import_batch

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from fairjudge.cli import display, judge_display
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
+from fairjudge.reports.tables import TextTable, columns, number, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairjudge.domain import Reference
+    from fairjudge.run.judged import JudgeReport
+
+ASPECTS = {
+    "coverage": "how much it says of the answers above",
+    "balance": "how much it says of the articles that it covers least, right or wrong",
+    "faithfulness": "whether the articles support its statements",
+}
+"""What is judged, and what a newcomer is told of it."""
 
 
 def quickstart(
@@ -42,8 +56,11 @@ def quickstart(
     shutil.copyfile(example_path("clusters.json"), clusters)
     shutil.copyfile(example_path("summaries.jsonl"), summaries)
     references = output / "references.jsonl"
-
-    say(f"$ fairjudge build {clusters} -o {references}\n")
+    say(
+        "Two invented stories, and three summaries of each: one is thorough, one tells a single "
+        "side,\none gets facts wrong.\n\n1. What do the articles say?\n"
+        f"$ fairjudge build {clusters} -o {references}\n"
+    )
     with display.bars(quiet=quiet) as shown:
         built = build_file(
             clusters,
@@ -54,36 +71,75 @@ def quickstart(
             skip_bad=False,
             progress=shown,
         )
-    display.built(built, output=references, json_file=str(output / "references.report.json"))
+    display.write_json(str(output / "references.report.json"), built.to_dict())
+    for one in built.clusters:
+        _say_answers(one.reference)
 
-    for aspect in ("coverage", "balance", "faithfulness"):
-        judgements = output / f"{aspect}.jsonl"
-        say(
-            f"\n$ fairjudge judge --references {references} --summaries {summaries} \\\n"
-            f"    --aspect {aspect} --protocol likert -o {judgements}\n"
-        )
+    say(
+        f"\n{display.WITHOUT_LLM}\n\n"
+        f"2. How well do the summaries tell it? (ASPECT: {', '.join(ASPECTS)})\n"
+        f"$ fairjudge judge --references {references} --summaries {summaries} \\\n"
+        f"    --aspect ASPECT --protocol likert -o {output / 'ASPECT.jsonl'}\n"
+    )
+    reports = {}
+    for aspect in ASPECTS:
         options = JudgeOptions(aspect=aspect, protocol="likert")
         with display.bars(quiet=quiet) as shown:
             judged = judge_files(
                 references,
                 summaries,
-                judgements,
+                output / f"{aspect}.jsonl",
                 options=options,
                 models=[model],
                 run=None,
                 skip_bad=False,
                 progress=shown.counter("judging"),
             )
-        judge_display.show_judged(
-            judge_report(judged, options),
-            output=judgements,
-            json_file=str(output / f"{aspect}.report.json"),
-        )
+        reports[aspect] = judge_report(judged, options)
+        display.write_json(str(output / f"{aspect}.report.json"), reports[aspect].to_dict())
+    print_table(_scores(reports))
 
     page = output / "report.html"
-    say(f"\n$ fairjudge report {output} -o {page}")
     make_report(output, title="FairJudge quickstart").save(page)
+    say(
+        f"\n3. Read it all in a browser: {page}\n$ fairjudge report {output} -o {page}\n\n"
+        f"What was written: {', '.join(path.name for path in sorted(output.iterdir()))}"
+    )
 
-    say(f"\nOpen {page} in a browser to read it all. Files:")
-    for path in sorted(output.iterdir()):
-        say(f"  {path}")
+
+def _say_answers(reference: Reference) -> None:
+    """Show each question with its answers, and the outlets that give them."""
+    outlets = {article.aid: article.domain or article.aid for article in reference.articles}
+    for question in reference.question_answers:
+        say(question.question)
+        for group in question.answer_groups:
+            named = dict.fromkeys(outlets[answer.aid] for answer in group)
+            say(f"  {group[0].answer} ({', '.join(named)})")
+
+
+def _scores(reports: Mapping[str, JudgeReport]) -> TextTable:
+    """Return each system's mean by aspect, and how far to trust it."""
+    from fairjudge.domain import Undefined
+    from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
+
+    means: dict[str, dict[str, float | None]] = {}
+    for aspect, report in reports.items():
+        for score in report.aspects[0].outcome.scores:
+            mean = None if isinstance(score.mean, Undefined) else score.mean
+            means.setdefault(score.system, {})[aspect] = mean
+    return TextTable(
+        title="Mean rating, 1 to 5",
+        columns=columns("summary", *reports, numbers=list(reports)),
+        rows=tuple(
+            (system, *(number(by_aspect.get(aspect)) for aspect in reports))
+            for system, by_aspect in means.items()
+        ),
+        notes=(
+            *(f"{aspect}: {meaning}." for aspect, meaning in ASPECTS.items()),
+            "Read them together: what gets facts wrong may still speak of more articles than what "
+            "keeps to one side.",
+            f"Two stories tell no systems apart; that takes {FEWEST_CLUSTERS} or more. The "
+            "embedded models are weak judges (docs/local.md): name an LLM by --backend, and learn "
+            "from labels by people how far to trust it (fairjudge calibrate).",
+        ),
+    )

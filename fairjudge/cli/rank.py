@@ -23,7 +23,7 @@ def rank(
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
-    html: Annotated[Path | None, Opt("Write the ranking as one self-contained HTML page.")] = None,
+    html: opt.Html = None,
     figures: opt.Figures = None,
 ) -> None:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.

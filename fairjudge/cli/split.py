@@ -1,4 +1,4 @@
-"""``fairjudge split``: summaries to atomic content units."""
+"""``fairjudge fairness split``: summaries to atomic content units."""
 
 from __future__ import annotations
 

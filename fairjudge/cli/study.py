@@ -7,8 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer.core import TyperGroup
-
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
@@ -23,23 +21,7 @@ if TYPE_CHECKING:
     from fairjudge.studies.running import StepResult, StudyResult
 
 
-class _RunByDefault(TyperGroup):
-    """Takes ``study FILE`` for ``study run FILE``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line."""
-        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
-            args = ["run", *args]
-        parsed: list[str] = super().parse_args(ctx, args)
-        return parsed
-
-
-app = Application(
-    name="study",
-    cls=_RunByDefault,
-    help="Run a whole study from one file: 'fairjudge study study.toml'.",
-    no_args_is_help=True,
-)
+app = Application(name="study")
 
 _Folder = Annotated[
     Path | None,
@@ -47,18 +29,13 @@ _Folder = Annotated[
 ]
 
 
-@app.command("run", short_help="Run a study, or go on with it ('run' may be left out)")
+@app.command("study", no_args_is_help=True)
 def run(
     file: Annotated[Path, Opt("The study file (TOML); 'study init' writes one.", argument=True)],
     *,
     folder: _Folder = None,
-    plan: Annotated[
-        bool,
-        Opt("Only estimate what each step would ask and cost."),
-    ] = False,
-    seconds_per_call: Annotated[
-        float, Opt("With --plan: assumed duration of a request, in seconds.", ge=0.0)
-    ] = 2.0,
+    plan: opt.Plan = False,
+    seconds_per_call: opt.SecondsPerCall = 2.0,
     cache: opt.CacheDir = None,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
@@ -206,7 +183,7 @@ def _plan_table(found: Any) -> TextTable:
     )
 
 
-@app.command("init", short_help="Write a commented study file from the data here")
+@app.command("init")
 def init(
     data: Annotated[
         list[Path] | None,

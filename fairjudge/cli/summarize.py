@@ -19,7 +19,11 @@ def summarize(
     output: opt.Output,
     *,
     backend: Annotated[
-        str, Opt("Who writes: provider:model. 'fairjudge backends' lists providers.")
+        str,
+        Opt(
+            "The model: provider:model. 'fairjudge backends list' shows the providers.",
+            panel="Model",
+        ),
     ],
     writing: SummarizeOptions,
     plan: opt.Plan = False,

@@ -92,7 +92,8 @@ class Columns:
         """
         names = tuple(dict.fromkeys(name for row in rows for name in row))
         mapped = {
-            name: (one,) if isinstance(one, str) else tuple(one) for name, one in mapping.items()
+            name: (columns,) if isinstance(columns, str) else tuple(columns)
+            for name, columns in mapping.items()
         }
         columns = cls(names, mapped)
         for name in mapped:
@@ -102,7 +103,7 @@ class Columns:
         return columns
 
     def check(self, *wanted: str) -> None:
-        """Raise `ConfigurationError` for the first of `wanted` that is no column."""
+        """Raise `ConfigurationError` for the first of `wanted` that is not a column."""
         for column in wanted:
             if column not in self.names:
                 known = ", ".join(map(repr, self.names))
@@ -121,7 +122,7 @@ class Columns:
     def candidates(self, field: str) -> Iterator[str]:
         """Yield the columns with a usual name for a field, the best first, mapped ones left out."""
         taken = {column for columns in self.mapped.values() for column in columns}
-        by_name = {folded(one): one for one in reversed(self.names) if one not in taken}
+        by_name = {folded(name): name for name in reversed(self.names) if name not in taken}
         yield from (by_name[name] for name in map(folded, FIELDS[field]) if name in by_name)
 
 

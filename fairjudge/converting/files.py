@@ -66,7 +66,7 @@ def convert_files(
 
 
 def recognise(source: Source, settings: Settings) -> Layout | None:
-    """Return how a file is read, by what it holds; None where that does not show it."""
+    """Recognize a file's layout by its content; None if it is ambiguous."""
     by_rows = rows.layout_of(source, settings)
     if settings.said:
         return by_rows
@@ -108,16 +108,16 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
         ):
             yield path
         else:
-            found = sorted(one for one in path.iterdir() if one.suffix in DATA)
-            if not found:
+            files = sorted(file for file in path.iterdir() if file.suffix in DATA)
+            if not files:
                 raise InputError("holds no files of data", path=path)
-            yield from found
+            yield from files
 
 
 def _open(path: Path, *, skip_bad: bool) -> Source:
     is_folder = mode_of(path) is not None and path.is_dir() and not is_data_set(path)
-    found = () if is_folder else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
-    return Source(path=path, rows=found, skip_bad=skip_bad)
+    rows = () if is_folder else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
+    return Source(path=path, rows=rows, skip_bad=skip_bad)
 
 
 def _own(source: Source, by_rows: Layout | None) -> Layout | None:
@@ -127,37 +127,37 @@ def _own(source: Source, by_rows: Layout | None) -> Layout | None:
         return None
     if kind == "summaries" and not _is_plain(source, by_rows):
         return None
-    read = _OURS[kind]
+    reader = _OURS[kind]
     try:
-        read.model.model_validate(source.first)
+        reader.model.model_validate(source.first)
     except ValidationError:
         return None
     return Layout(
         name=f"{_OUR_NAME}{kind}",
         gives=frozenset({kind}),
-        entries=lambda: read_records(source.path, read, skip_bad=source.skip_bad),
+        entries=lambda: read_records(source.path, reader, skip_bad=source.skip_bad),
     )
 
 
 def _is_plain(source: Source, by_rows: Layout | None) -> bool:
-    """Say whether rows of summaries hold nothing else, such as ratings or parts of them."""
+    """Whether rows of summaries have no further content such as ratings."""
     rows = [row.value for row in source.rows if isinstance(row.value, dict)]
     items = {(str(row.get("eid")), str(row.get("system"))) for row in rows}
     return len(items) == len(rows) and (by_rows is None or by_rows.gives == {"summaries"})
 
 
 def _of_tool(source: Source) -> Layout | None:
-    """Return the layout of labels in a file that 'import' knows."""
+    """Return the layout of labels in a file that 'data import' knows."""
     tool = recognise_format(source)
     if tool is None:
         return None
 
     def entries() -> Iterator[Entry]:
-        found = import_file(source.path, tool=tool, skip_bad=source.skip_bad)
-        yield from found.labels
-        yield from found.skipped
-        why = "a judgement: 'fairjudge import' reads it"
-        yield from (Skipped(line=line, why=why) for line in found.lines)
+        imported = import_file(source.path, tool=tool, skip_bad=source.skip_bad)
+        yield from imported.labels
+        yield from imported.skipped
+        why = "a judgement: 'fairjudge data import' reads it"
+        yield from (Skipped(line=line, why=why) for line in imported.lines)
 
     return Layout(name=tool, gives=frozenset({"labels"}), entries=entries)
 
@@ -177,7 +177,7 @@ def _add(
             if not skip_bad:
                 raise InputError(error.problem, path=path, field=error.field) from None
             gathered.left_out["another cluster of an id that is taken"] += 1
-    bad = {one.line: one.why for one in source.bad} if source is not None else {}
+    bad = {line.line: line.why for line in source.bad} if source is not None else {}
     for why in bad.values():
         gathered.left_out[why] += 1
     gathered.files.append(ReadFile(path=str(path), layout=layout.name, unused=layout.unused()))
@@ -190,7 +190,7 @@ def _not_known(source: Source) -> InputError:
     names = ", ".join(map(repr, source.first)) or "there are none"
     if source.first.keys() & {"response", "raw"}:
         return InputError(
-            f"holds a judge's recorded replies ({names}): fairjudge import reads them, by "
+            f"holds a judge's recorded replies ({names}): fairjudge data import reads them, by "
             "--protocol",
             path=source.path,
         )

@@ -1,4 +1,4 @@
-"""What a layout is: a name, what it gives, and how its rows are read."""
+"""A layout: its name, the records that it gives, and its reader."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _OUTPUTS = ("hypo", "hyp", "out", "pred", "decoded", "txt")
 
 
 def take_lines(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-    """Return those of `paths` that are files of lines, the documents first, and the others.
+    """Split `paths` into files of lines, documents first, and other files.
 
     Where documents are given alone, the ``.tgt`` that lies beside them belongs to them.
 

@@ -1,4 +1,4 @@
-"""Data sets whose files have a shape of their own: SummEval, as published and on the Hub, SummHay.
+"""Data sets with layouts of their own: SummEval, as published and on the Hub, and SummHay.
 
 Sources: Yale-LILY/SummEval, ``model_annotations.aligned.paired.jsonl``; the Hub's
 ``mteb/summeval``; salesforce/summary-of-a-haystack, README.
@@ -68,13 +68,13 @@ def _summeval_by_article(source: Source) -> Iterator[Entry]:
         with source.at(line):
             eid = text(row, "id")
             yield cluster(eid, articles_of(row["text"], split=None))
-            written = _list(row, "machine_summaries")
-            for number, one in enumerate(written, 1):
-                yield summary(eid, f"system-{number}", one)
+            texts = _list(row, "machine_summaries")
+            for number, content in enumerate(texts, 1):
+                yield summary(eid, f"system-{number}", content)
             for aspect in _ASPECTS:
                 rated = _list(row, aspect)
-                if len(rated) != len(written):
-                    of = pluralize(len(written), "summary", "summaries")
+                if len(rated) != len(texts):
+                    of = pluralize(len(texts), "summary", "summaries")
                     raise InputError(f"{len(rated)} ratings of {of}", field=aspect)
                 for number, rating in enumerate(rated, 1):
                     value = score(rating)
@@ -86,10 +86,10 @@ def _summeval_by_article(source: Source) -> Iterator[Entry]:
 
 
 def _list(row: Mapping[str, Any], name: str) -> list[Any]:
-    found = row.get(name)
-    if not isinstance(found, list):
+    value = row.get(name)
+    if not isinstance(value, list):
         raise InputError("expected a list", field=name)
-    return found
+    return value
 
 
 def _summhay(source: Source) -> Iterator[Entry]:
@@ -108,37 +108,38 @@ def _summhay(source: Source) -> Iterator[Entry]:
 
 def _reference(eid: str, subtopic: Mapping[str, Any], documents: list[Mapping[str, Any]]) -> Entry:
     insights = {
-        text(one, "insight_id"): text(one, "insight") for one in items(subtopic, "insights")
+        text(insight, "insight_id"): text(insight, "insight")
+        for insight in items(subtopic, "insights")
     }
     holding = {
         insight: [
-            text(one, "document_id")
-            for one in documents
-            if insight in (one.get("insights_included") or ())
+            text(document, "document_id")
+            for document in documents
+            if insight in (document.get("insights_included") or ())
         ]
         for insight in insights
     }
-    told = {insight: aids for insight, aids in holding.items() if aids}
-    used = {aid for aids in told.values() for aid in aids}
-    if not told:
+    holders = {insight: aids for insight, aids in holding.items() if aids}
+    used = {aid for aids in holders.values() for aid in aids}
+    if not holders:
         return Skipped(line=0, why="a subtopic whose insights stand in no document")
     reference: Reference = made(
         Reference,
         {
             "eid": eid,
             "articles": [
-                {"aid": text(one, "document_id"), "content": text(one, "document_text")}
-                for one in documents
-                if text(one, "document_id") in used
+                {"aid": text(document, "document_id"), "content": text(document, "document_text")}
+                for document in documents
+                if text(document, "document_id") in used
             ],
             "question_answers": [
                 {
                     "question": str(subtopic.get("query") or subtopic.get("subtopic") or ""),
                     "answer_groups": [
                         [{"aid": aid, "answer": insights[insight]} for aid in aids]
-                        for insight, aids in told.items()
+                        for insight, aids in holders.items()
                     ],
-                    "group_labels": [insights[insight] for insight in told],
+                    "group_labels": [insights[insight] for insight in holders],
                 }
             ],
         },

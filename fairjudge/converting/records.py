@@ -1,4 +1,4 @@
-"""What a conversion gives: records of ours, and what was left out."""
+"""Result of a conversion: records, and counts of excluded rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS: tuple[Kind, ...] = ("clusters", "references", "summaries", "labels")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFile:
-    """What an input was recognised as, and its columns that nothing was made of."""
+    """An input's layout and its unused columns."""
 
     path: str
     layout: str
@@ -57,7 +57,7 @@ class Converted:
         return f"Converted({', '.join(self.counts().values()) or 'nothing'})"
 
     def records(self) -> dict[Kind, tuple[Record, ...]]:
-        """Return the records of each kind of which there are any."""
+        """Return the non-empty kinds of records."""
         found: dict[Kind, tuple[Record, ...]] = {
             "clusters": self.clusters,
             "references": self.references,
@@ -68,22 +68,22 @@ class Converted:
 
     def records_of(self, kind: str) -> tuple[Record, ...]:
         """Return the records of a kind; references are clusters too."""
-        found = {str(name): records for name, records in self.records().items()}
+        records_by_kind = {str(name): records for name, records in self.records().items()}
         if kind == "clusters":
             return (*self.clusters, *self.references)
-        return found.get(kind, ())
+        return records_by_kind.get(kind, ())
 
     def counts(self) -> dict[Kind, str]:
         """Return what there is of each kind, in words."""
-        said = {
+        counts = {
             "clusters": _articles("cluster", self.clusters),
             "references": _articles("reference", self.references),
             "summaries": f"{pluralize(len(self.summaries), 'summary', 'summaries')} by "
-            + pluralize(len({one.system for one in self.summaries}), "system"),
+            + pluralize(len({summary.system for summary in self.summaries}), "system"),
             "labels": f"{pluralize(len(self.labels), 'label')} of "
-            + ", ".join(sorted({one.aspect for one in self.labels})),
+            + ", ".join(sorted({label.aspect for label in self.labels})),
         }
-        return {kind: said[kind] for kind in self.records()}
+        return {kind: counts[kind] for kind in self.records()}
 
     def write(self, folder: str | Path) -> tuple[Path, ...]:
         """Write each kind of records to ``<kind>.jsonl`` in `folder`, and return the files."""
@@ -93,11 +93,11 @@ class Converted:
         except OSError as error:
             problem = f"cannot make the folder: {error.strerror or error}"
             raise InputError(problem, path=target) from None
-        written = []
+        paths = []
         for kind, records in self.records().items():
-            written.append(target / f"{kind}.jsonl")
-            write_jsonl(written[-1], records)
-        return tuple(written)
+            paths.append(target / f"{kind}.jsonl")
+            write_jsonl(paths[-1], records)
+        return tuple(paths)
 
     def next_command(self, folder: str | Path) -> str:
         """Return the command that goes on with what `write` wrote to `folder`."""
@@ -116,25 +116,27 @@ class Converted:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was recognised, counts, and what was left out, as JSON."""
+        """Return layouts, counts and exclusions as JSON."""
         return {
             "files": [
-                {"path": one.path, "layout": one.layout, "unused_columns": list(one.unused)}
-                for one in self.files
+                {"path": file.path, "layout": file.layout, "unused_columns": list(file.unused)}
+                for file in self.files
             ],
             **{f"n_{kind}": len(self.records().get(kind, ())) for kind in KINDS},
-            "n_articles": sum(len(one.articles) for one in (*self.clusters, *self.references)),
+            "n_articles": sum(
+                len(cluster.articles) for cluster in (*self.clusters, *self.references)
+            ),
             "left_out": dict(self.left_out),
         }
 
 
 def _articles(what: str, clusters: Iterable[Cluster]) -> str:
-    sizes = [len(one.articles) for one in clusters]
+    sizes = [len(cluster.articles) for cluster in clusters]
     return f"{pluralize(len(sizes), what)} of {pluralize(sum(sizes), 'article')}"
 
 
 class Gathered:
-    """Collects the entries of several files; what is there already is not taken twice."""
+    """Collects the records of several files; duplicates are dropped."""
 
     def __init__(self) -> None:
         self.files: list[ReadFile] = []
@@ -175,12 +177,14 @@ class Gathered:
             self.clusters[entry.eid] = entry
 
     def converted(self) -> Converted:
-        """Return what was gathered."""
+        """Return the collected records."""
         of_clusters = self.clusters.values()
         return Converted(
             files=tuple(self.files),
-            clusters=tuple(one for one in of_clusters if not isinstance(one, Reference)),
-            references=tuple(one for one in of_clusters if isinstance(one, Reference)),
+            clusters=tuple(
+                cluster for cluster in of_clusters if not isinstance(cluster, Reference)
+            ),
+            references=tuple(cluster for cluster in of_clusters if isinstance(cluster, Reference)),
             summaries=tuple(self.summaries.values()),
             labels=tuple(self.labels),
             left_out=dict(self.left_out),

@@ -65,12 +65,12 @@ class Roles:
     @property
     def gives(self) -> frozenset[Kind]:
         """The kinds of records that come of the rows."""
-        found: dict[Kind, object] = {
+        sources: dict[Kind, object] = {
             "clusters": self.documents or self.group,
             "summaries": self.texts or self.reference,
             "labels": self.ratings or (self.aspect and self.value),
         }
-        return frozenset(kind for kind, there in found.items() if there)
+        return frozenset(kind for kind, source in sources.items() if source)
 
 
 def layout_of(source: Source, settings: Settings) -> Layout | None:
@@ -81,7 +81,7 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
     ConfigurationError
         A column that the user names is not there.
     """
-    sample: list[Row] = [one.value for one in source.rows[:_SAMPLE] if isinstance(one.value, dict)]
+    sample: list[Row] = [row.value for row in source.rows[:_SAMPLE] if isinstance(row.value, dict)]
     if not sample:
         return None
     columns = Columns.of(sample, settings.columns)
@@ -89,12 +89,12 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
     roles = _grouped(sample, columns, settings) or _by_row(source, sample, columns, settings)
     if roles is None:
         return None
-    found = roles
+    merged = roles
 
     def entries() -> Iterator[Entry]:
-        if found.group:
-            return _articles(source, found, columns)
-        return _records(source, found, settings.split)
+        if merged.group:
+            return _articles(source, merged, columns)
+        return _records(source, merged, settings.split)
 
     fields = (columns.one(name) for name in ("title", "url", "domain") if roles.group)
     used = roles.used() | set(fields)
@@ -113,7 +113,10 @@ def _grouped(sample: list[Row], columns: Columns, settings: Settings) -> Roles |
     if group is None:
         if settings.split or columns.mapped.keys() & {"documents", "text", "system"}:
             return None
-        group = next((one for one in columns.candidates("group") if _repeats(sample, one)), None)
+        group = next(
+            (candidate for candidate in columns.candidates("group") if _repeats(sample, candidate)),
+            None,
+        )
         summarized = columns.one("system") or any(c != content for c in columns.several("text"))
         a_review = content is not None and folded(content).startswith("review")
         if group is None or (summarized and not a_review):
@@ -122,7 +125,7 @@ def _grouped(sample: list[Row], columns: Columns, settings: Settings) -> Roles |
         if settings.group is None:
             return None
         raise ConfigurationError("--group: name the column of the text by --map content=COLUMN")
-    aid = next((one for one in columns.several("aid") if one not in {group, content}), None)
+    aid = next((name for name in columns.several("aid") if name not in {group, content}), None)
     attributes = settings.attributes or tuple(
         name for name in columns.names if folded(name) in ATTRIBUTES
     )
@@ -143,7 +146,9 @@ def _by_row(
     system, aspect, value = (columns.one(name) for name in ("system", "aspect", "value"))
     is_label = system is not None and aspect is not None and value is not None
     roles = Roles(
-        eid=next((one for one in columns.candidates("eid") if one != documents), None)
+        eid=next(
+            (candidate for candidate in columns.candidates("eid") if candidate != documents), None
+        )
         if "eid" not in columns.mapped
         else columns.one("eid"),
         documents=documents,
@@ -170,7 +175,7 @@ def _are_summaries(roles: Roles) -> bool:
 
 
 def _documents(sample: list[Row], columns: Columns) -> str | None:
-    """Return the column of a cluster's documents, recognised by its name and by what it holds."""
+    """Return the column of a cluster's documents, recognized by name and content."""
     if "documents" in columns.mapped:
         return columns.one("documents")
     for name in columns.candidates("documents"):
@@ -219,13 +224,13 @@ def _ratings(sample: list[Row], columns: Columns, roles: Roles) -> Iterator[str]
         if name in columns.mapped.get("value", ()):
             yield name
         elif name not in ignored and (any_name or folded(name) in ASPECTS):
-            found = [row[name] for row in sample if row.get(name) is not None]
-            if found and all(_rating(value) is not None for value in found):
+            values = [row[name] for row in sample if row.get(name) is not None]
+            if values and all(_rating(value) is not None for value in values):
                 yield name
 
 
 def _rating(value: object) -> float | None:
-    """Return the number that a rating is; the one choice of a list stands for itself."""
+    """Parse a rating; a list of one choice counts as its element."""
     if isinstance(value, dict):
         value = next(iter(value.values()), None)
     if isinstance(value, list):
@@ -240,13 +245,13 @@ def _records(source: Source, roles: Roles, split: str | None) -> Iterator[Entry]
         with source.at(line):
             eid = _id(row, roles.eid) or str(number)
             if roles.documents:
-                found = articles_of(
+                articles = articles_of(
                     row.get(roles.documents), split=split, attributes=roles.attributes
                 )
-                if not found:
+                if not articles:
                     yield Skipped(line=line, why="a cluster without an article that has text")
                 else:
-                    yield cluster(eid, found)
+                    yield cluster(eid, articles)
             yield from _summaries(line, row, eid, roles)
             yield from _labels(line, row, eid, roles, seen)
 
@@ -283,8 +288,8 @@ def _labels(
     rated = {name: row.get(name) for name in roles.ratings}
     if roles.aspect and roles.value:
         rated = {str(row.get(roles.aspect)): row.get(roles.value)}
-    for aspect, given in rated.items():
-        value = _rating(given)
+    for aspect, text in rated.items():
+        value = _rating(text)
         if value is None:
             yield Skipped(line=line, why=f"a rating of {aspect!r} that is no number")
         else:
@@ -331,11 +336,11 @@ def stem(path: Path) -> str:
 
 
 def _name(first: Row, roles: Roles) -> str:
-    """Say where what stands, for people to check."""
+    """Describe which column was read as which field."""
     if roles.group:
-        said = f"one article per row: texts in {roles.content!r}, grouped by {roles.group!r}"
+        description = f"one article per row: texts in {roles.content!r}, grouped by {roles.group!r}"
         named = ", ".join(map(repr, roles.attributes))
-        return f"{said}, attributes {named}" if named else said
+        return f"{description}, attributes {named}" if named else description
     parts = [f"ids in {roles.eid!r}" if roles.eid else "ids are the numbers of rows"]
     if roles.documents:
         joined = isinstance(first.get(roles.documents), str)

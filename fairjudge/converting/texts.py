@@ -30,7 +30,7 @@ def articles_of(
 def _documents(cell: object, split: str | None) -> Iterator[Mapping[str, Any]]:
     if isinstance(cell, str):
         marks = (split,) if split else MARKS
-        mark = next((one for one in marks if one in cell), None)
+        mark = next((mark for mark in marks if mark in cell), None)
         yield from ({"content": part} for part in (cell.split(mark) if mark else [cell]))
     elif isinstance(cell, Mapping):
         yield from _one_or_columns(cell)
@@ -80,12 +80,12 @@ def article(
     values = {**(own if isinstance(own, dict) else {}), **values}
     content = cleaned(row.get(columns.one("content") or ""))
     fields = {"aid": aid, "content": content, **named}
-    found: Article = made(Article, fields | ({"attributes": values} if values else {}))
-    return found
+    article: Article = made(Article, fields | ({"attributes": values} if values else {}))
+    return article
 
 
 def made(kind: Any, fields: Mapping[str, Any]) -> Any:
-    """Return the record of ours with `fields`; `InputError` says what is wrong with them."""
+    """Make a record of `fields`; raises `InputError` for invalid ones."""
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
@@ -95,15 +95,15 @@ def made(kind: Any, fields: Mapping[str, Any]) -> Any:
 
 def cluster(eid: str, articles: Iterable[Article]) -> Cluster:
     """Return the cluster of `articles`."""
-    found: Cluster = made(Cluster, {"eid": eid, "articles": tuple(articles)})
-    return found
+    cluster: Cluster = made(Cluster, {"eid": eid, "articles": tuple(articles)})
+    return cluster
 
 
 def summary(eid: str, system: object, text: object) -> Summary:
     """Return the summary; one of several lines or bullets may be a list."""
     joined = "\n".join(map(str, text)) if isinstance(text, list) else text
-    found: Summary = made(Summary, {"eid": eid, "system": system, "text": cleaned(joined)})
-    return found
+    summary: Summary = made(Summary, {"eid": eid, "system": system, "text": cleaned(joined)})
+    return summary
 
 
 def cleaned(text: object) -> object:
@@ -115,11 +115,11 @@ def _unpacked(cell: object) -> object:
     """Return the list that a table's cell holds in the words of JSON or of Python."""
     if not (isinstance(cell, str) and cell.startswith("[") and cell.rstrip().endswith("]")):
         return cell
-    for read in (parse, ast.literal_eval):
+    for parser in (parse, ast.literal_eval):
         try:
-            found = read(cell)
+            value = parser(cell)
         except (JsonError, ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        if isinstance(found, list):
-            return found
+        if isinstance(value, list):
+            return value
     return cell

@@ -19,7 +19,7 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 @dataclass(eq=False)
 class JsonError(Exception):
-    """Text that is no usable JSON value.
+    """Text that is not a usable JSON value.
 
     ``position`` is an offset into the text, ``field`` a path to the value at fault, each None if
     unknown. ``cut_off`` says that the text ended too early.

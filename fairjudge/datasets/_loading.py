@@ -127,8 +127,8 @@ def _rows(given: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
 
 def _items(given: object, kind: Kind[Any], argument: str) -> Iterable[object]:
     if hasattr(given, "records_of"):  # what `fairjudge.convert` returned
-        found: Iterable[object] = given.records_of(kind.name)
-        return found
+        records: Iterable[object] = given.records_of(kind.name)
+        return records
     if isinstance(given, Record | Mapping):
         return (given,)
     if hasattr(given, "to_dict") and hasattr(given, "columns"):  # a pandas data frame
@@ -154,9 +154,9 @@ def _is_empty(value: object) -> bool:
 def _plain(value: Any) -> Any:
     """Return `value` with arrays and their numbers as Python's own."""
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     return _plain(value.tolist()) if hasattr(value, "tolist") else value
 
 
@@ -210,7 +210,7 @@ def _record(row: Row, kind: Kind[R]) -> R:
 
 
 def _unpacked(row: Mapping[str, Any], model: type[Record]) -> dict[str, Any]:
-    """Return `row` with what nests in the place of the JSON that a table's cell holds it as."""
+    """Return `row` with nested values parsed from the JSON in its cells."""
     nests = {"meta"} | {
         name
         for name, field in model.model_fields.items()

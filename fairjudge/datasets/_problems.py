@@ -44,7 +44,7 @@ _MAX_NAMED = 5
 
 
 def explain(error: ValidationError, value: Any) -> tuple[str | None, str]:
-    """Return the first field at fault (None for the whole record) and what was expected there."""
+    """Return the first invalid field (None for the whole record) and the expected value."""
     details = error.errors(include_url=False)
     by_place: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for item in details:
@@ -75,8 +75,8 @@ def _problem(details: list[ErrorDetails]) -> str:
     known.pop("", None)
     if not known:
         return first["msg"]
-    *some, last = known
-    listed = f"{', '.join(some)} or {last}" if some else last
+    *initial, last = known
+    listed = f"{', '.join(initial)} or {last}" if initial else last
     return f"expected {listed}{_found(first['input'])}"
 
 

@@ -1,4 +1,4 @@
-"""Rows of a file of JSON or of a table: a value, or what is wrong with the line."""
+"""Rows of a JSON file or table: a value, or the line's error."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ def _list_broken(text: str, position: int) -> Row:
     line = text.count("\n", 0, position) + 1
     if position >= len(text):
         return Row(line=line, problem="the file is cut off: its list has no closing ']'")
-    found = text[position : position + 20]
-    return Row(line=line, problem=f"not valid JSON: expected ',' or ']', found {found!r}")
+    excerpt = text[position : position + 20]
+    return Row(line=line, problem=f"not valid JSON: expected ',' or ']', found {excerpt!r}")
 
 
 def _json_item(
@@ -162,9 +162,9 @@ def _json_item(
 def _nothing_follows(text: str, position: int, path: Path) -> None:
     position = _skip_space(text, position)
     if position < len(text):
-        found = text[position : position + 20]
+        excerpt = text[position : position + 20]
         raise InputError(
-            f"nothing should follow the first JSON value, found {found!r} "
+            f"nothing should follow the first JSON value, found {excerpt!r} "
             "(one object a line belongs in a .jsonl file)",
             path=path,
             line=text.count("\n", 0, position) + 1,

@@ -43,7 +43,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def kind_of(path: Path) -> str:
-    """Return the extension that tells the format, lower case, with ``.gz`` taken off."""
+    """Return the file's extension in lower case, without ``.gz``."""
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return name.suffix.lower()
 

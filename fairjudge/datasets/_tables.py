@@ -74,9 +74,9 @@ def _with_number(row: dict[str, Any], *, comma: bool = False) -> dict[str, Any]:
 
     Where ``value`` is empty, it is what stands under ``verdict``, as in exported judgements.
     """
-    found = row.get("value", row.get("verdict"))
-    if isinstance(found, str):
-        row["value"] = _number(found.strip(), comma=comma)
+    verdict = row.get("value", row.get("verdict"))
+    if isinstance(verdict, str):
+        row["value"] = _number(verdict.strip(), comma=comma)
     return row
 
 
@@ -121,7 +121,7 @@ def folder_rows(folder: Path) -> Iterator[Row]:
     """
     split = _split(folder)
     state = _json_of(split / "state.json")
-    files = [split / one["filename"] for one in state.get("_data_files", ())]
+    files = [split / entry["filename"] for entry in state.get("_data_files", ())]
     if not files:
         raise InputError("expected a file, found a folder", path=folder)
     return _arrow_files(files)
@@ -142,10 +142,10 @@ def _split(folder: Path) -> Path:
 
 def _json_of(path: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads(read_file(path)) if path.is_file() else {}
+        info = json.loads(read_file(path)) if path.is_file() else {}
     except ValueError as error:
         raise InputError(f"not JSON: {error}", path=path) from None
-    return found if isinstance(found, dict) else {}
+    return info if isinstance(info, dict) else {}
 
 
 def _arrow_files(files: Iterable[Path]) -> Iterator[Row]:
@@ -168,9 +168,11 @@ def _arrow_rows(batches: Iterable[Any]) -> Iterator[Row]:
 def _plain(value: Any) -> Any:
     """Return `value` as JSON has it: without cells that are empty, dates as text."""
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items() if one is not None and not _nan(one)}
+        return {
+            key: _plain(part) for key, part in value.items() if part is not None and not _nan(part)
+        }
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     return value if isinstance(value, str | int | float | None) else str(value)
 
 

@@ -40,18 +40,18 @@ def check_distinct(files: Sequence[Loaded[Summary]]) -> None:
     first: dict[tuple[str, str], str] = {}
     for file in files:
         rows = zip(file.records, file.lines, strict=True)
-        found = {(one.eid, one.system): f"{file.path}:{line}" for one, line in rows}
-        for (eid, system), place in found.items():
+        places = {(row.eid, row.system): f"{file.path}:{line}" for row, line in rows}
+        for (eid, system), place in places.items():
             if (eid, system) in first:
                 raise InputError(
                     f"a second summary of {eid!r} by {system!r} (first at {first[eid, system]})",
                     path=place,
                 )
-        first |= found
+        first |= places
 
 
 def empty_articles(cluster: Cluster) -> tuple[Article, ...]:
-    """Return the articles whose ``content`` holds nothing but white space, NULs and the like."""
+    """Return the articles with blank ``content`` (white space, control characters)."""
     return tuple(
         article for article in cluster.articles if not any(map(str.isalnum, article.content))
     )

@@ -113,21 +113,21 @@ class _Draft:
         )
 
     def _entity(self, cell: str, number: int) -> None:
-        here = len(self.tokens)
+        place = len(self.tokens)
         if cell.startswith("("):
             if self.open_entity is not None:
                 raise self._error("a named entity begins within another", number)
-            self.open_entity = (here, cell.strip("(*)"))
+            self.open_entity = (place, cell.strip("(*)"))
         if cell.endswith(")"):
             if self.open_entity is None:
                 raise self._error("a named entity ends that did not begin", number)
             start, label = self.open_entity
             if label == PERSON:
-                self.people.append(Range(start=start, end=here + 1))
+                self.people.append(Range(start=start, end=place + 1))
             self.open_entity = None
 
     def _chain(self, cell: str, number: int) -> None:
-        here = len(self.tokens)
+        place = len(self.tokens)
         for piece in cell.split("|"):
             chain = piece.strip("()")
             if piece in {"-", "_"}:
@@ -137,12 +137,12 @@ class _Draft:
                     f"expected a coreference cell such as '(12)', found {cell!r}", number
                 )
             if piece.startswith("("):
-                self.open_mentions[chain].append(here)
+                self.open_mentions[chain].append(place)
             if piece.endswith(")"):
                 if not self.open_mentions[chain]:
                     raise self._error(f"a mention of chain {chain} ends that did not begin", number)
                 start = self.open_mentions[chain].pop()
-                self.mentions[chain].append(Range(start=start, end=here + 1))
+                self.mentions[chain].append(Range(start=start, end=place + 1))
 
     def _end_sentence(self, number: int) -> None:
         if self.open_entity is not None:

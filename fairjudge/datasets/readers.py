@@ -128,20 +128,20 @@ def read_judgements(
     >>> fj.read_judgements([row | {"judge": "j", "value": 4}]).records[0].value
     4
     """
-    found = read_records(source, JUDGEMENTS, skip_bad=skip_bad, argument=argument)
-    if all(row.systems is None for row in found.records):
-        return found
+    judgements = read_records(source, JUDGEMENTS, skip_bad=skip_bad, argument=argument)
+    if all(row.systems is None for row in judgements.records):
+        return judgements
     placed = [
         (pair, line)
-        for row, line in zip(found.records, found.lines, strict=True)
+        for row, line in zip(judgements.records, judgements.lines, strict=True)
         for pair in as_pairs([row])
     ]
     records, lines = zip(*placed, strict=True)
-    return replace(found, records=records, lines=lines)
+    return replace(judgements, records=records, lines=lines)
 
 
 def read_replies(
     source: object, *, skip_bad: bool = False, argument: str = "replies"
 ) -> Loaded[Record]:
-    """Read a judge's recorded replies: objects with whatever columns the recorder gave them."""
+    """Read a judge's recorded replies: objects with arbitrary columns."""
     return read_records(source, REPLIES, skip_bad=skip_bad, argument=argument)

@@ -1,4 +1,4 @@
-"""What kind of file is this? Told by its content: the first record, or the keys of a report."""
+"""Recognize the kind of a file by its first record or its keys."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Recognised:
 
 
 def recognise(path: Path) -> Recognised:
-    """Say what `path` holds; raise `InputError` if that cannot be read or is nothing known."""
+    """Return the kind of `path`; raise `InputError` if it is unreadable or unknown."""
     whole = _whole_object(path)
     if whole is not None:
         if record_kind(whole) is None:
@@ -123,7 +123,7 @@ def _first_row(path: Path) -> Mapping[str, Any]:
 
 
 def _group(report: Mapping[str, Any]) -> frozenset[str]:
-    """Return the keys of the groups: one of which nothing is known has few."""
+    """Return the keys of the groups; one without results has few."""
     groups = report.get("groups")
     if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
         return frozenset()
@@ -171,7 +171,7 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "fairness proportional": lambda report: _measured(report, "proportional"),
     "fairness overall": lambda report: {"measure", "systems"} <= report.keys(),
     "fairness agreement": lambda report: any(
-        isinstance(one, Mapping) and "n_unmatched" in one for one in report.values()
+        isinstance(part, Mapping) and "n_unmatched" in part for part in report.values()
     ),
     "fairness people": lambda report: {"leanings", "groups"} <= _system(report),
     "fairness temperature": lambda report: {"temperatures", "best"} <= report.keys(),

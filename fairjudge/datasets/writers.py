@@ -1,4 +1,4 @@
-"""Write records so that a file is either whole or what it was before."""
+"""Write records atomically: a file is either complete or unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The work on one cluster of a build, wherever it is done."""
+"""Build the reference of one cluster, in this process or in a Ray worker."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NO_POINT = (
 def taking_part(
     cluster: Cluster,
 ) -> tuple[tuple[Article, ...], tuple[Skipped, ...], str | None]:
-    """Return the articles that hold news, the others, and why no reference can be built of them."""
+    """Return the usable articles, those left out, and why no reference can be built (or None)."""
     articles, skipped = usable(cluster.articles)
     why = why_not_buildable(cluster)
     if why is None and len(articles) < 2:
@@ -45,7 +45,7 @@ def taking_part(
 
 
 def check_any_usable(loaded: Loaded[Cluster]) -> None:
-    """Refuse a file of which nothing can be built."""
+    """Raise `InputError` where no cluster of a file can be built."""
     whys = []
     for cluster in loaded:
         *_, why = taking_part(cluster)
@@ -63,7 +63,7 @@ def check_any_usable(loaded: Loaded[Cluster]) -> None:
 def graph_for(
     builder: Builder | ArticleBuilder, *, checkpointer: Checkpointer = None
 ) -> CompiledStateGraph[Any, Any]:
-    """Return the graph that works with `builder`."""
+    """Return the LangGraph graph for the kind of `builder`."""
     if isinstance(builder, ArticleBuilder):
         return build_article_graph(checkpointer=checkpointer)
     return build_reference_graph(checkpointer=checkpointer)
@@ -111,14 +111,14 @@ async def build_one(
     thread: str = "build",
     progress: Progress = lambda _stage, _done: None,
 ) -> dict[str, Any]:
-    """Return the record of one cluster's build: JSON, as the run folder keeps it.
+    """Build one cluster and return its record, as JSON for the run folder.
 
-    Where `graph` has a checkpointer, what it holds of `thread` is brought to its end.
+    Where `graph` has a checkpointer, an interrupted build under `thread` is resumed.
     """
     articles, skipped, why = taking_part(cluster)
     row: dict[str, Any] = {
         "eid": cluster.eid,
-        "skipped": [[one.aid, one.reason] for one in skipped],
+        "skipped": [[article.aid, article.reason] for article in skipped],
         "retry": False,
     }
     if why is not None:

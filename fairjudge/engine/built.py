@@ -1,4 +1,4 @@
-"""What a build leaves of each cluster: its record joined with the cluster's articles."""
+"""The outcome of a build for each cluster: its record joined with the cluster's articles."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 class Built:
     """One cluster's outcome.
 
-    ``unused`` names the articles that were excluded, with the reason; ``why_none`` says why there
-    is no question, where there is none; ``problems`` are failed calls; ``dropped_answers`` say why
-    and how many; ``doubtful`` are labels that a second reading did not find in all that stand
-    under them (``question``, ``group`` from 0, ``aids``).
+    ``unused`` names the excluded articles with their reasons; ``why_none`` is the reason why there
+    are no questions, None where there are some; ``problems`` are failed calls; ``dropped_answers``
+    are counts by reason; ``doubtful`` are labels that the validation did not find in every answer
+    of their group (``question``, ``group`` from 0, ``aids``).
     """
 
     reference: Reference
@@ -33,11 +33,11 @@ class Built:
 
     @property
     def n_used(self) -> int:
-        """How many articles' answers stand in the reference."""
+        """Number of articles with an answer in the reference."""
         return self.n_articles - len(self.unused)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the articles, questions and answers that were used, and those that were not."""
+        """Return the used and the unused articles, questions and answers as JSON."""
         unused, reference = dict(self.unused), self.reference
         return {
             "eid": reference.eid,
@@ -59,16 +59,20 @@ class Built:
             "dropped": [{"question": question, "why": why} for question, why in self.dropped],
             "dropped_answers": dict(self.dropped_answers),
             "problems": list(self.problems),
-            **({"doubtful_labels": [dict(one) for one in self.doubtful]} if self.doubtful else {}),
+            **(
+                {"doubtful_labels": [dict(label) for label in self.doubtful]}
+                if self.doubtful
+                else {}
+            ),
             "why_no_questions": self.why_none,
         }
 
 
 class BuildBook:
-    """Which of all `clusters` of an open run are built; `run` is read once, here.
+    """The finished and the pending `clusters` of an open run; `run` is read once, here.
 
-    ``done`` holds their records by ``eid``, ``n_attempts`` how often each was begun before this
-    start, ``signature`` that of the last builder, None where there was none.
+    ``done`` maps ``eid`` to records, ``n_attempts`` to the number of attempts before this start;
+    ``signature`` is that of the last builder, None where there was none.
     """
 
     ROWS: ClassVar[str] = "references"
@@ -84,22 +88,22 @@ class BuildBook:
         self.signature: str | None = signatures[-1] if signatures else None
 
     def pending(self) -> list[Cluster]:
-        """Return the clusters that are not built."""
+        """Return the clusters that are not built yet."""
         return [cluster for cluster in self._clusters if cluster.eid not in self.done]
 
     def record(self, row: dict[str, Any]) -> None:
-        """Keep the record of one cluster for good."""
+        """Append the record of one cluster to the run."""
         self.run.append(self.ROWS, row)
         self.done[row["eid"]] = row
 
     def built(self) -> tuple[Built, ...]:
-        """Return what came of each cluster, in their order, once none is pending."""
+        """Return the outcome of each cluster, in input order, once none is pending."""
         with rejecting_foreign_rows(self.run):
             return tuple(built_of(self.done[cluster.eid], cluster) for cluster in self._clusters)
 
 
 def n_by_reason(dropped: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Return how many answers were dropped, by reason."""
+    """Return the number of dropped answers by reason."""
     counts: Counter[str] = Counter()
     for row in dropped:
         counts[row["why"]] += row["n"]
@@ -109,11 +113,13 @@ def n_by_reason(dropped: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 def built_of(row: dict[str, Any], cluster: Cluster) -> Built:
     """Join a build's record with its cluster: every article with text, marked used or not."""
     used, unused = _answering(row), _unused(row, cluster)
-    kept = [article for article in cluster.articles if article.content.strip()] or cluster.articles
+    articles = [
+        article for article in cluster.articles if article.content.strip()
+    ] or cluster.articles
     whole = cluster.to_json()
-    whole["articles"] = [article.to_json() | {"used": article.aid in used} for article in kept]
+    whole["articles"] = [article.to_json() | {"used": article.aid in used} for article in articles]
     whole["question_answers"] = row.get("question_answers", [])
-    dropped = [(one["question"], one["why"]) for one in row.get("dropped", [])]
+    dropped = [(question["question"], question["why"]) for question in row.get("dropped", [])]
     dropped_answers = row.get("dropped_answers", {})
     whole["meta"] = {
         "signature": row.get("signature", ""),
@@ -137,10 +143,14 @@ def built_of(row: dict[str, Any], cluster: Cluster) -> Built:
 
 
 def _unused(row: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, str], ...]:
-    """Return the articles without an answer in the reference, in cluster order, and why."""
-    reasons, kept, used = dict(row["skipped"]), frozenset(row["kept_aids"]), _answering(row)
-    other = f"answers fewer questions than the {len(kept)} kept" if kept else "no question was left"
-    silent = dict.fromkeys(kept, "answers no question of the reference")
+    """Return (article id, reason) of each article without an answer in the reference."""
+    reasons, kept_aids, used = dict(row["skipped"]), frozenset(row["kept_aids"]), _answering(row)
+    other = (
+        f"answers fewer questions than the {len(kept_aids)} kept"
+        if kept_aids
+        else "no question was left"
+    )
+    silent = dict.fromkeys(kept_aids, "answers no question of the reference")
     return tuple(
         (article.aid, {**silent, **reasons}.get(article.aid, other))
         for article in cluster.articles
@@ -152,4 +162,6 @@ def _answering(row: Mapping[str, Any]) -> frozenset[str]:
     groups = (
         question_answer["answer_groups"] for question_answer in row.get("question_answers", [])
     )
-    return frozenset(answer["aid"] for some in groups for group in some for answer in group)
+    return frozenset(
+        answer["aid"] for question_groups in groups for group in question_groups for answer in group
+    )

@@ -1,4 +1,4 @@
-"""A run's checkpoints, in its folder or in the shared store; what they hold never runs."""
+"""A run's checkpoints, in its folder or in the shared store; they never hold executable code."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from fairjudge.records.server import CONNECTION, SCHEMA
 T = TypeVar("T")
 
 _MIGRATING = 0x66_6A_63_70
-"""The advisory lock under which LangGraph's tables are made and brought up to date."""
+"""PostgreSQL advisory lock under which LangGraph's tables are made and migrated."""
 
 
 @asynccontextmanager
 async def checkpoints(run: RunStore) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    """Open the checkpoints of `run`; those in a store are deleted when it has ended well."""
+    """Open the checkpoints of `run`; those in a store are deleted after success."""
     opened = _stored(run) if isinstance(run, StoredRun) else _embedded(run.path)
     async with opened as saver:
         yield saver
 
 
 def _saver(make: Any, connection: Any) -> Any:
-    """Return a saver that reads plain values only: its rows may not name code to be run."""
+    """Return a saver that reads plain values only, so that its rows cannot make it import code."""
     return make(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=()))
 
 
@@ -43,11 +43,11 @@ async def _embedded(folder: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     path = folder / "checkpoints.sqlite"
     try:
         async with _connected(path) as connection:
-            # A wait for the disk at every step would cost more than the step; what a power cut
-            # takes from here, records and cache bring back.
+            # To wait for the disk at every step would cost more than the step; what a power cut
+            # loses here is restored from the run's rows and the cache.
             await connection.execute("PRAGMA synchronous=NORMAL")
             saver = _saver(AsyncSqliteSaver, connection)
-            await saver.setup()  # a run that forgets a thread before it keeps one needs tables too
+            await saver.setup()  # a thread may be deleted before any is stored: tables must exist
             yield saver
     except sqlite3.Error as error:
         raise RunError(
@@ -58,7 +58,10 @@ async def _embedded(folder: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
 
 @asynccontextmanager
 async def _connected(path: Path) -> AsyncIterator[aiosqlite.Connection]:
-    """Open a database, and close it before an interrupt ends the loop that its thread answers."""
+    """Open a database, and close it even when an interrupt cancels this task.
+
+    aiosqlite's thread answers to the event loop, which must therefore outlive the connection.
+    """
     connection = aiosqlite.connect(path)
     try:
         await _to_its_end(connection)
@@ -68,7 +71,7 @@ async def _connected(path: Path) -> AsyncIterator[aiosqlite.Connection]:
 
 
 async def _to_its_end(work: Awaitable[T]) -> T:
-    """Await `work`, which takes milliseconds, also where this task is cancelled meanwhile."""
+    """Await `work`, which takes milliseconds; a cancellation is raised after it has ended."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -107,9 +110,10 @@ async def _stored(run: StoredRun) -> AsyncIterator[BaseCheckpointSaver[Any]]:
 
 
 async def _make_tables(connection: Any, saver: Any) -> None:
-    """Make LangGraph's tables, one machine at a time.
+    """Create LangGraph's tables, one machine at a time.
 
-    The lock is tried and not waited for: its making of indexes waits for whatever others wait in.
+    The lock is polled, not waited for: CREATE INDEX CONCURRENTLY waits for every open statement,
+    so that one blocked in a lock would block it (deadlock).
     """
     while not await _answer(connection, "pg_try_advisory_lock"):
         await asyncio.sleep(0.1)

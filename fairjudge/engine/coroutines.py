@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 
 def run_to_end(work: Coroutine[Any, Any, T]) -> T:
-    """Return what `work` returns, as `asyncio.run` does; where a loop is running, in a thread.
+    """Run `work` as `asyncio.run` does, in a thread where a loop is running, and return its result.
 
-    An interrupt ends the work there too before it is raised here.
+    A KeyboardInterrupt cancels `work` and waits for its end before it is raised.
     """
     try:
         asyncio.get_running_loop()
@@ -35,10 +35,10 @@ def run_to_end(work: Coroutine[Any, Any, T]) -> T:
     def run() -> None:
         try:
             result.set_result(context.run(asyncio.run, cancellable()))
-        except BaseException as error:  # raised by who waits for it
+        except BaseException as error:  # raised by `result.result()`
             result.set_exception(error)
 
-    # No pool: an interrupt while a pool starts its thread leaves one that nobody waits for.
+    # No thread pool: an interrupt while it starts its thread would leave that thread unjoined.
     thread = threading.Thread(target=run, name="fairjudge")
     try:
         thread.start()

@@ -1,4 +1,4 @@
-"""What runs took, all their starts together, and what that comes to for an item."""
+"""Calls and costs of runs over all their starts, in total and per item."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fairjudge.records.folder import kept_rows
 from fairjudge.records.spending import FILE, read_spending
 
 SPENT = "spent"
-"""A run's rows of what its starts spent."""
+"""Name of the rows with the calls and costs of each start of a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a judge took over all starts of its run.
+    """Calls and cost of a judge over all starts of its run.
 
-    ``n_items`` is how many summaries have a score by it, of themselves, in a pair or by parts.
+    ``n_items`` is the number of summaries that it scored, alone, in a pair or by parts.
     """
 
     judge: str
@@ -29,17 +29,17 @@ class Cost:
 
     @property
     def usd_per_item(self) -> float | None:
-        """US dollars an item.
+        """US dollars per item.
 
-        None where it is not known: a price or a count is not, or replies came from the cache, which
-        somebody has paid for.
+        None where it is unknown: a price or a token count is, or replies came from the cache and
+        were paid for by an earlier run.
         """
         cost = self.spent.cost_usd
         unknown = cost is None or self.spent.n_cached or not self.n_items
         return None if cost is None or unknown else cost / self.n_items
 
     def to_json(self) -> dict[str, Any]:
-        """Return the counts, the cost and the cost of an item."""
+        """Return the counts, the total cost and the cost per item."""
         spent = self.spent.to_json()
         return {
             "judge": self.judge,
@@ -50,13 +50,13 @@ class Cost:
 
 
 def cost_together(judge: str, costs: Sequence[Cost], *, n_items: int) -> Cost | None:
-    """Return what the members of a jury took together; None where none asked a language model."""
+    """Return the total cost of a jury's members; None where none called a language model."""
     spent = spent_together(cost.spent for cost in costs)
     return None if spent is None else Cost(judge=judge, spent=spent, n_items=n_items)
 
 
 def spent_by_starts(rows: Iterable[Mapping[str, Any]]) -> Spent | None:
-    """Add up what starts noted of a run; None where none asked a language model."""
+    """Sum the `SPENT` rows of a run; None where no start called a language model."""
     return spent_together(
         Spent(
             n_calls=row["n_calls"],
@@ -70,14 +70,14 @@ def spent_by_starts(rows: Iterable[Mapping[str, Any]]) -> Spent | None:
 
 
 def spent_in(folders: Iterable[Path]) -> Spent | None:
-    """Add up what all starts spent on the runs in `folders`, killed ones too."""
-    found = []
+    """Sum calls and costs over all starts of the runs in `folders`, killed ones included."""
+    parts = []
     for folder in folders:
-        found += [
+        parts += [
             spent_by_starts(kept_rows(path)) for path in sorted(folder.rglob(f"{SPENT}.jsonl"))
         ]
         for path in sorted(folder.rglob(FILE)):
             if (killed := read_spending(path)) is not None and killed.n_calls:
                 cost = None if killed.n_unpriced else killed.cost_usd
-                found.append(Spent(n_calls=killed.n_calls, n_cached=0, cost_usd=cost))
-    return spent_together(found)
+                parts.append(Spent(n_calls=killed.n_calls, n_cached=0, cost_usd=cost))
+    return spent_together(parts)

@@ -1,4 +1,4 @@
-"""Working on a run's items in this process: LangGraph's graphs, with the run's checkpoints."""
+"""The in-process engine: LangGraph graphs with the run's checkpoints."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from fairjudge.references.ports import ArticleBuilder, Builder
 
 _THREAD = "judge"
 _CHUNK = 64
-"""Least tasks between two checkpoints; with many calls at once there are half as many as calls."""
+"""Minimum of tasks between two checkpoints; from 128 concurrent calls on, half their number."""
 _SYNC_SECONDS = 0.5
-"""Least time between two waits for the disk: no more than this is lost with the power."""
+"""Minimum time between two syncs to disk; a power cut loses at most this much."""
 _CALLS_PER_CLUSTER = 8
-"""A cluster has about so many calls to make at once; with more places, others are built beside."""
+"""Typical number of concurrent calls of a cluster; with more places, several are built at once."""
 
 
 async def judge_tasks(
@@ -37,10 +37,10 @@ async def judge_tasks(
     progress: Callable[[int], None],
     sync: Callable[[], None] = lambda: None,
 ) -> None:
-    """Judge the tasks of `book`, leaving out those that its run already holds.
+    """Judge the tasks of `book` that its run does not hold yet.
 
-    A killed run is first brought to its end. Then what earlier runs left unscored for a server's
-    failure or a spent budget is asked again. ``sync`` forces cached replies to disk.
+    A killed run is resumed first. Then tasks that earlier starts left unscored because of a server
+    error or an exhausted budget are tried again. ``sync`` forces cached replies to disk.
     """
     run = book.run
 
@@ -90,10 +90,10 @@ async def build_references(
     concurrency: int,
     progress: BuildProgress = SILENT,
 ) -> None:
-    """Build the clusters that `book` lacks, several at once where `concurrency` leaves room.
+    """Build the pending clusters of `book`, several at once where `concurrency` leaves room.
 
-    A cluster that lost answers to a server's failure or a spent budget is built anew by the next
-    run of the same command; the cache makes the answers that it had free.
+    A cluster that lost answers to a server error or an exhausted budget is built anew by the next
+    run of the same command, with its earlier answers from the cache.
     """
     async with checkpoints(book.run) as saver:
         graph = graph_for(builder, checkpointer=saver)
@@ -110,7 +110,7 @@ async def build_references(
                 progress=progress.stages(cluster.eid),
             )
             book.record(row)
-            await saver.adelete_thread(thread)  # its steps hold the articles over and over
+            await saver.adelete_thread(thread)  # every step stores the articles once more
             progress.end(cluster.eid)
 
         await _each(build, book.pending(), at_once=max(1, concurrency // _CALLS_PER_CLUSTER))
@@ -119,17 +119,17 @@ async def build_references(
 async def _each(
     work: Callable[[Cluster], Awaitable[None]], clusters: Iterable[Cluster], *, at_once: int
 ) -> None:
-    """Do `work` on all, `at_once` at a time; where one fails, end the others and raise that."""
-    left = iter(clusters)
+    """Await `work` on all `clusters`, `at_once` at a time; the first error cancels the others."""
+    queue = iter(clusters)
 
     async def worker() -> None:
-        for cluster in left:
+        for cluster in queue:
             await work(cluster)
 
     workers = [asyncio.create_task(worker()) for _ in range(at_once)]
     try:
         await asyncio.gather(*workers)
     finally:
-        for one in workers:
-            one.cancel()
+        for task in workers:
+            task.cancel()
         await asyncio.gather(*workers, return_exceptions=True)

@@ -1,6 +1,6 @@
-"""What Ctrl-C does while models are asked: once to end well, twice to end now.
+"""Handle Ctrl-C while models are called: once to finish the open calls, twice to stop now.
 
-SIGTERM and SIGHUP do what one Ctrl-C does.
+SIGTERM and SIGHUP act like one Ctrl-C.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ _SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 _STORING_SECONDS = 0.05
-"""Left for the last reply to be stored."""
+"""Time for the last reply to be stored in the cache."""
 _RECORDING_SECONDS = 0.5
-"""Left for the last replies to be recorded by the run, where the cache cannot have them."""
+"""Time for the last replies to be recorded by the run, where the cache cannot be written."""
 
 
 @contextmanager
-def answering_first(limiter: AdaptiveLimiter, *, tell: Callable[[str], None]) -> Iterator[None]:
-    """Let the calls under way be answered and stored before an interrupt ends the block.
+def draining_on_interrupt(
+    limiter: AdaptiveLimiter, *, tell: Callable[[str], None]
+) -> Iterator[None]:
+    """Let open calls be answered and stored before an interrupt ends the block.
 
-    The first interrupt begins no more calls and waits for those that are paid for already; the
-    second ends them too; a third does not even wait for that. Only the main thread gets interrupts;
-    elsewhere, and where they are ignored, nothing changes.
+    The first interrupt begins no more calls and waits for the open ones, which are paid for; the
+    second cancels them; the third raises KeyboardInterrupt at once. Only the main thread gets
+    interrupts; in other threads, and where signals are ignored, nothing changes.
     """
     before = _handlers_to_replace()
     main = asyncio.current_task()
@@ -51,7 +53,7 @@ def answering_first(limiter: AdaptiveLimiter, *, tell: Callable[[str], None]) ->
     def interrupted(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         nonlocal n_interrupts
         if number != signal.SIGINT and n_interrupts:
-            return  # a closing terminal and a supervisor say it more than once
+            return  # a closing terminal and a supervisor send it several times
         n_interrupts += 1
         if n_interrupts > 2:
             raise KeyboardInterrupt
@@ -69,13 +71,13 @@ def answering_first(limiter: AdaptiveLimiter, *, tell: Callable[[str], None]) ->
 
 
 @contextmanager
-def ending_well(
+def draining_on_error(
     limiter: AdaptiveLimiter, *, warn: Callable[[str], None]
 ) -> Iterator[Callable[[CacheError], None]]:
-    """Yield what to call with an error after which no more calls are to begin.
+    """Yield a function that takes an error after which no call may begin.
 
-    Those under way are answered, and stored where that can be; then the block is ended by the first
-    error. Where it had ended by itself by then, `warn` is told of that error.
+    Open calls are answered, and stored where possible; then the block ends with the first error.
+    If the block ended by itself before that, `warn` is called with the error's text.
     """
     main, loop = asyncio.current_task(), asyncio.get_running_loop()
     errors: list[CacheError] = []
@@ -104,10 +106,10 @@ def ending_well(
 
 
 @contextmanager
-def ending_at_once() -> Iterator[None]:
-    """Let the first interrupt end the block, also inside `answering_first`.
+def stopping_on_interrupt() -> Iterator[None]:
+    """Let the first interrupt end the block, also inside `draining_on_interrupt`.
 
-    For a block in the main thread that waits without giving the event loop its turn.
+    For a block in the main thread that waits without yielding to the event loop.
     """
     before = _handlers_to_replace()
     _set(dict.fromkeys(before, signal.default_int_handler))
@@ -118,14 +120,14 @@ def ending_at_once() -> Iterator[None]:
 
 
 def _handlers_to_replace() -> dict[signal.Signals, _Handler]:
-    """Return what handles interrupts, by signal: nothing where another thread gets them.
+    """Return the current handlers by signal; empty outside the main thread.
 
-    Those that are ignored, or end the process at once, are left as they are.
+    Signals that are ignored, or end the process at once, keep their handlers.
     """
     if threading.current_thread() is not threading.main_thread():
         return {}
-    found = {number: signal.getsignal(number) for number in _SIGNALS}
-    return {number: handler for number, handler in found.items() if callable(handler)}
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+    return {number: handler for number, handler in handlers.items() if callable(handler)}
 
 
 def _set(handlers: Mapping[signal.Signals, _Handler]) -> None:

@@ -1,4 +1,4 @@
-"""Opening models: the chosen backend in its wrappers, and the embedding model when needed."""
+"""Open models: the chosen backend with its middleware, and local models when first needed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fairjudge.backends.warming import Warming
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.cache.files import AnyCache
 from fairjudge.cache.postgres import PostgresCache
-from fairjudge.engine.interrupts import answering_first, ending_well
+from fairjudge.engine.interrupts import draining_on_error, draining_on_interrupt
 from fairjudge.errors import BackendError, CacheError
 from fairjudge.options.models import Model, Sampling
 from fairjudge.ports import (
@@ -42,7 +42,7 @@ from fairjudge.text.printable import printable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Llm:
-    """A model behind its wrappers; ``decides`` is set for decision models, which write no text."""
+    """A model behind its middleware; ``decides`` is set for decision models (no generated text)."""
 
     backend: Backend
     target: ModelRef
@@ -52,11 +52,11 @@ class Llm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What a run asked of a model.
+    """Calls, tokens and cost of a run.
 
-    ``n_calls`` counts every request that was sent, ``retries`` those that repeated another by what
-    went wrong. ``n_cached`` requests cost nothing. ``cost_usd`` is None where a price or a count is
-    unknown. ``tokens`` are those of the calls.
+    ``n_calls`` counts every request that was sent, ``retries`` the repeated ones among them by kind
+    of error; ``n_cached`` counts replies from the cache, which cost nothing. ``cost_usd`` is None
+    where a price or a token count is unknown. ``tokens`` are those of the calls.
     """
 
     n_calls: int
@@ -77,13 +77,13 @@ class Spent:
 
 
 def nothing_spent(model: Model) -> Spent | None:
-    """Return what a start spent that asked nobody, None for the embedded default."""
+    """Return a `Spent` of zero calls, None for the embedded default."""
     return None if model.llm is None else Spent(n_calls=0, n_cached=0, cost_usd=0.0)
 
 
 @dataclass(slots=True, kw_only=True)
 class Models:
-    """The models of a run; local ones are loaded when they are first asked for."""
+    """The models of a run; local ones are loaded at first use."""
 
     llm: Llm | None
     _model: Model
@@ -119,22 +119,22 @@ class Models:
         return self._entailment
 
     def sync(self) -> None:
-        """Force the replies kept so far to disk."""
+        """Force the cached replies to disk."""
         if self._cache is not None:
             self._cache.sync()
 
     def note_answered_before(self) -> None:
-        """Note that an earlier start of the run was answered; see `Retrying`."""
+        """Tell `Retrying` that the server answered an earlier start of the run."""
         if self._retrying is not None:
             self._retrying.note_answered_before()
 
     def spent(self) -> Spent | None:
-        """Return what was asked so far, None for the embedded default."""
+        """Return calls and costs so far, None for the embedded default."""
         return None if self._ledger is None else self._ledger.spent()
 
 
 class _Ledger:
-    """What one model of a run has asked for, on a budget that others may have used before it."""
+    """Calls and costs of one model of a run, on a budget that other models may share."""
 
     def __init__(self, budget: Budget, *, on_retry: Callable[[str], None] | None) -> None:
         self.budget = budget
@@ -145,14 +145,14 @@ class _Ledger:
         self._before = budget.spent_here
 
     def retried(self, error: BackendError) -> None:
-        """Count a further attempt."""
+        """Count a retry after `error`."""
         kind = kind_of(error)
         self.retries[kind] += 1
         if self._on_retry is not None:
             self._on_retry(kind)
 
     def spent(self) -> Spent:
-        """Return what was asked since the beginning."""
+        """Return calls and costs since this ledger was made."""
         spending = self.budget.spent_here - self._before
         return Spent(
             n_calls=spending.n_calls,
@@ -169,12 +169,12 @@ async def open_models(
     *,
     limits: Sequence[Limit] | None = None,
 ) -> AsyncIterator[Models]:
-    """Open what `model` names, and close it afterwards; retries are counted in one line then.
+    """Open the models that `model` names; close them, and print the number of retries, at the end.
 
     Parameters
     ----------
     limits : sequence of Limit, optional
-        What several processes share, in place of the budget and concurrency of `model`.
+        Limits shared by several processes, in place of the budget and concurrency of `model`.
 
     Raises
     ------
@@ -182,7 +182,7 @@ async def open_models(
         If the backend is unknown, its key or package is missing, or its price is unknown while
         cost is limited.
     CacheError
-        If a reply could not be kept: no call begins after that, and those under way are answered.
+        If a reply could not be stored: no call begins after that, and open ones are answered.
     """
     target = model.llm
     if target is None:
@@ -219,7 +219,7 @@ async def open_models(
         outer, inner = [count], [limiter, *limits]
     if isinstance(cache, PostgresCache):
         inner.append(StoreCheck(cache))
-    with ending_well(limiter, warn=print_warning) as unkept:
+    with draining_on_error(limiter, warn=print_warning) as unkept:
         caching = _caching(cache, unkept=unkept)
         served: list[Middleware] = []
         checked: list[Middleware] = []
@@ -237,7 +237,7 @@ async def open_models(
         ledger.tokens = lambda: count.tokens
         llm = _llm(backend, target, model)
         try:
-            with answering_first(limiter, tell=print_note):
+            with draining_on_interrupt(limiter, tell=print_note):
                 yield Models(
                     llm=llm, _model=model, _ledger=ledger, _cache=cache, _retrying=retrying
                 )
@@ -258,7 +258,10 @@ def _llm(backend: Pipeline | PlanningBackend, target: ModelRef, model: Model) ->
 
 
 def first_model(model: Model, stated: Mapping[str, str]) -> Model:
-    """Return the model whose signature said `stated`, all else as in `model`, its budget too."""
+    """Return `model` with target and sampling replaced by those that a signature `stated`.
+
+    Everything else, including the budget, is shared with `model`.
+    """
     limit, seed = stated.get("max_output_tokens"), stated.get("seed")
     first = replace(
         model,
@@ -271,20 +274,20 @@ def first_model(model: Model, stated: Mapping[str, str]) -> Model:
 
 
 def spent_together(spent: Iterable[Spent | None]) -> Spent | None:
-    """Return what several models were asked together; None where no one was."""
-    paid = [one for one in spent if one is not None]
-    if not paid:
+    """Sum the calls and costs of several models; None where no language model was called."""
+    parts = [part for part in spent if part is not None]
+    if not parts:
         return None
-    costs = [one.cost_usd for one in paid]
+    costs = [part.cost_usd for part in parts]
     retries: Counter[str] = Counter()
-    for one in paid:
-        retries.update(one.retries)
+    for part in parts:
+        retries.update(part.retries)
     return Spent(
         retries=dict(retries),
-        n_calls=sum(one.n_calls for one in paid),
-        n_cached=sum(one.n_cached for one in paid),
+        n_calls=sum(part.n_calls for part in parts),
+        n_cached=sum(part.n_cached for part in parts),
         cost_usd=None if None in costs else fsum(cost for cost in costs if cost is not None),
-        tokens=sum((one.tokens for one in paid), Tokens()),
+        tokens=sum((part.tokens for part in parts), Tokens()),
     )
 
 
@@ -315,10 +318,10 @@ def _caching(cache: AnyCache, *, unkept: Callable[[CacheError], None]) -> Cachin
 
 
 def print_warning(message: str) -> None:
-    """Tell the user on standard error."""
+    """Print a warning to standard error."""
     print_note(f"warning: {message}")
 
 
 def print_note(message: str) -> None:
-    """Tell the user on standard error what is no warning."""
+    """Print a note to standard error, without control characters."""
     print(printable(message), file=sys.stderr)  # noqa: T201  # the terminal is all there is

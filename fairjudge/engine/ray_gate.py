@@ -1,8 +1,8 @@
-"""One gate for the model calls of a whole cluster: places, money and calls.
+"""One gate for the model calls of a whole Ray cluster: concurrency, rates and budget.
 
-`Gate` is plain Python that Ray runs as a named actor; `GateLimit` stands at the workers. A
-worker that dies in the middle of calls says nothing more, and after a while its places are free
-again; what was set aside for its calls stays so, since they may have been billed.
+`Gate` is plain Python that Ray runs as a named actor; `GateLimit` is its client in each worker. The
+places of a worker that dies during calls are freed after a while; the budget reserved for its calls
+stays reserved, since they may have been billed.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from fairjudge.backends.token_counts import max_input_tokens, output_limit_token
 from fairjudge.errors import BudgetExceededError, ConfigurationError
 from fairjudge.ports import ModelRef, Usage
 
-Entered: TypeAlias = Reservation | str | None
-"""What is set aside, or why nothing is; None for a worker that is to come again."""
+Admission: TypeAlias = Reservation | str | None
+"""The reserved cost, or why there is none; None for a worker that must call again."""
 
 LEASE_SECONDS = 20.0
-"""A worker that was silent for so long counts as dead."""
+"""A worker without a sign of life for this time counts as dead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateTotals:
-    """What went through a gate."""
+    """Totals of the calls through a gate."""
 
     n_calls: int = 0
     cost_usd: float = 0.0
@@ -40,7 +40,7 @@ class GateTotals:
 
 
 class Gate:
-    """Lets at most `max_concurrent` calls of all workers be in flight, while `budget` lasts.
+    """Admits at most `max_concurrent` concurrent calls of all workers, while `budget` lasts.
 
     ``rates`` are the most ``requests`` and ``tokens`` a minute, None where there is no limit. After
     ``lease_seconds`` of silence a worker's places are given to others.
@@ -61,30 +61,31 @@ class Gate:
         self._lease_seconds = lease_seconds
         self._clock = clock
         self._sleep = sleep
-        self._held: Counter[str] = Counter()
-        self._heard: dict[str, float] = {}
-        self._left = asyncio.Event()
+        self._n_in_flight: Counter[str] = Counter()
+        self._last_seen: dict[str, float] = {}
+        self._place_freed = asyncio.Event()
         self._turn = asyncio.Lock()
-        given = {what: rate for what, rate in (rates or {}).items() if rate is not None}
+        limited = {unit: rate for unit, rate in (rates or {}).items() if rate is not None}
         self._allowances = {
-            what: Allowance(rate, what=what, clock=clock) for what, rate in given.items()
+            unit: Allowance(rate, what=unit, clock=clock) for unit, rate in limited.items()
         }
 
-    async def enter(self, worker: str, target: ModelRef, likely: Usage) -> Entered:
-        """Wait for a place and set the call's likely cost aside; return it, or why there is none.
+    async def enter(self, worker: str, target: ModelRef, likely: Usage) -> Admission:
+        """Wait for a place and reserve the call's likely cost; return it, or why there is none.
 
-        Why, and not an error: errors of an actor reach the caller wrapped. None for a worker that
-        was thought dead while it waited: it may come again, and one that is dead takes no place.
+        The reason is returned, not raised, since Ray wraps the errors of an actor. None is returned
+        to a worker whose lease ended while it waited: if it is alive it calls again, and if it is
+        dead it must take no place.
         """
-        self._heard[worker] = self._clock()
-        while self._held.total() >= self._max_concurrent:
-            self._left.clear()
+        self._last_seen[worker] = self._clock()
+        while self._n_in_flight.total() >= self._max_concurrent:
+            self._place_freed.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._left.wait(), self._lease_seconds / 4)
+                await asyncio.wait_for(self._place_freed.wait(), self._lease_seconds / 4)
             self._expire_leases()
-            if worker not in self._heard:
+            if worker not in self._last_seen:
                 return None
-        self._held[worker] += 1
+        self._n_in_flight[worker] += 1
         try:
             return await self._budget.reserve(target, likely)
         except BudgetExceededError as error:
@@ -92,19 +93,19 @@ class Gate:
             return str(error)
 
     async def leave(self, worker: str, reserved: Reservation, usage: Usage | None) -> None:
-        """Give a place back and book what the call cost."""
-        self._heard[worker] = self._clock()
+        """Free the place of a call and settle its cost."""
+        self._last_seen[worker] = self._clock()
         self._budget.settle(reserved, usage)
         self._give_back(worker)
 
     async def take_turn(self, tokens: float) -> str | None:
-        """Wait until one more request of so many tokens keeps to the rates, or say why none will.
+        """Wait until the rates admit a request of `tokens` tokens; return why if they never will.
 
-        What is taken is an estimate and is not corrected afterwards.
+        The amount is an estimate and is not corrected afterwards.
         """
         async with self._turn:
-            for what, allowance in self._allowances.items():
-                amount = tokens if what == "tokens" else 1.0
+            for unit, allowance in self._allowances.items():
+                amount = tokens if unit == "tokens" else 1.0
                 try:
                     while wait_seconds := allowance.seconds_until(amount):
                         await self._sleep(wait_seconds)
@@ -113,31 +114,31 @@ class Gate:
                 allowance.take(amount)
         return None
 
-    async def stay(self, worker: str) -> None:
-        """Take note that `worker` is alive."""
-        self._heard[worker] = self._clock()
+    async def renew_lease(self, worker: str) -> None:
+        """Renew the lease of `worker`."""
+        self._last_seen[worker] = self._clock()
 
     async def totals(self) -> GateTotals:
-        """Return what went through so far."""
+        """Return the totals so far."""
         budget = self._budget
         return GateTotals(
             n_calls=budget.n_calls, cost_usd=budget.cost_usd, n_unpriced=budget.n_unpriced
         )
 
     def _give_back(self, worker: str) -> None:
-        if self._held[worker] > 0:  # else it was thought dead, and its place is another's
-            self._held[worker] -= 1
-            self._left.set()
+        if self._n_in_flight[worker] > 0:  # else its lease ended, and its place was given away
+            self._n_in_flight[worker] -= 1
+            self._place_freed.set()
 
     def _expire_leases(self) -> None:
         limit = self._clock() - self._lease_seconds
-        for worker in [name for name, heard in self._heard.items() if heard < limit]:
-            del self._heard[worker]
-            self._held.pop(worker, None)
+        for worker in [name for name, seen_at in self._last_seen.items() if seen_at < limit]:
+            del self._last_seen[worker]
+            self._n_in_flight.pop(worker, None)
 
 
 class _Remote:
-    """Calls the methods of a Ray actor as if they were those of an object in this process."""
+    """Calls the methods of a Ray actor like those of an object in this process."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
@@ -147,12 +148,12 @@ class _Remote:
 
 
 def remote_gate(handle: Any) -> Gate:
-    """Return the `Gate` in another process, over the handle of its Ray actor."""
+    """Return a proxy for the `Gate` in the Ray actor of `handle`."""
     return cast("Gate", _Remote(handle))
 
 
 class GateRates(Limit):
-    """A `Limit` that admits an attempt when the cluster's gate says that it is its turn."""
+    """A `Limit` on the request and token rates of the whole cluster."""
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
@@ -165,36 +166,36 @@ class GateRates(Limit):
 
 
 class GateLimit(Limit):
-    """A `Limit` that admits an attempt when the cluster's gate does."""
+    """A `Limit` on the concurrency and the budget of the whole cluster."""
 
     def __init__(self, gate: Gate, *, worker: str) -> None:
         self._gate = gate
         self._worker = worker
-        self._staying: asyncio.Task[None] | None = None
+        self._heartbeat: asyncio.Task[None] | None = None
 
     async def begin(self, request: AnyRequest) -> Reservation:
         """See `Limit`."""
-        if self._staying is None:
-            self._staying = asyncio.create_task(self._stay())
-        likely, entered = likely_usage(request), None
-        while entered is None:
-            entered = await self._gate.enter(self._worker, request.target, likely)
-        if isinstance(entered, str):
-            raise BudgetExceededError(entered)
-        return entered
+        if self._heartbeat is None:
+            self._heartbeat = asyncio.create_task(self._keep_lease())
+        likely, admission = likely_usage(request), None
+        while admission is None:
+            admission = await self._gate.enter(self._worker, request.target, likely)
+        if isinstance(admission, str):
+            raise BudgetExceededError(admission)
+        return admission
 
     async def end(self, begun: Reservation, ending: Ending) -> None:
         """See `Limit`."""
         await self._gate.leave(self._worker, begun, ending.usage)
 
     async def aclose(self) -> None:
-        """Say no more that this worker is alive."""
-        if self._staying is not None:
-            self._staying.cancel()
+        """Stop renewing this worker's lease."""
+        if self._heartbeat is not None:
+            self._heartbeat.cancel()
             with suppress(asyncio.CancelledError):
-                await self._staying
+                await self._heartbeat
 
-    async def _stay(self) -> None:
+    async def _keep_lease(self) -> None:
         while True:
             await asyncio.sleep(LEASE_SECONDS / 4)
-            await self._gate.stay(self._worker)
+            await self._gate.renew_lease(self._worker)

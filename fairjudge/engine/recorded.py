@@ -1,4 +1,4 @@
-"""A run's judgements: their ratings in memory, they themselves in the run's rows."""
+"""A run's judgements: ratings in memory, whole judgements read from the run's rows."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from fairjudge.scores.ratings import Rating, pairs_of, rating_of
 
 ROWS = "judgements"
 _BATCH = 256
-"""Least judgements that are read together."""
+"""Minimum number of judgements that are read together."""
 _NOWHERE = -1
 
 
 class RecordedJudgements(Sequence[Judgement]):
-    """A run's judgements in the order of its tasks, read from its rows whenever they are asked for.
+    """A run's judgements in the order of its tasks, read from its rows at every access.
 
-    Both orders of a pair bear what they say together. The run need not be open. `places` say where
-    each judgement stands in its rows, `starts` which is the first of each batch that is read
-    together; a pair is never split.
+    Both orders of a pair carry their joint verdict. The run need not be open. `places` are the row
+    offsets of the judgements, `starts` the index of the first judgement of each batch that is read
+    together; a pair is never split between batches.
     """
 
     def __init__(self, run: RunStore, places: array[int], starts: Sequence[int]) -> None:
@@ -47,7 +47,7 @@ class RecordedJudgements(Sequence[Judgement]):
             return tuple(self)[place]
         number = range(len(self))[place]
         start = max(start for start in self._starts if start <= number)
-        stop = min((one for one in self._starts if one > number), default=len(self))
+        stop = min((later for later in self._starts if later > number), default=len(self))
         return self._read(start, stop)[number - start]
 
     def _read(self, start: int, stop: int) -> Sequence[Judgement]:
@@ -57,9 +57,9 @@ class RecordedJudgements(Sequence[Judgement]):
 
 
 class JudgementBook:
-    """Which of all `tasks` of an open run are judged, and where its rows say how.
+    """The finished and the pending `tasks` of an open run, with the offsets of their rows.
 
-    `run` is read once, here; what earlier starts recorded twice counts as it was recorded last.
+    `run` is read once, here; of a task that was recorded several times the last row counts.
     """
 
     def __init__(self, run: RunStore, tasks: Sequence[JudgeTask]) -> None:
@@ -80,18 +80,18 @@ class JudgementBook:
 
     @property
     def ratings(self) -> tuple[Rating, ...]:
-        """What was judged so far, in the order of tasks; rankings as their pairs."""
+        """The ratings so far, in the order of tasks; rankings as their pairs."""
         rated = (rating for rating in self._ratings if rating is not None)
         return tuple(pair for rating in rated for pair in pairs_of(rating))
 
     @property
     def n_retryable(self) -> int:
-        """How many tasks have no score for a reason that another try may not have."""
+        """Number of unscored tasks that another attempt may score."""
         return sum(_is_retryable(rating) for rating in self._ratings)
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left to ask of anybody."""
+        """Whether every task is judged and none should be tried again."""
         return self.n_done == len(self) and not self.n_retryable
 
     def is_done(self, position: int) -> bool:
@@ -99,12 +99,12 @@ class JudgementBook:
         return self._places[position] != _NOWHERE
 
     def record(self, position: int, judgement: Judgement) -> None:
-        """Keep the judgement of the task at `position` for good."""
+        """Append the judgement of the task at `position` to the run."""
         row = {"task": self.tasks[position].id, "judgement": judgement.to_json()}
         self._note(position, self.run.append(ROWS, row), judgement)
 
     def reopen_retryable(self) -> None:
-        """Take the tasks that another try may score for not judged."""
+        """Mark as not judged the tasks that another attempt may score."""
         for position, rating in enumerate(self._ratings):
             if _is_retryable(rating):
                 self._places[position] = _NOWHERE

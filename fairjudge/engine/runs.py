@@ -1,4 +1,4 @@
-"""Opening a run: its identity, its folder, its graph."""
+"""Open a run: its identity, its folder or store, its graph."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from fairjudge.text.counting import pluralize
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
-    """What every run comes to, beside its results.
+    """The outcome of a run, besides its results.
 
-    ``bad_lines`` were left out; ``spent`` is None for the embedded default. ``was_finished``: an
-    earlier start had left nothing to do.
+    ``bad_lines`` were skipped; ``spent`` is None for the embedded default; ``was_finished`` says
+    that an earlier start had completed the run.
     """
 
     bad_lines: tuple[str, ...]
@@ -44,12 +44,18 @@ class RunOutcome:
     was_finished: bool = False
 
 
-_NOT_OURS = (AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
-"""What LangGraph raises where a checkpoint holds something else than it wrote."""
+_FOREIGN_CHECKPOINT_ERRORS = (
+    AttributeError,
+    LookupError,
+    NotImplementedError,
+    TypeError,
+    ValueError,
+)
+"""The errors that LangGraph raises for a checkpoint that it did not write."""
 
 
 def digest(records: Iterable[Record]) -> str:
-    """Return sha256 over what was read, so that a run is tied to its inputs and not to paths."""
+    """Return the SHA-256 of `records`, which ties a run to its inputs and not to their paths."""
     total = hashlib.sha256()
     for record in records:
         text = json.dumps(record.to_json(), sort_keys=True, ensure_ascii=False)
@@ -58,12 +64,12 @@ def digest(records: Iterable[Record]) -> str:
 
 
 def bad_lines(*files: Loaded[Any]) -> tuple[str, ...]:
-    """Return what was left out of `files` under ``--skip-bad``: place and problem."""
+    """Return ``path:line: problem`` of each line that ``--skip-bad`` left out of `files`."""
     return tuple(f"{file.path}:{bad.line}: {bad.problem}" for file in files for bad in file.bad)
 
 
 def check_writable(output: Path) -> None:
-    """Refuse an output that cannot be written, before any work is done for it."""
+    """Raise `InputError` for an output that cannot be written, before any work is done for it."""
     if str(output) == "-":
         return
     folder = output.parent
@@ -84,7 +90,7 @@ def check_writable(output: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make `folder` if it is not there."""
+    """Make `folder` with its parents if it does not exist; raise `InputError` on failure."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -94,23 +100,23 @@ def make_folder(folder: Path) -> None:
 def open_run(
     folder: Path | None, *, command: str, model: Model, identity: Mapping[str, Any]
 ) -> RunStore:
-    """Return the run's folder, not yet entered; the run of that name in `model`'s store, if any.
+    """Return the run in `folder`, or of that name in the store of `model`; it is not locked yet.
 
-    Without `folder` it lies beside the cache and is named by the identity, so that the same command
-    finds it again and another command does not.
+    Without `folder` it lies beside the cache under a name that hashes its identity, so that the
+    same command finds it again and another command does not.
     """
     whole = {"command": command, "version": __version__, **identity}
     text = json.dumps(whole, sort_keys=True)
     name = f"{command}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
     if model.address is not None:
-        named = name if folder is None else folder.as_posix()
-        return StoredRun(named, identity=whole, address=model.address)
+        run_name = name if folder is None else folder.as_posix()
+        return StoredRun(run_name, identity=whole, address=model.address)
     return RunFolder(folder or model.cache_folder / "runs" / name, identity=whole)
 
 
 @contextmanager
 def recording_spending(run: RunStore, model: Model) -> Iterator[SpendingFile]:
-    """Record what `model` spends on `run`, so that it counts where this start is killed."""
+    """Record what `model` spends on `run`, so that it counts even if this start is killed."""
     # A run in a store has no folder: its spending is recorded on this machine.
     path = run.path / FILE if isinstance(run, RunFolder) else spending_path(model, str(run))
     with recording_in(path, model) as file:
@@ -118,14 +124,14 @@ def recording_spending(run: RunStore, model: Model) -> Iterator[SpendingFile]:
 
 
 def spending_path(model: Model, name: str) -> Path:
-    """Return where spending is recorded of what is called `name` and has no folder."""
+    """Return the file for the spending of a run called `name` that has no folder."""
     digested = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:12]
     return model.cache_folder / "runs" / f"{digested}.{FILE}"
 
 
 @contextmanager
 def recording_in(path: Path, model: Model) -> Iterator[SpendingFile]:
-    """Record what `model` spends in the file at `path`; say so where killed starts left some."""
+    """Record what `model` spends in the file at `path`; print a note on calls of killed starts."""
     file = SpendingFile(path)
     if file.earlier.n_calls and model.is_limited and not model.budget.is_recorded:
         n_calls = pluralize(file.earlier.n_calls, "call")
@@ -136,30 +142,30 @@ def recording_in(path: Path, model: Model) -> Iterator[SpendingFile]:
 
 @contextmanager
 def noting_spent(run: RunStore, model: Model, spent: Callable[[], Spent | None]) -> Iterator[None]:
-    """Add what this start of the run asked of `model` to ``spent.jsonl``, also if it breaks off.
+    """Append the calls and costs of this start to ``spent.jsonl``, also after an error.
 
-    What starts asked that were killed, and could not add it themselves, has a row of its own.
+    Calls of killed starts, which could not append theirs, get a row of their own.
     """
     with recording_spending(run, model) as file:
         try:
             yield
         finally:
-            asked, before = spent(), file.earlier
+            spent_here, earlier = spent(), file.earlier
             when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-            if before.n_calls:
-                cost = None if before.n_unpriced else before.cost_usd
-                killed = Spent(n_calls=before.n_calls, n_cached=0, cost_usd=cost)
+            if earlier.n_calls:
+                cost = None if earlier.n_unpriced else earlier.cost_usd
+                killed = Spent(n_calls=earlier.n_calls, n_cached=0, cost_usd=cost)
                 run.append(SPENT, {"when": when, **asdict(killed)})
-            if asked is not None:
-                run.append(SPENT, {"when": when, **asdict(asked)})
+            if spent_here is not None:
+                run.append(SPENT, {"when": when, **asdict(spent_here)})
 
 
 @contextmanager
 def relaxed_gc() -> Iterator[None]:
-    """Let Python look for cycles less often while a run makes many short-lived values.
+    """Let Python's garbage collector run less often while a run makes many short-lived values.
 
-    Inputs and libraries are a million values that stay; to look through them again and again takes
-    a fifth of a run's time. What is made here is freed by counting references all the same.
+    Inputs and libraries are about a million long-lived objects; scanning them again and again took
+    a fifth of a run's time. Reference counting still frees everything that has no cycle.
     """
     before = gc.get_threshold()
     gc.freeze()
@@ -184,21 +190,21 @@ async def start(
 async def resume(
     graph: CompiledStateGraph[Any, Any], *, thread: str, context: object, max_concurrency: int
 ) -> dict[str, Any] | None:
-    """Bring a killed run of `graph` to its end and return its state; None where there is none.
+    """Finish an interrupted run of `graph` and return its state; None where there is none.
 
-    Checkpoints that this program did not write are deleted: what the run recorded is kept
-    elsewhere, and the run begins anew with that.
+    Checkpoints that this program did not write are deleted: the run's rows are kept elsewhere, and
+    the run starts anew from them.
     """
     config = _config(thread, max_concurrency)
     try:
-        kept = await graph.aget_state(config)
-        if kept.created_at is None:
+        snapshot = await graph.aget_state(config)
+        if snapshot.created_at is None:
             return None
-        # `kept.next` leaves out steps that are done and whose checkpoint is still to come.
-        if not kept.tasks:
-            return dict(kept.values)
+        # Not `snapshot.next`, which leaves out finished steps whose checkpoint is still unwritten.
+        if not snapshot.tasks:
+            return dict(snapshot.values)
         state: dict[str, Any] = await graph.ainvoke(None, config, context=context)
-    except _NOT_OURS:
+    except _FOREIGN_CHECKPOINT_ERRORS:
         if isinstance(graph.checkpointer, BaseCheckpointSaver):
             await graph.checkpointer.adelete_thread(thread)
         return None

@@ -27,16 +27,20 @@ def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], Exported]:
 
 
 def _rows(reference: Reference) -> Iterator[tuple[Any, ...]]:
-    whole = {(one.aid, one.content): None for one in reference.articles if one.content}
-    stances = {one.aid: one.attributes.get("stance", "") for one in reference.articles}
+    whole = {
+        (article.aid, article.content): None for article in reference.articles if article.content
+    }
+    stances = {article.aid: article.attributes.get("stance", "") for article in reference.articles}
     for q, question in enumerate(reference.question_answers):
         groups = question.groups()
-        made = {(answer.aid, answer.answer): None for group in groups for answer in group.answers}
-        if whole.keys() >= made.keys():
-            made = whole | made
-        for aid, words in made:
+        arguments = {
+            (answer.aid, answer.answer): None for group in groups for answer in group.answers
+        }
+        if whole.keys() >= arguments.keys():
+            arguments = whole | arguments
+        for aid, words in arguments:
             for g, group in enumerate(groups):
-                label = any((one.aid, one.answer) == (aid, words) for one in group.answers)
+                label = any((answer.aid, answer.answer) == (aid, words) for answer in group.answers)
                 yield (
                     reference.eid, question.question, stances.get(aid, ""), aid, words,
                     f"{q}.{g}", _label(group), int(label),
@@ -44,7 +48,7 @@ def _rows(reference: Reference) -> Iterator[tuple[Any, ...]]:
 
 
 def _label(group: AnswerGroup) -> str:
-    return group.label or next((one.answer for one in group.answers), "")
+    return group.label or next((answer.answer for answer in group.answers), "")
 
 
 def _line(cells: Sequence[Any]) -> bytes:

@@ -39,7 +39,7 @@ there is no score. ``probabilities`` is JSON."""
 
 
 def row(one: Judgement) -> dict[str, Any]:
-    """Return a judgement's cells, None where there is nothing."""
+    """Return a judgement's cells; None for missing values."""
     verdict = one.value if isinstance(one.value, str) else None
     cells = {name: getattr(one, name) for name in COLUMNS if hasattr(one, name)}
     detail = (one.model_extra or {}).get("detail")

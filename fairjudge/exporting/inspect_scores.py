@@ -31,18 +31,18 @@ def write(request: Request) -> tuple[Iterator[bytes], Exported]:
 
 
 def _check(rows: Sequence[Judgement]) -> None:
-    if any(one.system is None for one in rows):
+    if any(row.system is None for row in rows):
         raise InputError("Inspect scores one answer a sample; these are judgements of pairs")
     for name in _ONE:
-        found = sorted({str(getattr(one, name)) for one in rows})
-        if len(found) > 1:
-            listed = ", ".join(map(repr, found[:5])) + (", ..." if len(found) > 5 else "")
+        values = sorted({str(getattr(row, name)) for row in rows})
+        if len(values) > 1:
+            listed = ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
             raise InputError(f"Inspect's scores are of one {name}, here are {listed}; choose one")
     seen: set[tuple[str, int]] = set()
-    for one in rows:
-        key = (one.eid, one.repeat or 0)
+    for row in rows:
+        key = (row.eid, row.repeat or 0)
         if key in seen:
-            raise InputError(f"two judgements of {one.eid!r}, repeat {one.repeat or 0}")
+            raise InputError(f"two judgements of {row.eid!r}, repeat {row.repeat or 0}")
         seen.add(key)
 
 

@@ -1,7 +1,7 @@
-"""Label Studio's tasks: an item a task, what judges said as its predictions.
+"""Label Studio tasks: one per item, with judgements as predictions.
 
 Source: the JSON task format of labelstud.io/guide/task_format. What people then annotate comes
-back by ``fairjudge import``, as ``data`` says what was judged and each control is named after its
+back by ``data import``, as ``data`` says what was judged and each control is named after its
 aspect.
 """
 
@@ -35,7 +35,7 @@ def _listed(tasks: list[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def _item(judgement: Judgement) -> dict[str, str]:
-    """Return what was judged; both orders of a pair are one item, shown in the first of them."""
+    """Return the judged item; both orders of a pair are one item, in the first order."""
     names = ("eid", "system", "system_a", "system_b", "unit")
     return {
         name: getattr(judgement, name) for name in names if getattr(judgement, name) is not None
@@ -60,7 +60,10 @@ def _task(rows: list[Judgement], texts: dict[tuple[str, str], str]) -> dict[str,
         key = (row.judge, 2 * (row.repeat or 0) + (row.order not in {None, order}))
         runs.setdefault(key, []).append(row)
     predictions = [_prediction(judge, run, order) for (judge, _), run in runs.items()]
-    return {"data": data, "predictions": [each for each in predictions if each["result"]]}
+    return {
+        "data": data,
+        "predictions": [prediction for prediction in predictions if prediction["result"]],
+    }
 
 
 def _text(texts: dict[tuple[str, str], str], eid: str, system: str) -> str:
@@ -71,13 +74,13 @@ def _text(texts: dict[tuple[str, str], str], eid: str, system: str) -> str:
 
 def _prediction(judge: str, rows: list[Judgement], order: Order) -> dict[str, Any]:
     scored = [row for row in rows if row.value is not None]
-    return {"model_version": judge, "result": [_result(one, order) for one in scored]}
+    return {"model_version": judge, "result": [_result(judgement, order) for judgement in scored]}
 
 
 def _result(judgement: Judgement, order: Order) -> dict[str, Any]:
     kind, value = _value(judgement, order)
     to_name = "text" if judgement.system is not None else "pair"
-    meta = {n: found for n in ("order", "repeat") if (found := getattr(judgement, n)) is not None}
+    meta = {n: number for n in ("order", "repeat") if (number := getattr(judgement, n)) is not None}
     return {
         "from_name": judgement.aspect,
         "to_name": to_name,

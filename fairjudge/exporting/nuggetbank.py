@@ -49,14 +49,14 @@ def bank_of(reference: Reference) -> dict[str, Any]:
     if peer is not None and row["articles"] == articles_of(questions):
         del row["articles"]
     ids, asked = Ids(), {}
-    for number, (question, said) in enumerate(
+    for number, (question, question_peer) in enumerate(
         zip(reference.question_answers, questions, strict=True)
     ):
-        if "claims" in said.get(PEER, {}):
-            bank["claim_bank"] = _claims(question, said, eid)
+        if "claims" in question_peer.get(PEER, {}):
+            bank["claim_bank"] = _claims(question, question_peer, eid)
         else:
             key = ids.of(question.question, number)
-            asked[key] = _nugget(question, said, eid, from_bank=peer is not None)
+            asked[key] = _nugget(question, question_peer, eid, from_bank=peer is not None)
     if asked or "claim_bank" not in bank:
         bank["nugget_bank"] = asked
     return _with_ours(bank, row or None)
@@ -91,12 +91,12 @@ def _claims(question: QuestionAnswers, row: Json, eid: str) -> dict[str, Any]:
     claims = _answers(question, row, row[PEER]["claims"], inherited=None)
     return {
         key: {
-            "claim": one.pop("answer"),
+            "claim": claim.pop("answer"),
             "claim_id": question_id(key),
             "query_id": eid,
-            **one,
+            **claim,
         }
-        for key, one in claims.items()
+        for key, claim in claims.items()
     }
 
 
@@ -111,27 +111,29 @@ def _answers(
     ids = Ids()
     answers = {}
     for place, group in enumerate(question.groups()):
-        given = {
+        values = {
             short: row[name][place] for name, short in _LISTS.items() if row.get(name) is not None
         }
         wordings = row["answer_groups"][place]
-        words = group.label or next((one["answer"] for one in wordings), "") or _NO_WORDS
+        words = group.label or next((wording["answer"] for wording in wordings), "") or _NO_WORDS
         answer = {**_named(wordings, words), **dict(*(kept or ())[place : place + 1])}
-        ours = _unsaid(given, words, wordings, answer, inherited)
-        if given.get("importance") not in (None, inherited):
-            answer["importance"] = given["importance"]
+        ours = _unsaid(values, words, wordings, answer, inherited)
+        if values.get("importance") not in (None, inherited):
+            answer["importance"] = values["importance"]
         answers[ids.of(words, place)] = _with_ours(answer, ours or None)
     return answers
 
 
 def _named(wordings: Sequence[Json], words: str) -> dict[str, Any]:
     """Return an answer with the documents that give it."""
-    references = [_reference(one, words) for one in wordings if one["aid"] != NO_DOCUMENT["aid"]]
+    references = [
+        _reference(wording, words) for wording in wordings if wording["aid"] != NO_DOCUMENT["aid"]
+    ]
     return {"answer": words, **({"references": references} if references else {})}
 
 
 def _reference(wording: Json, words: str) -> dict[str, Any]:
-    ours = {name: said for name, said in wording.items() if name not in ("aid", "answer", PEER)}
+    ours = {name: value for name, value in wording.items() if name not in ("aid", "answer", PEER)}
     text = {} if wording["answer"] == words else {"text": wording["answer"]}
     return _with_ours({"doc_id": wording["aid"], **text, **wording.get(PEER, {})}, ours or None)
 
@@ -140,12 +142,12 @@ def _unsaid(
     given: Json, words: str, wordings: Sequence[Json], answer: Json, inherited: object
 ) -> dict[str, Any]:
     """Return what of a group an importer would not conclude from the answer."""
-    label = words if any(one["answer"] != words for one in wordings) else None
+    label = words if any(wording["answer"] != words for wording in wordings) else None
     concluded = {"label": label, "weight": answer.get("importance", inherited)}
     ours = {
-        name: said
-        for name, said in given.items()
-        if name != "importance" and (name not in concluded or said != concluded[name])
+        name: value
+        for name, value in given.items()
+        if name != "importance" and (name not in concluded or value != concluded[name])
     }
     if "label" not in given and label is not None:
         ours["unlabelled"] = True
@@ -155,7 +157,7 @@ def _unsaid(
 
 
 def _with_ours(row: Mapping[str, Any], ours: Json | None) -> dict[str, Any]:
-    """Return `row` with what is ours among its metadata, where there is something."""
+    """Add FairJudge's fields to the metadata of `row`."""
     if ours is None:
         return dict(row)
     return {**row, "metadata": {**row.get("metadata", {}), OURS: ours}}

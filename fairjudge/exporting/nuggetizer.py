@@ -19,18 +19,21 @@ _WORDS = {value: word for word, value in ASSIGNED.items()}
 
 def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], Exported]:
     """Return one query a line, with the groups of all its questions as nuggets."""
-    rows = ({**_query(one), "nuggets": list(_nuggets(one).values())} for one in references)
+    rows = (
+        {**_query(reference), "nuggets": list(_nuggets(reference).values())}
+        for reference in references
+    )
     return map(json_line, rows), Exported(n_rows=len(references))
 
 
 def write_assignments(request: Request) -> tuple[Iterator[bytes], Exported]:
     """Return one checklist of coverage a line; other judgements are left out."""
-    rows = [one for one in request.judgements if one.checklist is not None]
+    rows = [judgement for judgement in request.judgements if judgement.checklist is not None]
     if not rows:
         raise InputError("assignments are checklists of coverage; there is none")
-    written = [_assignments(one, request) for one in rows]
+    lines = [_assignments(row, request) for row in rows]
     left_out = len(request.judgements) - len(rows)
-    return map(json_line, written), Exported(n_rows=len(rows), n_left_out=left_out)
+    return map(json_line, lines), Exported(n_rows=len(rows), n_left_out=left_out)
 
 
 def _assignments(judgement: Judgement, request: Request) -> dict[str, Any]:
@@ -39,26 +42,29 @@ def _assignments(judgement: Judgement, request: Request) -> dict[str, Any]:
         raise InputError(f"no reference {judgement.eid!r} among those given", field="--references")
     nuggets = _nuggets(reference)
     entries = judgement.checklist or ()
-    unknown = next((one.unit for one in entries if one.unit not in nuggets), None)
+    unknown = next((entry.unit for entry in entries if entry.unit not in nuggets), None)
     if unknown is not None:
         raise InputError(f"the reference {judgement.eid!r} has no group {unknown!r}")
-    said = request.texts.get((judgement.eid, str(judgement.system)), "")
-    length = (judgement.model_extra or {}).get("response_length", len(said.split()))
+    text = request.texts.get((judgement.eid, str(judgement.system)), "")
+    length = (judgement.model_extra or {}).get("response_length", len(text.split()))
     return {
         **_query(reference),
-        "answer_text": said,
+        "answer_text": text,
         "response_length": length,
         "run_id": judgement.system,
         "nuggets": [
-            {**nuggets[one.unit], "assignment": _WORDS[float(one.covered)]} for one in entries
+            {**nuggets[entry.unit], "assignment": _WORDS[float(entry.covered)]} for entry in entries
         ],
     }
 
 
 def _query(reference: Reference) -> dict[str, Any]:
     """Return the query: the question where there is one, else the cluster."""
-    asked = reference.question_answers
-    return {"query": asked[0].question if len(asked) == 1 else reference.eid, "qid": reference.eid}
+    questions = reference.question_answers
+    return {
+        "query": questions[0].question if len(questions) == 1 else reference.eid,
+        "qid": reference.eid,
+    }
 
 
 def _nuggets(reference: Reference) -> Mapping[str, dict[str, Any]]:
@@ -76,4 +82,4 @@ def _nuggets(reference: Reference) -> Mapping[str, dict[str, Any]]:
 
 
 def _words(group: AnswerGroup) -> str:
-    return group.label or next((one.answer for one in group.answers), "")
+    return group.label or next((answer.answer for answer in group.answers), "")

@@ -56,7 +56,7 @@ def _event(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
 def attributes(one: Judgement) -> dict[str, str | float | int]:
     """Return the event's attributes: those of the conventions, and ours under ``fairjudge.``."""
     verdict = isinstance(one.value, str)
-    found = {
+    attributes = {
         "gen_ai.evaluation.name": one.aspect,
         "gen_ai.evaluation.score.value": None if verdict or one.value is None else float(one.value),
         "gen_ai.evaluation.score.label": one.value if verdict else None,
@@ -65,7 +65,7 @@ def attributes(one: Judgement) -> dict[str, str | float | int]:
         "error.type": one.unscored,
         **{f"fairjudge.{name}": getattr(one, name) for name in _OURS},
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _attribute(name: str, value: str | float) -> dict[str, Any]:
@@ -78,12 +78,12 @@ def _attribute(name: str, value: str | float) -> dict[str, Any]:
 
 def _ids(judgement: Judgement) -> dict[str, str]:
     """Return the ids of the trace and span that was judged, where the judgement has them."""
-    found = {}
+    attributes = {}
     for name, (field, n_digits) in _IDS.items():
         value = _text(judgement, field) or ""
         if re.fullmatch(f"[0-9a-fA-F]{{{n_digits}}}", value) and int(value, 16):
-            found[name] = value.lower()
-    return found
+            attributes[name] = value.lower()
+    return attributes
 
 
 def _text(judgement: Judgement, field: str) -> str | None:

@@ -34,7 +34,7 @@ R = TypeVar("R", bound=Record)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is to be written; ``texts`` maps ``(eid, system)`` to a summary, ``references`` eids."""
+    """Input of an export; ``texts`` maps (eid, system) to a summary's text."""
 
     judgements: Sequence[Judgement]
     texts: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """What was written: ``n_rows`` rows; ``n_left_out`` judgements have no place in the format."""
+    """Result of an export; the format cannot hold ``n_left_out`` judgements."""
 
     n_rows: int
     n_left_out: int = 0
@@ -102,7 +102,7 @@ def export_judgements(
     request = Request(
         judgements=rows,
         texts=texts,
-        references={one.eid: one for one in references},
+        references={reference.eid: reference for reference in references},
         observed_unix_nano=observed_unix_nano,
     )
     parts, exported = writer(request)

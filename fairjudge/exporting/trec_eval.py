@@ -23,13 +23,13 @@ def write(request: Request) -> tuple[Iterator[bytes], Exported]:
     one system and cluster, such as repeats and parts, are averaged.
     """
     rows = request.judgements
-    if any(one.system is None for one in rows):
+    if any(row.system is None for row in rows):
         raise InputError("a leaderboard has a score a system; these are judgements of pairs")
-    scored = [one for one in rows if isinstance(one.value, int | float)]
+    scored = [row for row in rows if isinstance(row.value, int | float)]
     names = _measures(scored)
     values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for one, name in zip(scored, names, strict=True):
-        values[str(one.system), name][one.eid].append(float(one.value or 0))
+    for row, name in zip(scored, names, strict=True):
+        values[str(row.system), name][row.eid].append(float(row.value or 0))
     lines = [
         line
         for (system, name), topics in sorted(values.items())
@@ -51,19 +51,19 @@ def _lines(system: str, measure: str, topics: dict[str, float]) -> Iterator[str]
 
 
 def _measures(rows: Sequence[Judgement]) -> list[str]:
-    """Return each row's measure: its aspect, and whatever else tells rows of it apart."""
-    parts = [(one.aspect, one.protocol, _kind(one.unit), one.judge) for one in rows]
+    """Return a measure name per row: its aspect, and further fields where needed to be unique."""
+    parts = [(row.aspect, row.protocol, _kind(row.unit), row.judge) for row in rows]
     seen: dict[str, list[set[str]]] = defaultdict(lambda: [set(), set(), set(), set()])
-    for one in parts:
-        for values, part in zip(seen[one[0]], one, strict=True):
+    for key in parts:
+        for values, part in zip(seen[key[0]], key, strict=True):
             values.add(part)
     return [
         "-".join(
             "_".join(part.split())
-            for place, part in enumerate(one)
-            if place == 0 or len(seen[one[0]][place]) > 1
+            for place, part in enumerate(key)
+            if place == 0 or len(seen[key[0]][place]) > 1
         )
-        for one in parts
+        for key in parts
     ]
 
 

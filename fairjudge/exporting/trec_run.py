@@ -23,12 +23,12 @@ def write(summaries: Sequence[Summary]) -> tuple[Iterator[bytes], Exported]:
 
 
 def report_of(summary: Summary) -> dict[str, Any]:
-    """Return the report that a summary is; its team is FairJudge where nothing else is known."""
+    """Convert a summary to a report; the default team is FairJudge."""
     extra = summary.model_extra or {}
     peer = dict(extra.get(PEER, {}))
     name = peer.pop("sentences", "responses")
     listed = peer.get("references") if name == "answer" else None
-    sentences = [_cited(one, listed) for one in _sentences(summary)]
+    sentences = [_cited(sentence, listed) for sentence in _sentences(summary)]
     about = {
         "team_id": "fairjudge",
         **peer.pop("metadata", {}),
@@ -37,16 +37,18 @@ def report_of(summary: Summary) -> dict[str, Any]:
     }
     report = {"metadata": about, name: sentences, **peer}
     if PEER not in extra:
-        cited = dict.fromkeys(aid for one in _sentences(summary) for aid in one["articles"])
+        cited = dict.fromkeys(
+            aid for sentence in _sentences(summary) for aid in sentence["articles"]
+        )
         report["references"] = list(cited)
     return report
 
 
 def _sentences(summary: Summary) -> list[dict[str, Any]]:
     cited = summary.citations or ()
-    if cited and " ".join(one.text for one in cited) == summary.text:
-        return [one.to_json() for one in cited]
-    spans = [(find_quote(one.text, summary.text), one.articles) for one in cited]
+    if cited and " ".join(statement.text for statement in cited) == summary.text:
+        return [statement.to_json() for statement in cited]
+    spans = [(find_quote(statement.text, summary.text), statement.articles) for statement in cited]
     return [
         {
             "text": sentence.text.strip(),

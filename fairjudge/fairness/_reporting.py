@@ -1,4 +1,4 @@
-"""What both fairness reports share: who takes part, the scorer's error, and the JSON of these."""
+"""Shared by both fairness reports: samples included, the scorer's error, and their JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SystemT = TypeVar("SystemT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemReport(Generic[SampleT]):
-    """One system, by eid: the samples that take part, and why the others do not.
+    """One system, by eid: samples included, and reasons of exclusion.
 
     ``corrected`` is there where people scored some samples, ``sensitivity`` where an error rate was
     assumed.
@@ -98,16 +98,16 @@ def report_json(
     return {
         **head,
         "family": "the values of a system (Holm)",
-        "systems": {name: system(found) for name, found in reports.items()},
+        "systems": {name: system(report) for name, report in reports.items()},
         "samples": [
-            {"eid": eid, "system": name, **sample(one)}
-            for name, found in reports.items()
-            for eid, one in found.samples.items()
+            {"eid": eid, "system": name, **sample(figures)}
+            for name, report in reports.items()
+            for eid, figures in report.samples.items()
         ],
         "excluded": [
             {"eid": eid, "system": name, "reason": reason}
-            for name, found in reports.items()
-            for eid, reason in found.excluded.items()
+            for name, report in reports.items()
+            for eid, reason in report.excluded.items()
         ],
         "notes": list(report.notes),
         "signature": report.signature,
@@ -117,7 +117,7 @@ def report_json(
 def error_json(
     system: SystemReport[Any], measures: FairnessMeasures[Any, Any, Any], *, times: float = 1.0
 ) -> Json:
-    """Return what is known of the scorer's error.
+    """Return the JSON of the scorer's error.
 
     `times` turns the differences by value to the unit of the report, 100 for percent.
     """

@@ -34,15 +34,15 @@ def compare_chunk_sizes(
     units are left out and counted.
     """
     identified = {}
-    for size, found in sorted(supports.items()):
+    for size, size_supports in sorted(supports.items()):
         shares: dict[str, list[float]] = {}
-        for support in found:
+        for support in size_supports:
             share = _identified_share(support)
             if share is not None:
                 shares.setdefault(support.eid, []).append(share)
         n_counted = sum(map(len, shares.values()))
         identified[size] = resampling.mean(
-            [fmean(mine) for mine in shares.values()], n_excluded=len(found) - n_counted
+            [fmean(mine) for mine in shares.values()], n_excluded=len(size_supports) - n_counted
         )
     defined = {size: e.value for size, e in identified.items() if isinstance(e, Estimate)}
     best = max(defined, key=lambda size: (defined[size], -size), default=None)

@@ -98,7 +98,7 @@ def compare_with_baseline(
     InputError
         No such baseline, or nothing to compare with it.
     """
-    found: list[Change] = []
+    changes: list[Change] = []
     for rows in kinds:
         if baseline not in rows:
             raise InputError(
@@ -106,10 +106,10 @@ def compare_with_baseline(
             )
         for name in sorted(rows.keys() - {baseline}):
             resampling = Resampling(rng=generator(seed, name), n_resamples=n_resamples, level=level)
-            found += _changes(name, rows[baseline], rows[name], resampling)
-    if not found:
+            changes += _changes(name, rows[baseline], rows[name], resampling)
+    if not changes:
         raise InputError(f"{baseline!r} is the only system: nothing to compare it with")
-    return _corrected(baseline, sorted(found, key=lambda change: change.variant_name))
+    return _corrected(baseline, sorted(changes, key=lambda change: change.variant_name))
 
 
 def _changes(name: str, base: Rows, other: Rows, resampling: Resampling) -> list[Change]:
@@ -212,12 +212,12 @@ def _both(
     """Put the `first` rows of `base` over the `second` of `other`; 0 where one lacks a value."""
     values = tuple(sorted({*base.values, *other.values}))
     column = {value: place for place, value in enumerate(values)}
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name in base.arrays:
-        found[name] = np.zeros((len(first) + len(second), len(values)))
-        found[name][: len(first), [column[v] for v in base.values]] = getattr(base, name)[first]
-        found[name][len(first) :, [column[v] for v in other.values]] = getattr(other, name)[second]
-    return replace(base, values=values, **found)
+        fields[name] = np.zeros((len(first) + len(second), len(values)))
+        fields[name][: len(first), [column[v] for v in base.values]] = getattr(base, name)[first]
+        fields[name][len(first) :, [column[v] for v in other.values]] = getattr(other, name)[second]
+    return replace(base, values=values, **fields)
 
 
 def _corrected(baseline: str, changes: Sequence[Change]) -> Comparison:

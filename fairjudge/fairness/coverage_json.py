@@ -16,7 +16,7 @@ _json = partial(to_json, keep=COUNT_ONLY)
 
 
 def coverage_json(report: CoverageReport) -> Json:
-    """Return the report as the JSON of ``fairness coverage``; coverage as it is, not in percent."""
+    """Return the JSON of ``fairness coverage``; coverage in [0, 1], not in percent."""
     head = {"measure": COVERAGE.name, "attribute": report.attribute, "variant": report.variant}
     return report_json(head, report, system=_system, sample=_sample)
 

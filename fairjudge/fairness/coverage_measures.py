@@ -56,7 +56,7 @@ def strictly_significant(rows: CoverageRows) -> BoolArray:
 
 def mean_equal_coverage_band(errors: CoverageErrors) -> Band:
     """Bound the mean Equal Coverage by the mean of the samples' bounds."""
-    bands = [equal_coverage_band(one, error_rate=errors.error_rate) for one in errors.samples]
+    bands = [equal_coverage_band(sample, error_rate=errors.error_rate) for sample in errors.samples]
     return Band(
         low=sum(band.low for band in bands) / len(bands),
         high=sum(band.high for band in bands) / len(bands),

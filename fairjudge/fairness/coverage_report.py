@@ -82,7 +82,7 @@ class CoverageSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemCoverage(SystemReport[CoverageSample]):
-    """One system; there is no sensitivity where no sample takes part.
+    """One system; sensitivity is None where no sample is included.
 
     ``estimates`` has each measure of `COVERAGE` by key. ``n_untestable`` counts the samples with so
     few relabellings that none could be significant, which count as fair.
@@ -164,13 +164,13 @@ def report_coverage(
 
 
 def _by_system(supports: Sequence[Support]) -> dict[str, dict[str, Support]]:
-    found: dict[str, dict[str, Support]] = {}
+    by_system: dict[str, dict[str, Support]] = {}
     for support in supports:
-        mine = found.setdefault(support.system, {})
+        mine = by_system.setdefault(support.system, {})
         if support.eid in mine:
             raise InputError(f"two supports of {support.eid!r} by {support.system!r}")
         mine[support.eid] = support
-    return found
+    return by_system
 
 
 def _system(
@@ -183,11 +183,20 @@ def _system(
     options: CoverageOptions,
 ) -> SystemCoverage:
     rng = generator(options.seed, system)
-    found = {
-        one.eid: _sample(one, texts[one.eid], supports.get(one.eid), options, rng) for one in sets
+    samples_or_reasons = {
+        documents.eid: _sample(
+            documents, texts[documents.eid], supports.get(documents.eid), options, rng
+        )
+        for documents in sets
     }
-    samples = {eid: one for eid, one in found.items() if isinstance(one, CoverageSample)}
-    excluded = {eid: why for eid, why in found.items() if not isinstance(why, CoverageSample)}
+    samples = {
+        eid: outcome
+        for eid, outcome in samples_or_reasons.items()
+        if isinstance(outcome, CoverageSample)
+    }
+    excluded = {
+        eid: why for eid, why in samples_or_reasons.items() if not isinstance(why, CoverageSample)
+    }
     resampling = Resampling(rng=rng, n_resamples=options.n_resamples, level=options.level)
     covered = [sample.coverage for sample in samples.values()]
     tests = [sample.test for sample in samples.values()]
@@ -223,7 +232,7 @@ def _of_no_samples(
 ) -> dict[str, Estimate | Undefined]:
     """Give the reason for measures of the whole corpus."""
     of_corpora = {measure.key for measure in COVERAGE.of_corpora}
-    return {key: none if key in of_corpora else found for key, found in estimates.items()}
+    return {key: none if key in of_corpora else estimate for key, estimate in estimates.items()}
 
 
 def _sensitivity(samples: Sequence[SampleCoverage], error_rate: float | None) -> Sensitivity | None:
@@ -245,12 +254,14 @@ def _corrected(
 ) -> Corrected:
     """Compare each measure by the scorer with the same measure by people."""
     rng = generator(options.seed, f"human:{system}")
-    found = {
-        one.eid: _sample(one, "", human[one.eid], options, rng)
-        for one in sets
-        if one.eid in human and one.eid in samples
+    outcomes = {
+        documents.eid: _sample(documents, "", human[documents.eid], options, rng)
+        for documents in sets
+        if documents.eid in human and documents.eid in samples
     }
-    by_people = {eid: one for eid, one in found.items() if isinstance(one, CoverageSample)}
+    by_people = {
+        eid: outcome for eid, outcome in outcomes.items() if isinstance(outcome, CoverageSample)
+    }
     return Corrected(
         means=corrected_means(_measures(samples), _measures(by_people), level=options.level),
         difference=corrected_means(
@@ -262,7 +273,7 @@ def _corrected(
 
 def _measures(samples: Mapping[str, CoverageSample]) -> dict[str, dict[str, float]]:
     return {
-        measure.key: {eid: float(one.numbers[measure.key]) for eid, one in samples.items()}
+        measure.key: {eid: float(sample.numbers[measure.key]) for eid, sample in samples.items()}
         for measure in COVERAGE.shown
         if measure.of_sample is not None
     }
@@ -270,11 +281,11 @@ def _measures(samples: Mapping[str, CoverageSample]) -> dict[str, dict[str, floa
 
 def _differences(samples: Mapping[str, CoverageSample]) -> dict[str, dict[str, float]]:
     """Return each value's c_k in the samples that hold it."""
-    found: dict[str, dict[str, float]] = {}
+    by_system: dict[str, dict[str, float]] = {}
     for eid, sample in samples.items():
         for entry in sample.coverage.by_value:
-            found.setdefault(entry.value, {})[eid] = entry.coverage - sample.coverage.overall
-    return dict(sorted(found.items()))
+            by_system.setdefault(entry.value, {})[eid] = entry.coverage - sample.coverage.overall
+    return dict(sorted(by_system.items()))
 
 
 def _sample(
@@ -290,8 +301,8 @@ def _sample(
         return "unscored" if text.strip() else "empty_summary"
     if not support.units:
         return "empty_summary"
-    held = [place for place, label in enumerate(labelled.labels) if label is not None]
-    coverage = align(support, labelled.aids).rows(held).coverage(options.variant)
+    places = [place for place, label in enumerate(labelled.labels) if label is not None]
+    coverage = align(support, labelled.aids).rows(places).coverage(options.variant)
     if coverage.max(initial=0.0) <= 0.0:
         return "no_support"
     labels = [label for label in labelled.labels if label is not None]

@@ -91,10 +91,10 @@ def dominance(
     """
     if len(samples) != len(unfair):
         raise StatisticsError(f"got {pluralize(len(samples), 'sample')} and {len(unfair)} verdicts")
-    named = [dominating_value(sample) for sample in samples]
+    values = [dominating_value(sample) for sample in samples]
     subsets = {
-        value: np.flatnonzero([name == value for name in named])
-        for value in sorted({name for name in named if name is not None})
+        value: np.flatnonzero([name == value for name in values])
+        for value in sorted({name for name in values if name is not None})
     }
     verdicts = np.array(unfair, dtype=np.float64)
     parts = contributions(samples, variant=variant)
@@ -111,7 +111,7 @@ def dominance(
         unfair_share=largest(share, (None,)),
         mean_difference=largest(partial(means, parts), parts.values),
         n_by_value={name: int(rows.size) for name, rows in subsets.items()},
-        n_tied=named.count(None),
+        n_tied=values.count(None),
     )
 
 
@@ -130,12 +130,12 @@ def _largest(
 
     def differences(membership: IntArray) -> FloatArray:
         """Return all differences where samples are in these subsets, shape (r, pairs, k)."""
-        found = []
+        rows = []
         for code in range(len(sizes)):
             counts = np.zeros((len(membership), n_samples))
             counts[:, order] = membership == code
-            found.append(statistic(counts))
-        return np.stack([found[a] - found[b] for a, b in pairs], axis=1)
+            rows.append(statistic(counts))
+        return np.stack([rows[a] - rows[b] for a, b in pairs], axis=1)
 
     observed = differences(codes[None, :])[0]
     if np.all(np.isnan(observed)):
@@ -148,8 +148,10 @@ def _largest(
     placed = compare(abs(largest), np.concatenate(extremes))
     first, second = (list(subsets)[code] for code in pairs[pair])
     chosen = (first, second) if largest >= 0.0 else (second, first)
-    drawn = _resampled(statistic, n_samples, [subsets[name] for name in chosen], resampling)
-    low, high = (None, None) if drawn is None else _bounds(drawn[:, column], resampling.level)
+    replicates = _resampled(statistic, n_samples, [subsets[name] for name in chosen], resampling)
+    low, high = (
+        (None, None) if replicates is None else _bounds(replicates[:, column], resampling.level)
+    )
     n = placed.n_permutations
     return LargestDifference(
         value=abs(largest),
@@ -175,12 +177,12 @@ def _resampled(
     """Return differences of two subsets of resampled samples, None for too few, shape (r, k)."""
     if min(rows.size for rows in pair) < FEWEST_DOCUMENTS:
         return None
-    found = []
+    differences = []
     for rows in pair:
         counts = np.zeros((resampling.n_resamples, n_samples))
         counts[:, rows] = resample_counts(rows.size, resampling.n_resamples, resampling.rng)
-        found.append(statistic(counts))
-    return found[0] - found[1]
+        differences.append(statistic(counts))
+    return differences[0] - differences[1]
 
 
 def _bounds(drawn: FloatArray, level: float) -> tuple[float | None, float | None]:

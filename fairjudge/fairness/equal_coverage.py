@@ -190,7 +190,7 @@ def value_coverage(
 
 
 def count_relabellings(sizes: Sequence[int]) -> int:
-    """Return how many ways there are to give `sizes` documents their values: a multinomial."""
+    """Return the multinomial coefficient of `sizes`: the number of assignments of values."""
     total = math.factorial(sum(sizes))
     for size in sizes:
         total //= math.factorial(size)

@@ -63,8 +63,8 @@ def corrected_means(
 ) -> dict[str, PpiMean | Undefined]:
     """Correct the mean of each measure by the same measure from human labels, where it has some."""
     return {
-        name: corrected_mean(found, human.get(name, {}), level=level)
-        for name, found in measured.items()
+        name: corrected_mean(scores, human.get(name, {}), level=level)
+        for name, scores in measured.items()
     }
 
 
@@ -126,12 +126,12 @@ def value_sensitivity(
     The error takes the same direction in every sample, as a scorer that reads one group's
     documents better than another's would make it.
     """
-    found: dict[str, list[tuple[float, float]]] = {}
+    pairs: dict[str, list[tuple[float, float]]] = {}
     for sample in samples:
         moves = _moves(sample.by_value, 1.0)
         for entry, difference, move in zip(sample.by_value, sample.differences, moves, strict=True):
-            found.setdefault(entry.value, []).append((difference, move))
-    return {value: _sensitivity(rows, error_rate) for value, rows in sorted(found.items())}
+            pairs.setdefault(entry.value, []).append((difference, move))
+    return {value: _sensitivity(rows, error_rate) for value, rows in sorted(pairs.items())}
 
 
 def _sensitivity(rows: Sequence[tuple[float, float]], error_rate: float) -> ValueSensitivity:

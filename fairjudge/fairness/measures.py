@@ -68,9 +68,9 @@ class FairnessMeasure(Measure, Generic[DataT, CorpusT, ErrorsT]):
 
     def __post_init__(self) -> None:
         if (self.of_sample is None) == (self.of_corpus is None):
-            given = "neither" if self.of_sample is None else "both"
+            definition = "neither" if self.of_sample is None else "both"
             raise StatisticsError(
-                f"measure {self.key!r}: expected either of_sample or of_corpus, got {given}"
+                f"measure {self.key!r}: expected either of_sample or of_corpus, got {definition}"
             )
 
     @property
@@ -83,7 +83,7 @@ class FairnessMeasure(Measure, Generic[DataT, CorpusT, ErrorsT]):
         return shared if self.stream == "shared" else shared.apart(self.key)
 
     def numbers(self, data: DataT, n_samples: int) -> NDArray[Any]:
-        """Return each sample's number, shape (n_samples,); of no samples there are none."""
+        """Return each sample's number, shape (n_samples,)."""
         if self.of_sample is None or not n_samples:
             return np.zeros(0)
         return np.asarray(self.of_sample(data))

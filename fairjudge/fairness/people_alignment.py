@@ -56,7 +56,7 @@ class SummaryAlignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAlignment:
-    """Share of resampled groups whose over-represented value people and the measure agree on.
+    """Share of resampled groups with the same over-represented value by people and measure.
 
     ``n_groups`` count, those in which people lean to one value most; the others do not.
     """
@@ -128,12 +128,12 @@ def compare_groups(
         by_parity = np.nan_to_num(means(parts, counts), nan=-np.inf)
         by_sof = -divide(counts @ short, counts @ held)[:, order]
         by_sof = np.nan_to_num(by_sof, nan=-np.inf)
-        return np.stack([_tops(one) for one in (counts @ lean, by_parity, by_sof)], axis=1)
+        return np.stack([_tops(table) for table in (counts @ lean, by_parity, by_sof)], axis=1)
 
-    drawn = replicates(
+    replicated = replicates(
         tops, n_documents=len(leanings), n_resamples=resampling.n_resamples, rng=resampling.rng
     )
-    known = drawn[drawn[:, 0] >= 0]
+    known = replicated[replicated[:, 0] >= 0]
     agree = (known[:, 1:] == known[:, :1]).mean(axis=0) if len(known) else None
     return GroupAlignment(
         n_groups=len(known),

@@ -45,6 +45,7 @@ def _system(result: SystemProportional) -> Json:
             **_measures(result.several_values),
         },
         **error_json(result, PROPORTIONAL, times=_PERCENT),
+        "novel_terms": _percent(result.novel_terms),
     }
     if isinstance(result.measures, Proportional):
         shown["tau"] = result.measures.tau

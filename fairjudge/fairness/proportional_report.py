@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from fairjudge.domain import Summary, Undefined
+from fairjudge.domain import Estimate, Summary, Undefined
 from fairjudge.fairness._reporting import (
     Report,
     SystemReport,
@@ -85,12 +86,14 @@ class SystemProportional(SystemReport[ProportionalSample]):
 
     ``measures`` cover every sample, those whose documents share one value among them: such a
     summary is fair by definition, and the published figures count it. ``several_values`` leaves
-    these ``n_one_value`` samples out.
+    these ``n_one_value`` samples out. ``novel_terms`` is the mean share of a summary's terms that
+    no document has (FairSumm, appendix J): what no measure of terms can give to a value.
     """
 
     measures: Proportional | Undefined
     several_values: Proportional | Undefined
     n_one_value: int
+    novel_terms: Estimate | Undefined
 
 
 ProportionalReport: TypeAlias = Report[SystemProportional]
@@ -182,14 +185,16 @@ def _system(
             return _distribution(source, text, options, mine)
         if key not in given:
             return "unscored" if text.strip() else "empty_summary"
-        found = _distribution(source, text, options, dict.fromkeys(source, 0.0))
-        if not isinstance(found, ValueDistribution):
-            return found
-        return people_distribution(found, given[key], where=f"{system!r} for {eid!r}")
+        shares = _distribution(source, text, options, dict.fromkeys(source, 0.0))
+        if not isinstance(shares, ValueDistribution):
+            return shares
+        return people_distribution(shares, given[key], where=f"{system!r} for {eid!r}")
 
-    found = {one.eid: distribution(one.eid) for one in sets}
-    measured = {eid: one for eid, one in found.items() if isinstance(one, ValueDistribution)}
-    excluded = {eid: why for eid, why in found.items() if not isinstance(why, ValueDistribution)}
+    outcomes = {documents.eid: distribution(documents.eid) for documents in sets}
+    measured = {
+        eid: outcome for eid, outcome in outcomes.items() if isinstance(outcome, ValueDistribution)
+    }
+    excluded = {eid: why for eid, why in outcomes.items() if not isinstance(why, ValueDistribution)}
     distributions = list(measured.values())
     several = [distribution for distribution in distributions if len(distribution.values) > 1]
     resampling = Resampling(
@@ -210,6 +215,14 @@ def _system(
         measures=measure(distributions),
         several_values=measure(several),
         n_one_value=len(distributions) - len(several),
+        novel_terms=resampling.apart("novel terms").mean(
+            [
+                _novel_share(one, terms[one.eid], texts[one.eid], options.normaliser)
+                for one in sets
+                if one.eid in measured
+            ],
+            n_excluded=len(excluded),
+        ),
         corrected=None
         if human is None
         else corrected_shares(
@@ -235,6 +248,23 @@ def _system(
     )
 
 
+def _novel_share(
+    labelled: LabelledSet,
+    of_values: Mapping[str, Sequence[str]],
+    text: str,
+    normaliser: TermMaker,
+) -> float:
+    """Return the share of a summary's terms, each as often as it stands, that no document has."""
+    others = (
+        normaliser.terms(document)
+        for document, label in zip(labelled.texts, labelled.labels, strict=True)
+        if label is None
+    )
+    known = set(itertools.chain(*of_values.values(), *others))
+    found = normaliser.terms(text)
+    return sum(term not in known for term in found) / max(len(found), 1)
+
+
 def _distribution(
     source: Mapping[str, tuple[str, ...]],
     text: str,
@@ -251,15 +281,15 @@ def _distribution(
         return "unscored"
     if scores is None:
         no_match: Literal["undefined", "uniform"] = "uniform" if options.released else "undefined"
-        found = unigram_distribution(source, summary, no_match=no_match)
+        shares = unigram_distribution(source, summary, no_match=no_match)
     else:
         tokens = {value: len(terms) for value, terms in source.items()}
-        found = softmax_distribution(tokens, scores, temperature=options.temperature)
-    if isinstance(found, Undefined):
+        shares = softmax_distribution(tokens, scores, temperature=options.temperature)
+    if isinstance(shares, Undefined):
         return "no_support"
-    if isinstance(target_shares(found, options.target), Undefined):
+    if isinstance(target_shares(shares, options.target), Undefined):
         return "target_absent"
-    return found
+    return shares
 
 
 def _samples(
@@ -287,7 +317,7 @@ def _samples(
 
 def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
     target = options.target
-    given = () if isinstance(target, str) else sorted(target.items())
+    target_shares = () if isinstance(target, str) else sorted(target.items())
     neural = not options.scorer.startswith(("unigrams", "people:"))
     return signature(
         {
@@ -296,7 +326,7 @@ def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
             "scorer": options.scorer,
             "terms": options.normaliser.fingerprint,
             "variant": "released" if options.released else None,
-            "target": ",".join(f"{v}={share:g}" for v, share in given) or str(target),
+            "target": ",".join(f"{v}={share:g}" for v, share in target_shares) or str(target),
             "tau": options.tau,
             "temperature": options.temperature if neural else None,
             "resamples": options.n_resamples,

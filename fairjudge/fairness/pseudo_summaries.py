@@ -1,4 +1,4 @@
-"""Checks of a measure on pseudo-summaries whose fairness is known (FairSumm, appendix C)."""
+"""Validation of a measure on pseudo-summaries of known fairness (FairSumm, appendix C)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def pseudo_summaries(
     from one randomly drawn value; the balanced one keeps the source's shares of documents, by
     largest remainder. A sound measure finds the biased ones far less fair.
     """
-    made = []
+    pseudo = []
     for labelled in corpus.sets:
         if labelled.exclusion is None:
             for sampling in ("biased", "balanced"):
                 chosen = _choose(labelled, sampling, n_documents, rng)
                 text = "\n".join(labelled.texts[place] for place in sorted(chosen))
-                made.append(Summary(eid=labelled.eid, system=sampling, text=text))
-    return made
+                pseudo.append(Summary(eid=labelled.eid, system=sampling, text=text))
+    return pseudo
 
 
 def _choose(
@@ -56,9 +56,9 @@ def apportion(sizes: dict[str, int], seats: int) -> Counter[str]:
     total = sum(sizes.values())
     seats = min(seats, total)
     quota = Counter({value: seats * size // total for value, size in sizes.items()})
-    left = seats - quota.total()
+    seats_left = seats - quota.total()
     by_remainder = sorted(
         sizes, key=lambda value: (-(seats * sizes[value] % total), -sizes[value], value)
     )
-    quota.update(by_remainder[:left])
+    quota.update(by_remainder[:seats_left])
     return quota

@@ -61,14 +61,14 @@ def agreement_over_systems(
     The interval is by bootstrap over systems, the p-value from permuting them: there are few.
     """
     resampling = Resampling(rng=rng, n_resamples=n_resamples)
-    found = _agreement(first, second, resampling, correlation, unit=lambda key: key)
-    if isinstance(found.rho, Undefined):
-        return found
+    agreement = _agreement(first, second, resampling, correlation, unit=lambda key: key)
+    if isinstance(agreement.rho, Undefined):
+        return agreement
     x, y = _matched(first, second)
     shuffled = rng.permuted(np.broadcast_to(x, (n_resamples, x.size)), axis=1)
     permuted = rowwise(correlation, shuffled, np.broadcast_to(y, shuffled.shape))
-    placed = compare(found.rho.value, permuted, alternative="two-sided")
-    return replace(found, rho=replace(found.rho, p_value=placed.p_value))
+    placed = compare(agreement.rho.value, permuted, alternative="two-sided")
+    return replace(agreement, rho=replace(agreement.rho, p_value=placed.p_value))
 
 
 def _agreement(
@@ -79,7 +79,7 @@ def _agreement(
     *,
     unit: Callable[[_Key], Hashable],
 ) -> ScorerAgreement:
-    """Correlate what both scorers have; `unit` names what is resampled whole."""
+    """Correlate samples that both scorers have; `unit` maps a key to its unit of resampling."""
     shared = sorted(first.keys() & second.keys())
     units = [unit(key) for key in shared]
     rho: Estimate | Undefined = Undefined(

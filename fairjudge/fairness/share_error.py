@@ -57,10 +57,10 @@ def corrected_shares(
     }
     (means, difference), (means_by_people, difference_by_people) = (
         _by_sample(
-            list(some),
-            collect(list(some.values()), target=target, tau=tau, at_most=at_most),
+            list(by_eid),
+            collect(list(by_eid.values()), target=target, tau=tau, at_most=at_most),
         )
-        for some in (measured, by_people)
+        for by_eid in (measured, by_people)
     )
     return Corrected(
         means=corrected_means(means, means_by_people, level=level),
@@ -87,11 +87,11 @@ def people_distribution(
             f"values there: {', '.join(repr(value) for value in measured.values)}",
             field="shares",
         )
-    given = [float(shares.get(value, 0.0)) for value in measured.values]
-    if min(given) < 0.0 or not any(given):
+    measured_shares = [float(shares.get(value, 0.0)) for value in measured.values]
+    if min(measured_shares) < 0.0 or not any(measured_shares):
         raise InputError(f"shares of {where} must be 0 or more and not all 0", field="shares")
-    total = sum(given)
-    return replace(measured, summary=tuple(share / total for share in given))
+    total = sum(measured_shares)
+    return replace(measured, summary=tuple(share / total for share in measured_shares))
 
 
 def _by_sample(

@@ -51,14 +51,14 @@ class LabelledSet:
 
     @property
     def exclusion(self) -> Exclusion | None:
-        """Why the set itself cannot tell values apart, or None where it can."""
+        """Reason to exclude the set, or None."""
         count = len(self.values)
         return None if count > 1 else "one_value" if count else "no_values"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledCorpus:
-    """All sets, and what is unusual about the attribute.
+    """All document sets, and notes on the attribute's values.
 
     ``values`` are sorted; ``notes`` are sentences for a reader of the report.
     """
@@ -92,11 +92,11 @@ def label_corpus(
         value that is no number; two clusters share an ``eid``.
     """
     _check(clusters, attribute, bins)
-    given = [
+    columns = [
         [article.attributes.get(attribute) for article in cluster.articles] for cluster in clusters
     ]
-    spellings = spellings_of((one for row in given for one in row), numeric=bool(bins))
-    raw = [[spellings.read(one) for one in row] for row in given]
+    spellings = spellings_of((value for row in columns for value in row), numeric=bool(bins))
+    raw = [[spellings.read(value) for value in row] for row in columns]
     counts = Counter(value for row in raw for value in row if value is not None)
     if not counts:
         raise InputError(
@@ -112,7 +112,9 @@ def label_corpus(
         )
         for cluster, row in zip(clusters, raw, strict=True)
     )
-    by_name = Counter(label for one in sets for label in one.labels if label is not None)
+    by_name = Counter(
+        label for document_set in sets for label in document_set.labels if label is not None
+    )
     return LabelledCorpus(
         attribute=attribute,
         sets=sets,
@@ -188,8 +190,8 @@ def _without_value(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ..
 def spelling_notes(attribute: str, spellings: Spellings) -> tuple[str, ...]:
     """Say which spellings of `attribute` are read as one value."""
     joined = [
-        f"{one[0]!r} (also written {', '.join(map(repr, one[1:_MAX_NAMED]))})"
-        for one in spellings.joined
+        f"{spelling[0]!r} (also written {', '.join(map(repr, spelling[1:_MAX_NAMED]))})"
+        for spelling in spellings.joined
     ]
     if not joined:
         return ()
@@ -197,7 +199,7 @@ def spelling_notes(attribute: str, spellings: Spellings) -> tuple[str, ...]:
 
 
 def first_few(names: Sequence[str]) -> str:
-    """Return the first of `names` in a row, with dots where there are more."""
+    """Join the first of `names`, with dots where there are more."""
     return ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
 
 

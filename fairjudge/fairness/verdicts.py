@@ -19,7 +19,7 @@ from fairjudge.text.usable import worth_reading
 Range: TypeAlias = tuple[float, float]
 
 RANGES: Mapping[str, Range] = MappingProxyType(
-    {name: one.score_range for name, one in PROTOCOLS.items() if one.judges_parts}
+    {name: protocol.score_range for name, protocol in PROTOCOLS.items() if protocol.judges_parts}
 )
 """The ends of each protocol's scale, which become 0 and 1."""
 _PREFIX = "article:"
@@ -44,20 +44,20 @@ def supports_from_judgements(
     InputError
         No verdict is about an article, or a value lies outside its scale.
     """
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    by_summary: dict[tuple[str, str], dict[str, float]] = {}
     for judgement in judgements:
         value = _verdict(judgement, ranges)
         if value is not None and judgement.system is not None:
             aid = judgement.unit.removeprefix(_PREFIX)
-            found.setdefault((judgement.eid, judgement.system), {})[aid] = value
-    if not found:
+            by_summary.setdefault((judgement.eid, judgement.system), {})[aid] = value
+    if not by_summary:
         raise InputError(
             "no verdict is about a single article: judge coverage with protocol 'checklist', or "
             "with reference unit 'article'"
         )
     supports = []
     by_eid = {cluster.eid: cluster for cluster in clusters}
-    for (eid, system), values in found.items():
+    for (eid, system), values in by_summary.items():
         articles = worth_reading(by_eid[eid].articles) if eid in by_eid else ()
         aids = [article.aid for article in articles]
         if aids and all(aid in values for aid in aids):
@@ -73,7 +73,7 @@ def supports_from_checklists(
     An answer counts with its group's ``covered`` where its own wording is credited, else 0; groups
     weigh the same. Articles that answer nothing are left out: see `answering`.
     """
-    by_eid = {one.eid: one for one in references}
+    by_eid = {reference.eid: reference for reference in references}
     supports = []
     for judgement in judgements:
         reference = by_eid.get(judgement.eid)
@@ -106,8 +106,8 @@ def without_stubs(clusters: Sequence[Cluster]) -> list[Cluster]:
 
 
 def answering(clusters: Sequence[Cluster], references: Sequence[Reference]) -> list[Cluster]:
-    """Return the clusters that have a reference, without the articles that answer nothing in it."""
-    heard = {one.eid: _answering(one) for one in references}
+    """Return the clusters with a reference, without articles that answer none of its questions."""
+    heard = {reference.eid: _answering(reference) for reference in references}
     return [
         cluster.model_copy(
             update={"articles": tuple(a for a in cluster.articles if a.aid in heard[cluster.eid])}
@@ -132,7 +132,7 @@ def _by_article(
     reference: Reference, checklist: Sequence[ChecklistEntry]
 ) -> dict[str, list[float]]:
     """Return how far each article's answer is covered, a number for each group that it is in."""
-    found: dict[str, list[float]] = defaultdict(list)
+    by_article: dict[str, list[float]] = defaultdict(list)
     for entry in checklist:
         question, group = map(int, entry.unit.removeprefix("answer:").split("."))
         answers = reference.question_answers[question].answer_groups[group]
@@ -141,8 +141,8 @@ def _by_article(
             credited = entry.answers is None or place in entry.answers
             own[answer.aid].append(entry.covered if credited else 0.0)
         for aid, values in own.items():
-            found[aid].append(fmean(values))
-    return found
+            by_article[aid].append(fmean(values))
+    return by_article
 
 
 def _verdict(judgement: Judgement, ranges: Mapping[str, Range]) -> float | None:

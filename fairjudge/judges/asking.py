@@ -1,4 +1,4 @@
-"""What may be asked of a judge, in the words of options and files; light, for every command."""
+"""Types of the options of judges; without heavy imports, for every command."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Preset: TypeAlias = Literal["recommended", "paper", "budget", "granular"]
 Fallback: TypeAlias = Literal["entailment", "embedding", "none"]
 Derived: TypeAlias = Literal["likert", "pairwise"]
 Thresholds: TypeAlias = tuple[float, float]
-"""The local scores at or below the first and at or above the second of which no LLM is asked."""
+"""(low, high): at local scores up to low and from high on the LLM is not called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedAspect:
-    """An aspect that is to be judged with others; a built-in one by its name alone.
+    """An aspect to be judged together with others; a built-in one needs its name only.
 
-    ``rule`` says in a few sentences what one of one's own asks, ``scale`` is its file.
+    For a custom aspect, ``rule`` states the criterion in a few sentences; ``scale`` is its file.
     """
 
     aspect: str
@@ -34,11 +34,11 @@ class AskedAspect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """From which confidence on the answers of a judge may be kept, and how it must be asked.
+    """The confidence from which answers of a judge are kept, with the settings of that judge.
 
-    ``signature`` is that of the judgements on which it was fitted, None where there were several;
-    ``repeats`` how many of them an item had, in each order of a pair; ``n_answers`` is as in
-    `fairjudge.calibration.answers`. ``threshold`` is None where nothing may be kept.
+    ``signature`` is that of the judgements on which it was fitted, None if they had several;
+    ``repeats`` is their number per item, in each order of a pair; ``n_answers`` is as in
+    `fairjudge.calibration.answers`. ``threshold`` is None if no answer may be kept.
     """
 
     judge: str
@@ -51,17 +51,17 @@ class Promise:
 
     @property
     def stated(self) -> dict[str, str]:
-        """Return the parts of the signature by name."""
+        """The parts of the signature by name."""
         parts = (part.partition(":") for part in (self.signature or "").split("|"))
         return {name: value for name, _, value in parts if name}
 
     def check(self, judge: Judge) -> None:
-        """Refuse a judge that the promise was not made for.
+        """Raise an error for a judge on which the promise was not fitted.
 
         Raises
         ------
         ConfigurationError
-            If it is signed otherwise, the library's version apart.
+            If its signature differs in more than the library's version.
         """
         own = replace(self, signature=judge.signature).stated
         fitted = self.stated

@@ -1,8 +1,8 @@
-"""Balance: how far a summary covers each source, and the sources that it covers least.
+"""Balance: the coverage of each source by a summary, and the mean over the least covered ones.
 
-No reference is needed. Of a source, its statements are what is to be covered; its share is their
-mean. The least covered sources tell whose voice is left out, which a mean over sources hides: a
-summary that copies one source covers that one surely and the rest by half.
+No reference is needed. The coverage of a source is the mean over its statements. The least covered
+sources show whose voice is missing, which a mean over all sources hides: a summary that copies one
+source covers that one fully and the others by about half.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from fairjudge.domain import SourceCovered
 from fairjudge.text.statements import statement_texts
 
 BALANCE = "balance"
-"""The aspect; measured without an LLM as below, or rated by one, against all articles at once."""
+"""Name of the aspect; measured without an LLM as here, or rated by one against all articles."""
 MAX_STATEMENTS = 12
-"""Statements read of a source; of a longer one as many, spread evenly over it."""
+"""Maximum number of statements of a source; of a longer one they are evenly spaced."""
 
 
 def statements_of(content: str, *, limit: int = MAX_STATEMENTS) -> tuple[str, ...]:
-    """Return the statements of a source that are to be covered, in order."""
-    found = tuple(dict.fromkeys(statement_texts(content)))
-    if len(found) <= limit:
-        return found
-    return tuple(found[place * len(found) // limit] for place in range(limit))
+    """Return at most `limit` distinct statements of a source, in order."""
+    statements = tuple(dict.fromkeys(statement_texts(content)))
+    if len(statements) <= limit:
+        return statements
+    return tuple(statements[place * len(statements) // limit] for place in range(limit))
 
 
 def least_covered(sources: Sequence[SourceCovered]) -> tuple[SourceCovered, ...]:
-    """Return the half of the sources that is covered least, rounded up, the least first."""
+    """Return the less covered half of the sources, rounded up, the least covered first."""
     ordered = sorted(sources, key=lambda source: source.covered)
     return tuple(ordered[: -(-len(ordered) // 2)])
 
 
 def balance_of(sources: Sequence[SourceCovered]) -> float:
-    """Return the mean share over the sources that are covered least, in [0, 1]."""
-    return fmean(one.covered for one in least_covered(sources))
+    """Return the mean coverage of the `least_covered` sources, in [0, 1]."""
+    return fmean(source.covered for source in least_covered(sources))
 
 
 def mean_covered(sources: Sequence[SourceCovered]) -> float:
-    """Return the mean share over all sources, in [0, 1]."""
+    """Return the mean coverage over all sources, in [0, 1]."""
     return fmean(source.covered for source in sources)

@@ -1,4 +1,4 @@
-"""A cascade: a local scorer first, and a language model only where that one is unsure."""
+"""Cascades: a cheap judge first, and a second judge only where the first is unsure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fairjudge.protocols import PROTOCOLS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cascade:
-    """Takes what `first` is sure of; else asks `judge`.
+    """Keeps the confident verdicts of `first`, and calls `judge` for the others.
 
-    Every row is by the cascade; ``routed`` says who scored it.
+    Every judgement is signed by the cascade; its ``routed`` names the judge that scored it.
     """
 
     first: Judge
@@ -22,22 +22,26 @@ class Cascade:
 
     @property
     def name(self) -> str:
-        """Return both names."""
+        """Return the names of both judges."""
         return f"cascade({self.first.name}>{self.judge.name})"
 
     @property
     def signature(self) -> str:
-        """Return what can change a verdict: both judges and what is sure."""
-        return f"cascade:{self._sure_said};{self.first.signature};{self.judge.signature}"
+        """Return everything that can change a verdict: both judges and the condition of routing."""
+        return f"cascade:{self._routing_label};{self.first.signature};{self.judge.signature}"
 
     @property
-    def _sure_said(self) -> str:
+    def _routing_label(self) -> str:
         raise NotImplementedError
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
-        found = writing(self.judge).read(task, reply)
-        return self._signed(found, task, routed="judge") if isinstance(found, Judgement) else found
+        outcome = writing(self.judge).read(task, reply)
+        return (
+            self._signed(outcome, task, routed="judge")
+            if isinstance(outcome, Judgement)
+            else outcome
+        )
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
@@ -48,26 +52,29 @@ class Cascade:
         return self._signed(self.judge.unscored(task, why), task, routed="judge")
 
     def _signed(self, row: Judgement, task: JudgeTask, **extra: object) -> Judgement:
-        """Return `row` as one on `task`: the first judge may be asked otherwise, and often."""
-        asked = {"order": task.order, "repeat": task.repeat}
-        fields = {name: value for name, value in row.to_json().items() if name not in asked}
-        known = {name: value for name, value in asked.items() if value is not None}
+        """Return `row` with the cascade's signature, and with order and repeat of `task`.
+
+        The first judge may have been called in another order or for several repeats.
+        """
+        task_fields = {"order": task.order, "repeat": task.repeat}
+        fields = {name: value for name, value in row.to_json().items() if name not in task_fields}
+        present_fields = {name: value for name, value in task_fields.items() if value is not None}
         by = {"judge": self.name, "signature": self.signature}
-        return Judgement.model_validate(fields | known | by | extra)
+        return Judgement.model_validate(fields | present_fields | by | extra)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeJudge(Cascade):
-    """Takes a local scorer's score at or below `low` and at or above `high`; else asks `judge`.
+    """Keeps a local scorer's scores up to `low` and from `high` on; else calls `judge`.
 
-    ``local_value`` is what the local scorer said. One that cannot score an item is unsure of it.
+    ``local_value`` is the local score. An item without one goes to `judge`.
     """
 
     low: float
     high: float
 
     @property
-    def _sure_said(self) -> str:
+    def _routing_label(self) -> str:
         return f"{self.low:g}-{self.high:g}"
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:

@@ -1,6 +1,6 @@
-"""Checklists of coverage: of each group of answers whether a summary covers it, by which words.
+"""Coverage checklists: for each group of answers, whether the summary covers it and where.
 
-What a model is shown, how its reply is read and checked, and what follows from the list. Pure.
+Fields of the prompt, reading and checking of replies, and verdicts from lists; without I/O.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from fairjudge.text.folding import folded_key
 from fairjudge.text.quoting import find_quote
 
 GROUPS_PER_CALL = 25
-"""Groups of answers that one call asks about."""
+"""Maximum number of groups of answers per call."""
 
 LIKERT_SHARES = (0.10, 0.35, 0.65, 0.90)
-"""Share covered below which a summary is rated 1, and up to which 2, 3 and 4; above, 5."""
+"""Bounds of the share covered: rated 1 below the first, up to the others 2, 3 and 4, above 5."""
 PAIRWISE_MARGIN = 1.0
-"""Lead in groups below which a pair is a tie."""
+"""Minimum difference in covered groups for a win in a pair; below it is a tie."""
 
 READER_VERSION = 2
-"""Of what `read_block` takes; part of the signature."""
+"""Version of `read_block`; part of the signature."""
 NO_ANSWERS = Unscored(reason="empty_input", detail="no reference answer")
 _VERDICTS: Mapping[str, float] = {
     "covered": 1, "yes": 1, "partly": 0.5, "partially": 0.5, "no": 0, "not covered": 0,
@@ -56,8 +56,8 @@ _ENTRY = json_object(
 class Group:
     """One group of answers to a question; ``unit`` is ``"answer:<question>.<group>"``.
 
-    ``wordings`` holds for each different wording the places of its answers in the group;
-    ``rivals`` says that some groups of its question exclude each other.
+    ``wordings`` holds the indices of the answers with each distinct wording; ``rivals`` says that
+    some groups of the question exclude each other.
     """
 
     unit: str
@@ -70,7 +70,7 @@ class Group:
 
 
 def groups_of(questions: Sequence[QuestionAnswers]) -> tuple[Group, ...]:
-    """Return every group that has an answer, in order."""
+    """Return every group with at least one answer, in order."""
     return tuple(
         Group(
             unit=f"answer:{q}.{g}",
@@ -88,7 +88,7 @@ def groups_of(questions: Sequence[QuestionAnswers]) -> tuple[Group, ...]:
 
 
 def _wordings(answers: Sequence[Answer]) -> tuple[tuple[int, ...], ...]:
-    """Return the places of answers that read alike, gloss and stance included, together."""
+    """Return the indices of the answers, grouped by equal wording, gloss and stance."""
     alike: dict[tuple[object, ...], list[int]] = {}
     for place, answer in enumerate(answers):
         key = (folded_key(answer.answer), answer.gloss, answer.stance)
@@ -97,24 +97,24 @@ def _wordings(answers: Sequence[Answer]) -> tuple[tuple[int, ...], ...]:
 
 
 Block: TypeAlias = tuple[Group, ...]
-"""Groups that one call asks about."""
+"""The groups of one call."""
 
 
 def blocks_of(groups: Sequence[Group], *, limit: int = GROUPS_PER_CALL) -> tuple[Block, ...]:
-    """Return `groups` in as few blocks of at most `limit` as can be, of about the same size.
+    """Split `groups` into the fewest blocks of at most `limit` groups, of similar size.
 
-    A question's groups stay together, for they are judged beside each other: more than `limit` of
-    them are a block of their own.
+    The groups of a question are never separated, since they are judged in comparison: more than
+    `limit` of them form a block of their own.
     """
-    questions = [tuple(some) for _, some in groupby(groups, key=_question_number)]
+    questions = [tuple(block) for _, block in groupby(groups, key=_question_number)]
     fewest = len(_filled(questions, limit))
     sizes = range(-(-len(groups) // max(fewest, 1)), limit)
     filled = (_filled(questions, size) for size in sizes)
-    return next((found for found in filled if len(found) == fewest), _filled(questions, limit))
+    return next((blocks for blocks in filled if len(blocks) == fewest), _filled(questions, limit))
 
 
 class CoverageForm:
-    """Lists the groups of answers; see `fairjudge.judges.checklist_judge.ChecklistForm`."""
+    """The form for groups of answers; see `fairjudge.judges.checklist_judge.ChecklistForm`."""
 
     prompt = "coverage-checklist"
     repair_prompt = "checklist-repair"
@@ -123,11 +123,11 @@ class CoverageForm:
     version: Mapping[str, int] = {"block": GROUPS_PER_CALL, "reader": READER_VERSION}
 
     def parts(self, task: JudgeTask) -> Sequence[Block]:
-        """Return the groups in blocks; see `blocks_of`."""
+        """Return blocks of groups; see `blocks_of`."""
         return blocks_of(groups_of(task.questions))
 
     def fields(self, task: JudgeTask, part: Block) -> dict[str, str | Fenced]:
-        """Return what fills the prompt."""
+        """Return the fields of the prompt."""
         return {
             "groups": fence_groups(part, task.articles),
             "text": Fenced("summary", (task.texts[0],)),
@@ -135,7 +135,7 @@ class CoverageForm:
         }
 
     def repair_fields(self, part: Block) -> dict[str, str]:
-        """Return what fills the prompt that asks once more."""
+        """Return the fields of the repair prompt."""
         return {"n_groups": str(len(part))}
 
     def read(
@@ -145,7 +145,7 @@ class CoverageForm:
         return read_block(text, part, task.texts[0])
 
     def verdict(self, entries: tuple[ChecklistEntry, ...]) -> dict[str, Any]:
-        """Return the share of groups covered, and the list."""
+        """Return the share of groups covered, and the checklist."""
         return {"value": share_covered(entries), "checklist": entries}
 
 
@@ -154,26 +154,28 @@ def _question_number(group: Group) -> str:
 
 
 def _filled(questions: Sequence[Block], limit: int) -> tuple[Block, ...]:
-    """Return the groups of `questions`, in order, each block filled up to `limit`."""
+    """Return blocks of whole questions, in order, each filled up to `limit` groups."""
     blocks: list[Block] = []
-    for some in questions:
-        if blocks and len(blocks[-1]) + len(some) <= limit:
-            blocks[-1] += some
+    for question in questions:
+        if blocks and len(blocks[-1]) + len(question) <= limit:
+            blocks[-1] += question
         else:
-            blocks.append(some)
+            blocks.append(question)
     return tuple(blocks)
 
 
 def fence_groups(block: Sequence[Group], articles: Sequence[Article]) -> Fenced:
-    """Return `block` fenced, a text a question; groups are numbered from 1 through the block."""
+    """Return `block` fenced, one text per question; groups are numbered from 1 over the block."""
     outlets = {
         article.aid: article.domain or article.title or f"article {article.aid}"
         for article in articles
     }
     numbered = enumerate(block, 1)
     texts = (
-        _question_text([*some], outlets)
-        for _, some in groupby(numbered, key=lambda one: _question_number(one[1]))
+        _question_text([*question_groups], outlets)
+        for _, question_groups in groupby(
+            numbered, key=lambda numbered_group: _question_number(numbered_group[1])
+        )
     )
     return Fenced("reference", tuple(texts))
 
@@ -216,18 +218,18 @@ def _line(text: str) -> str:
 def read_block(
     reply: str, block: Sequence[Group], text: str
 ) -> tuple[ChecklistEntry, ...] | Unscored:
-    """Read a reply on `block`: every group's entry, or why the reply cannot be used.
+    """Read a reply on `block`: the entries of all groups, or why the reply cannot be used.
 
-    A group that is covered, even in part, or contradicted must have a quote that stands in `text`,
-    the summary; the summary's own words take its place. ``detail`` holds what is wrong, in words of
-    ours alone.
+    A group that is covered, partly covered or contradicted needs a quote from the summary `text`;
+    the entry keeps the matching passage of the summary. The problems in ``detail`` are our own
+    texts without any of the reply, because they go into the repair prompt.
     """
-    found = read_entries(reply)
-    if isinstance(found, Unscored):
-        return found
+    raw_entries = read_entries(reply)
+    if isinstance(raw_entries, Unscored):
+        return raw_entries
     rows: dict[int, Mapping[str, Any]] = {}
     problems: list[str] = []
-    for row in found:
+    for row in raw_entries:
         number = whole_number(row.get("group")) if isinstance(row, dict) else None
         if number is None or not 1 <= number <= len(block):
             problems.append(f"an entry has no group from 1 to {len(block)}")
@@ -243,15 +245,15 @@ def read_block(
         else:
             problems.append(f"group {number} {entry}")
     if problems:
-        said = "; ".join(dict.fromkeys(problems))
-        return Unscored(reason="unparseable", detail=said, raw=reply)
+        detail = "; ".join(dict.fromkeys(problems))
+        return Unscored(reason="unparseable", detail=detail, raw=reply)
     return tuple(entries)
 
 
 def _entry(row: Mapping[str, Any], group: Group, text: str) -> ChecklistEntry | str:
-    """Return the entry, or what is wrong with `row`."""
-    said = row.get("verdict")
-    verdict = said.strip().casefold() if isinstance(said, str) else ""
+    """Return the entry of `row`, or its problem."""
+    verdict_text = row.get("verdict")
+    verdict = verdict_text.strip().casefold() if isinstance(verdict_text, str) else ""
     if verdict not in _VERDICTS:
         return "has no verdict that was asked for"
     covered = _VERDICTS[verdict]
@@ -273,11 +275,13 @@ def _not_covered(group: Group, *, quote: str, **more: bool) -> ChecklistEntry:
     return ChecklistEntry(unit=group.unit, covered=0, quote=quote, credited=(), answers=(), **more)
 
 
-def _answers(given: object, group: Group) -> tuple[int, ...] | None:
-    """Return the places of the answers of the wordings in `given`; none named means all."""
-    if given is None or given == []:
+def _answers(wordings: object, group: Group) -> tuple[int, ...] | None:
+    """Return the indices of the answers of numbered `wordings`; all for None or an empty list."""
+    if wordings is None or wordings == []:
         return tuple(range(len(group.answers)))
-    numbers = [whole_number(one) for one in given] if isinstance(given, list) else [None]
+    numbers = (
+        [whole_number(wording) for wording in wordings] if isinstance(wordings, list) else [None]
+    )
     if not all(number is not None and 1 <= number <= len(group.wordings) for number in numbers):
         return None
     return tuple(sorted({at for n in numbers if n is not None for at in group.wordings[n - 1]}))
@@ -291,32 +295,32 @@ def credited_entry(
     quote: str | None,
     support: float | None = None,
 ) -> ChecklistEntry:
-    """Return the entry of a group of which the answers at the places `answers` are covered."""
+    """Return the entry of a group whose answers with the indices `answers` are covered."""
     credited = tuple(dict.fromkeys(group.answers[at].aid for at in answers))
-    known = {} if support is None else {"support": support}
+    extra = {} if support is None else {"support": support}
     return ChecklistEntry(
         unit=group.unit,
         covered=covered,
         quote=quote,
         credited=credited,
         answers=tuple(answers),
-        **known,
+        **extra,
     )
 
 
 def share_covered(entries: Sequence[ChecklistEntry]) -> float:
-    """Return the share of groups covered, in [0, 1]: a group in part is a half."""
+    """Return the share of groups covered, in [0, 1]; a partly covered group counts 0.5."""
     return fmean(entry.covered for entry in entries)
 
 
 def likert_of(share: float) -> int:
-    """Return the rating, 1 to 5, of a summary that covers `share` of the groups."""
-    lowest, *rest = LIKERT_SHARES
-    return 1 if share < lowest else 2 + sum(share > bound for bound in rest)
+    """Return the rating, 1 to 5, for a share of covered groups; see `LIKERT_SHARES`."""
+    lowest, *higher = LIKERT_SHARES
+    return 1 if share < lowest else 2 + sum(share > bound for bound in higher)
 
 
 def pairwise_of(share_a: float, share_b: float, *, n_groups: int) -> Verdict:
-    """Return who covers more of `n_groups`, or a tie where the lead is less than one of them."""
+    """Return which summary covers more of `n_groups`; a tie for a lead of less than one group."""
     lead = (share_a - share_b) * n_groups
     if abs(lead) < PAIRWISE_MARGIN - 1e-9:
         return "tie"

@@ -1,6 +1,6 @@
-"""Judging by a checklist: one call a summary, or one for each of its parts.
+"""Judge by a checklist: one call per summary, or one per part of a long list.
 
-What is listed is the business of a `ChecklistForm`: groups of answers that a summary covers
+A `ChecklistForm` defines the items of the list: groups of answers that a summary covers
 (`fairjudge.judges.checklist`), or its own statements that articles support
 (`fairjudge.judges.statements`).
 """
@@ -23,40 +23,40 @@ from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.records.signature import signature
 
 DEFAULT_OUTPUT_TOKENS = 4096
-"""Room for the entries of one part, each with a quote."""
+"""Enough for the entries of one part, each with a quote."""
 Entries: TypeAlias = tuple[Any, ...]
 
 
 class ChecklistForm(Protocol):
-    """What one kind of checklist asks about, part by part, and how replies are read."""
+    """A kind of checklist: its parts, prompts, and the reading of replies."""
 
     prompt: str
-    """Names of the prompt, and of the one that asks for a reply once more."""
+    """Name of the prompt; ``repair_prompt`` is that of the second attempt."""
     repair_prompt: str
     schema: Mapping[str, Any]
     nothing: Unscored
-    """Why there is no score where there is nothing to list."""
+    """The outcome where there is nothing to list."""
     version: Mapping[str, int]
-    """What of the parts and the reader is in the signature."""
+    """Versions of the parts and the reader, for the signature."""
 
     def parts(self, task: JudgeTask) -> Sequence[Any]:
-        """Return what one call each asks about."""
+        """Return the parts of the list; each is one call."""
         ...
 
     def fields(self, task: JudgeTask, part: Any) -> dict[str, str | Fenced]:
-        """Return what fills the prompt."""
+        """Return the fields of the prompt."""
         ...
 
     def repair_fields(self, part: Any) -> dict[str, str]:
-        """Return what fills the prompt that asks once more, but for what is wrong."""
+        """Return the fields of the repair prompt, except ``problems``."""
         ...
 
     def read(self, task: JudgeTask, part: Any, text: str) -> Entries | Unscored:
-        """Return the entries of a reply, or what is wrong with it, in words of ours alone."""
+        """Return the entries of a reply, or its problems, without any text of the reply."""
         ...
 
     def verdict(self, entries: Entries) -> dict[str, Any]:
-        """Return the fields of the judgement that all entries come to."""
+        """Return the judgement's fields for the entries of all parts."""
         ...
 
 
@@ -64,15 +64,15 @@ FORMS: Mapping[str, ChecklistForm] = {
     "coverage": CoverageForm(),
     "faithfulness": StatementsForm(),
 }
-"""The kind of checklist of each aspect that has one."""
+"""The form of each aspect that has a checklist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChecklistJudge(WritingModel):
-    """A model that gives a verdict on each thing of a list, and the words that it rests on.
+    """A model that gives a verdict and a quote for each item of a list.
 
-    The replies to a task's parts are one `Reply`: ``others`` holds them all, ``text`` joins them.
-    One part that fails leaves the whole item without a score.
+    The replies to all parts of a task are one `Reply`: ``others`` holds them, ``text`` joins them.
+    If one part fails, the whole item is unscored.
     """
 
     form: ChecklistForm = FORMS["coverage"]
@@ -80,7 +80,7 @@ class ChecklistJudge(WritingModel):
 
     @property
     def signature(self) -> str:
-        """Return what can change this judge's verdicts."""
+        """Return everything that can change this judge's verdicts."""
         limit = self.max_output_tokens
         return signature(
             {
@@ -108,39 +108,40 @@ class ChecklistJudge(WritingModel):
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
-        read = self._read(task, reply)
-        failed = [one for one in read if isinstance(one, Unscored)]
-        if failed:
-            said = " / ".join(dict.fromkeys(one.detail for one in failed))
-            return replace(failed[0], detail=said, raw=reply.text)
-        entries = tuple(entry for one in read if not isinstance(one, Unscored) for entry in one)
+        outcomes = self._read(task, reply)
+        failures = [outcome for outcome in outcomes if isinstance(outcome, Unscored)]
+        if failures:
+            detail = " / ".join(dict.fromkeys(failure.detail for failure in failures))
+            return replace(failures[0], detail=detail, raw=reply.text)
+        entries = tuple(
+            entry for outcome in outcomes if not isinstance(outcome, Unscored) for entry in outcome
+        )
         return self._judgement(task, **self.form.verdict(entries), raw=reply.text)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`.
 
-        Only the parts that cannot be used are asked again: the model is shown its reply and what is
-        wrong with it.
+        Only unusable parts are repeated: the model is shown its reply and the problems.
         """
         parts = zip(self.form.parts(task), _samples(reply), strict=True)
-        read = self._read(task, reply)
+        outcomes = self._read(task, reply)
         replies = await asyncio.gather(
             *(
-                self._again(task, part, one, why)
-                for (part, one), why in zip(parts, read, strict=True)
+                self._repaired_sample(task, part, sample, why)
+                for (part, sample), why in zip(parts, outcomes, strict=True)
             )
         )
         return _together(replies, repaired=True)
 
-    async def _again(
-        self, task: JudgeTask, part: Any, given: Sample, read: Entries | Unscored
+    async def _repaired_sample(
+        self, task: JudgeTask, part: Any, sample: Sample, outcome: Entries | Unscored
     ) -> Sample | Unscored:
-        """Return what is `given` where it could be read, else a new reply."""
-        if not isinstance(read, Unscored):
-            return given
-        fields = {"problems": f"{read.detail}.", **self.form.repair_fields(part)}
+        """Return `sample` if it could be read, else a new reply."""
+        if not isinstance(outcome, Unscored):
+            return sample
+        fields = {"problems": f"{outcome.detail}.", **self.form.repair_fields(part)}
         wrong = render(load_template("judge", self.form.repair_prompt), fields)
-        message = Message(role="assistant", content=given.text.strip() or "(nothing)")
+        message = Message(role="assistant", content=sample.text.strip() or "(nothing)")
         messages = (*self._messages(task, part), message, *wrong)
         return await self._reply(self._request(task, messages, self.form.schema))
 
@@ -148,21 +149,21 @@ class ChecklistJudge(WritingModel):
         return render(load_template("judge", self.form.prompt), self.form.fields(task, part))
 
     def _read(self, task: JudgeTask, reply: Reply) -> list[Entries | Unscored]:
-        found: list[Entries | Unscored] = []
+        outcomes: list[Entries | Unscored] = []
         for part, sample in zip(self.form.parts(task), _samples(reply), strict=True):
-            read = self.form.read(task, part, sample.text)
-            if isinstance(read, Unscored) and sample.cut_off:
-                read = saying_cut_off(read)
-            found.append(read)
-        return found
+            outcome = self.form.read(task, part, sample.text)
+            if isinstance(outcome, Unscored) and sample.cut_off:
+                outcome = saying_cut_off(outcome)
+            outcomes.append(outcome)
+        return outcomes
 
 
 def _samples(reply: Reply) -> list[Sample]:
-    return [one for one in reply.others if one is not None]
+    return [sample for sample in reply.others if sample is not None]
 
 
 def _together(replies: Sequence[Sample | Unscored], *, repaired: bool = False) -> Reply | Unscored:
-    """Return the replies to all parts as one, or the first reason why one is missing."""
+    """Return the replies to all parts as one, or the first failure."""
     samples = []
     for reply in replies:
         if isinstance(reply, Unscored):

@@ -1,4 +1,4 @@
-"""Criteria: which prompt and which scale an aspect is judged with, and what fills the prompt."""
+"""Criteria: the prompt, its fields and the scale of each aspect and protocol."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.scales import Scale, binary, likert, pairwise
 
 _MAX_WORDINGS = 3
-"""How many wordings of one answer a prompt shows; more lengthen it and say the same."""
+"""Maximum number of wordings of one answer in a prompt; more would only make it longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
-    """What a judge is asked for one aspect and protocol.
+    """The prompt template and scale for one aspect and protocol.
 
-    The template may use any of the fields that `fields_for` offers, and must use ``scale``.
+    The template may use any field of `fields_for`, and must use ``scale``.
     """
 
     aspect: Aspect
@@ -41,14 +41,14 @@ class Criterion:
             )
 
     def fields_for(self, task: JudgeTask) -> dict[str, str | Fenced]:
-        """Return what fills the template for `task`."""
+        """Return the fields of the template for `task`."""
         return {name: _FIELDS[name](task, self.scale) for name in self.template.fields}
 
 
 def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> Criterion:
     """Return the criterion for one of `ASPECTS`.
 
-    ``per_answer`` says that coverage is judged one answer at a time, which reads differently.
+    With ``per_answer`` coverage is judged one answer at a time, by another prompt.
     """
     if aspect not in ASPECTS:
         raise ConfigurationError(
@@ -70,15 +70,15 @@ def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> str:
 
 
 WORDINGS = ("reworded", "reordered")
-"""The released paraphrases of each prompt: other words, and other words before the material."""
+"""The released paraphrases of each prompt: reworded; reworded with the rule before the material."""
 _PARAPHRASED = ("coverage", "faithfulness")
-"""The aspects whose prompts have them."""
+"""The aspects whose prompts have paraphrases."""
 
 
 def builtin_paraphrases(
     aspect: Aspect, protocol: ProtocolName, *, per_answer: bool
 ) -> tuple[Template, ...]:
-    """Return the paraphrases of the prompt of `builtin_criterion`: one a name in `WORDINGS`."""
+    """Return the paraphrases of the prompt of `builtin_criterion`, one per name in `WORDINGS`."""
     if aspect not in _PARAPHRASED:
         raise ConfigurationError(
             f"--prompt-variants: {aspect} has one prompt; give other wordings by --paraphrase"
@@ -90,7 +90,7 @@ def builtin_paraphrases(
 def _scales(
     levels: tuple[str, ...], *, yes: str, no: str, tie: str | None = None
 ) -> Mapping[ProtocolName, Scale]:
-    """Return a scale for each protocol; `levels` are from the worst to the best."""
+    """Return a scale for each protocol; `levels` are ordered from worst to best."""
     single: dict[ProtocolName, Scale] = {"likert": likert(levels), "binary": binary(yes=yes, no=no)}
     return single if tie is None else {**single, "pairwise": pairwise(tie=tie)}
 
@@ -208,15 +208,15 @@ BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
 
 
 ASPECTS = tuple(name for name in BUILTIN_SCALES if name != "coverage-answer")
-"""The aspects that an LLM can be asked for without a prompt of one's own."""
+"""The aspects with built-in prompts."""
 SUPPORT_RULE = "at least one of the articles says it or plainly implies it"
-"""Holds of several articles and of one; `support_rule` is plainer about one."""
+"""The rule for several articles; `support_rule` has a simpler wording for one."""
 
 
 def support_rule(task: JudgeTask) -> str:
-    """Say when a statement is supported by the articles of `task`."""
-    one = "the article says it or plainly implies it"
-    return one if len(task.articles) == 1 else SUPPORT_RULE
+    """Return the prompt's definition of a supported statement, for the articles of `task`."""
+    single_rule = "the article says it or plainly implies it"
+    return single_rule if len(task.articles) == 1 else SUPPORT_RULE
 
 
 def builtin_scale(aspect: Aspect, protocol: ProtocolName) -> Scale:
@@ -245,7 +245,7 @@ EVIDENCE_FIELDS: Mapping[str, Callable[[JudgeTask], str | Fenced]] = {
     "support_rule": support_rule,
     "questions": lambda task: fence_questions(task.questions),
 }
-"""What a prompt of any protocol may show as evidence."""
+"""The fields with evidence that a prompt of any protocol may use."""
 
 
 def _of_task(field: Callable[[JudgeTask], str | Fenced]) -> _Field:
@@ -264,7 +264,7 @@ _FIELDS: Mapping[str, _Field] = {
 
 
 def _shown(task: JudgeTask, place: int) -> str:
-    """Return the text that stands at `place` (0 or 1) in the prompt, given the task's order."""
+    """Return the text at position `place` (0 or 1) in the prompt, by the task's order."""
     return task.texts[place if task.order != "ba" else 1 - place]
 
 
@@ -275,12 +275,12 @@ def fence_articles(articles: tuple[Article, ...]) -> Fenced:
 
 
 def article_texts(articles: Sequence[Article]) -> tuple[str, ...]:
-    """Return each article as a judge is shown it: its title, then its text."""
+    """Return each article's text for a prompt: its title, then its content."""
     return tuple(f"{article.title}\n\n{article.content}".strip() for article in articles)
 
 
 def fence_questions(questions: tuple[QuestionAnswers, ...]) -> Fenced:
-    """Return `questions` fenced, each with its answers: one line a group, its wordings together."""
+    """Return `questions` fenced, each with one line per group of answers (its wordings)."""
     return Fenced(
         "reference",
         tuple(

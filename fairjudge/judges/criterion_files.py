@@ -1,4 +1,4 @@
-"""A criterion of one's own from one small TOML file: aspect, prompt and scale, no code."""
+"""Read a custom criterion from a TOML file: aspect, prompt and scale."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _FIELDS = _NEEDED | {"rule"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionFile:
-    """What the file names; both paths are taken from the file's own folder.
+    """The content of a criterion file; its paths are relative to the file's folder.
 
-    ``rule`` says in a few sentences what is asked, for judging it together with others.
+    ``rule`` states the criterion in a few sentences, for judging it together with others.
     """
 
     aspect: str
@@ -28,21 +28,21 @@ class CriterionFile:
 def read_criterion_file(path: Path) -> CriterionFile:
     """Read ``aspect``, ``prompt`` (a template) and ``scale`` (a scale's TOML) from `path`.
 
-    ``rule`` may be missing. `InputError` where the file cannot be read, a field is missing, unknown
-    or no text, or a file is not there.
+    ``rule`` is optional. Raises `InputError` if the file cannot be read, if a field is missing,
+    unknown or not a text, or if a named file does not exist.
     """
-    found = read_toml(path)
-    for field in sorted(found.keys() - _FIELDS):
+    table = read_toml(path)
+    for field in sorted(table.keys() - _FIELDS):
         raise InputError(f"unknown field; known are {sorted(_FIELDS)}", path=path, field=field)
-    for field in sorted(_NEEDED | found.keys()):
-        if not isinstance(found.get(field), str) or not found[field].strip():
+    for field in sorted(_NEEDED | table.keys()):
+        if not isinstance(table.get(field), str) or not table[field].strip():
             raise InputError("expected a text", path=path, field=field)
     for field in ("prompt", "scale"):
-        if not (path.parent / found[field]).is_file():
-            raise InputError(f"there is no file {found[field]!r}", path=path, field=field)
+        if not (path.parent / table[field]).is_file():
+            raise InputError(f"there is no file {table[field]!r}", path=path, field=field)
     return CriterionFile(
-        aspect=found["aspect"],
-        prompt=path.parent / found["prompt"],
-        scale=path.parent / found["scale"],
-        rule=found.get("rule"),
+        aspect=table["aspect"],
+        prompt=path.parent / table["prompt"],
+        scale=path.parent / table["scale"],
+        rule=table.get("rule"),
     )

@@ -1,7 +1,7 @@
-"""Judging with a decision model: typed questions, answered with a probability for every answer.
+"""Judge with a decision model: typed questions, answered by a probability for every option.
 
-Binary is a predicate, Likert a score with a described level each, pairwise a choice. There is
-nothing to parse, and no verdict outside the scale.
+Binary is a predicate, Likert a score with described levels, pairwise a choice. There is nothing to
+parse, and no verdict is outside the scale.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.signature import signature
 
 MAX_QUESTIONS = 16
-"""Questions in one request; each adds to what the server must hold at once."""
+"""Maximum number of questions per request; each needs memory on the server."""
 _MATERIAL = frozenset({"evidence", "texts"})
 
 _QUESTIONS: Mapping[str, Mapping[str, str]] = {
@@ -55,12 +55,12 @@ _YES_NO: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionJudge:
-    """A decision model and a criterion, whose scale names the answers.
+    """A decision model with a criterion, whose scale defines the answers.
 
-    ``template`` is what the model is shown: `criterion`'s own, or one with ``evidence`` and
-    ``texts``. ``batches`` maps a task's id to the tasks that are asked in one request with it,
-    itself included; see `batch_tasks`. Each of them asks the same request, which a cache answers
-    but once. Tasks that are not in it are asked alone.
+    ``template`` is the prompt: that of `criterion`, or one with ``evidence`` and ``texts``.
+    ``batches`` maps a task's id to the tasks of its request, itself included; see `batch_tasks`.
+    Each of them sends the same request, which the cache makes one call. Other tasks have a request
+    of their own.
     """
 
     backend: DecisionBackend
@@ -76,7 +76,7 @@ class DecisionJudge:
 
     @property
     def signature(self) -> str:
-        """Return what can change this judge's verdicts."""
+        """Return everything that can change this judge's verdicts."""
         return signature(
             {
                 "judge": self.name,
@@ -89,22 +89,22 @@ class DecisionJudge:
         )
 
     async def ask(self, task: JudgeTask) -> Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`; a batch that is too long is asked one by one."""
+        """See `fairjudge.judges.ports.Judge`; if a batch is too long, the task is judged alone."""
         if not all(text.strip() for text in task.texts):
             return EMPTY_SUMMARY
         if len(set(task.texts)) < len(task.texts):
             return self._judgement(task, value="tie")
         batch = self.batches.get(task.id, (task,))
-        found = await self._decide(task, batch)
-        if isinstance(found, Unscored) and found.reason == "too_long" and len(batch) > 1:
+        outcome = await self._decide(task, batch)
+        if isinstance(outcome, Unscored) and outcome.reason == "too_long" and len(batch) > 1:
             return await self._decide(task, (task,))
-        return found
+        return outcome
 
     async def _decide(self, task: JudgeTask, batch: tuple[JudgeTask, ...]) -> Judgement | Unscored:
         decisions = await or_unscored(self.backend.decide(self._request(batch)))
         if isinstance(decisions, Unscored):
             return decisions
-        name = _name([each.id for each in batch].index(task.id))
+        name = _name([member.id for member in batch].index(task.id))
         answer = decisions.answers.get(name)
         if answer is None or isinstance(answer, DecisionRefusal):
             why = "the model gave no answer to this question" if answer is None else answer.why
@@ -129,11 +129,14 @@ class DecisionJudge:
         )
 
     def _material(self, batch: tuple[JudgeTask, ...]) -> dict[str, str | Fenced]:
-        """Return what fills the template: what the batch shares, and what tells its tasks apart."""
+        """Return the fields of the template: shared evidence, and the texts of the tasks."""
         if self.template.fields == _MATERIAL:
             return {"evidence": _evidence(batch), "texts": _texts(batch)}
         fields = self.criterion.fields_for(batch[0])
-        return {**fields, "scale": self.criterion.scale.described}  # no reply is written
+        return {
+            **fields,
+            "scale": self.criterion.scale.described,
+        }  # without the instruction how to reply
 
     def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
         """See `fairjudge.judges.ports.Judge`."""
@@ -152,10 +155,10 @@ def decision_judge(
     *,
     tasks: Iterable[JudgeTask] = (),
 ) -> DecisionJudge:
-    """Return the judge for `criterion`.
+    """Return the decision judge for `criterion`.
 
-    The built-in aspects have material of their own; a custom criterion's prompt is the material.
-    `tasks` are all that will be asked, for batches.
+    The built-in aspects have prompts for decision models; for a custom criterion its own prompt is
+    used. `tasks` are all tasks of the run, for batches.
     """
     aspect = criterion.aspect
     builtin = aspect in _QUESTIONS and criterion.template.task == "judge"
@@ -172,9 +175,9 @@ def decision_judge(
 def batch_tasks(
     tasks: Iterable[JudgeTask], *, limit: int = MAX_QUESTIONS
 ) -> dict[str, tuple[JudgeTask, ...]]:
-    """Bring together what one request can ask: one summary's answers, or one summary's sentences.
+    """Return the batches of tasks for one request: the answers or the sentences of one summary.
 
-    Tasks on other units have material of their own, and are asked alone.
+    Tasks on other units have different material and are not batched.
     """
     groups: dict[tuple[object, ...], list[JudgeTask]] = {}
     for task in tasks:
@@ -198,8 +201,10 @@ def _name(place: int) -> str:
 def _wording(task: JudgeTask, criterion: Criterion) -> str:
     wordings = _YES_NO if PROTOCOLS[criterion.scale.protocol].yes_no else _QUESTIONS
     kind = "pair" if criterion.scale.kind == "pair" else task.unit.partition(":")[0]
-    known = wordings.get(criterion.aspect, {})
-    return known.get(kind) or known.get("summary") or "Which answer does the text above call for?"
+    by_kind = wordings.get(criterion.aspect, {})
+    return (
+        by_kind.get(kind) or by_kind.get("summary") or "Which answer does the text above call for?"
+    )
 
 
 def _evidence(batch: tuple[JudgeTask, ...]) -> Fenced:
@@ -213,8 +218,8 @@ def _evidence(batch: tuple[JudgeTask, ...]) -> Fenced:
 def _texts(batch: tuple[JudgeTask, ...]) -> Fenced:
     first = batch[0]
     if len(first.texts) == 2:
-        shown = first.texts if first.order != "ba" else first.texts[::-1]
-        return Fenced("summary", shown, _numbers(2))
+        texts = first.texts if first.order != "ba" else first.texts[::-1]
+        return Fenced("summary", texts, _numbers(2))
     if first.unit.startswith("sentence:"):
         return Fenced("sentence", tuple(task.texts[0] for task in batch), _numbers(len(batch)))
     return Fenced("summary", first.texts)

@@ -1,4 +1,4 @@
-"""What checklists say under other protocols, without a call. Pure."""
+"""Derive judgements of other protocols from checklists, without calls."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fairjudge.protocols import PROTOCOLS
 
 
 def derive(rows: Sequence[Judgement], protocols: Sequence[Derived]) -> tuple[Judgement, ...]:
-    """Return what `rows`, checklists of one judge, say under other protocols.
+    """Return judgements of other `protocols` derived from `rows`, checklists of one judge.
 
-    Each row says so by ``derived_from``. Pairs come in both orders, of which none was asked; a pair
-    with an unscored side is unscored for that side's reason. A jury's own rows have no list: its
-    members' derived rows are its votes.
+    Each has ``derived_from``. Pairs are returned in both orders; a pair with an unscored side is
+    unscored for the same reason. The rows of a jury have no checklist: the derived rows of its
+    members are its votes.
     """
     lists = [
         row
@@ -25,17 +25,17 @@ def derive(rows: Sequence[Judgement], protocols: Sequence[Derived]) -> tuple[Jud
         if PROTOCOLS[row.protocol].itemized and row.system is not None
         if row.unscored or row.checklist or row.statements
     ]
-    found: list[Judgement] = []
+    derived: list[Judgement] = []
     for row in lists if any(PROTOCOLS[name].graded for name in protocols) else ():
         rating = {"system": row.system, "value": _rating(row), "unscored": row.unscored}
-        found.append(_derived(row, "likert", rating))
+        derived.append(_derived(row, "likert", rating))
     if any(PROTOCOLS[name].paired for name in protocols):
         meetings: dict[tuple[str, int | None], list[Judgement]] = {}
         for row in lists:
             meetings.setdefault((row.eid, row.repeat), []).append(row)
-        pairs = (pair for some in meetings.values() for pair in combinations(some, 2))
-        found += [row for a, b in pairs for row in _pair(a, b)]
-    return tuple(found)
+        pairs = (pair for meeting in meetings.values() for pair in combinations(meeting, 2))
+        derived += [row for a, b in pairs for row in _pair(a, b)]
+    return tuple(derived)
 
 
 def _rating(row: Judgement) -> int | None:
@@ -64,8 +64,8 @@ def _pair(a: Judgement, b: Judgement) -> Iterator[Judgement]:
 
 
 def _derived(row: Judgement, protocol: Derived, fields: Mapping[str, Any]) -> Judgement:
-    kept = ("eid", "aspect", "unit", "judge", "scored_by", "signature", "repeat")
-    known = {name: getattr(row, name) for name in kept if getattr(row, name) is not None}
+    names = ("eid", "aspect", "unit", "judge", "scored_by", "signature", "repeat")
+    common = {name: getattr(row, name) for name in names if getattr(row, name) is not None}
     return Judgement.model_validate(
-        {**known, "protocol": protocol, "derived_from": "checklist", **fields}
+        {**common, "protocol": protocol, "derived_from": "checklist", **fields}
     )

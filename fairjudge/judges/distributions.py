@@ -1,7 +1,7 @@
-"""One distribution over a scale's answers, whatever it came from.
+"""Distributions over the answers of a scale, from every kind of source.
 
-Token probabilities, n samples, a decision model's answer and a single verdict all become a
-`ScoreDistribution`; every statistic on them starts there.
+Token probabilities, n samples and the answer of a decision model become a `ScoreDistribution`, from
+which all statistics are computed.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from fairjudge.ports import Completion, Distribution, TokenAlternatives
 from fairjudge.scales import Position, Scale, to_verdict
 
 _UNKNOWN_LOGPROB = -9999.0
-"""What servers write for a token that is not among those whose probability they know."""
+"""The log-probability that servers return for a token outside their list of alternatives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDistribution:
-    """Probabilities of a scale's answers, in its order; they sum to 1.
+    """Probabilities of the answers of a scale, in its order; they sum to 1.
 
-    ``expected`` is the mean value in the scale's unit, None for a pair, whose answers are worth no
-    numbers; ``mode`` the likeliest value, of equally likely ones the middle of them for numbers
-    and "tie" for positions. ``entropy`` is in nats: 0 for certainty, log(number of answers) for
-    none. ``off_scale`` is the share of the observed mass, in [0, 1], that stood for no answer and
-    was left out before normalising.
+    ``expected`` is the mean value in the scale's unit, None for a pair, whose answers have no
+    numbers; ``mode`` is the most likely value, the median of equally likely numbers, or "tie" for
+    equally likely positions. ``entropy`` is in nats, from 0 (certain) to log(number of answers).
+    ``off_scale`` is the share of the observed mass, in [0, 1], on no answer, which was removed
+    before normalising.
     """
 
     probabilities: Mapping[str, float]
@@ -44,10 +44,10 @@ class ScoreDistribution:
 def from_masses(
     masses: Mapping[str, float], scale: Scale, *, off_scale: float = 0.0
 ) -> ScoreDistribution | Undefined:
-    """Normalise the `masses` of a scale's answers; the code path that every source ends in.
+    """Normalise the `masses` of a scale's answers; every source uses this function.
 
-    Masses are 0 or more; answers that are missing have none. `off_scale` is the mass of what was
-    no answer, in the same unit. ``Undefined`` where no answer has any mass.
+    Masses are nonnegative; missing answers have mass 0. `off_scale` is the mass on no answer, in
+    the same unit. ``Undefined`` if all masses are 0.
     """
     on_scale = math.fsum(masses.get(answer, 0.0) for answer in scale.answers)
     if not on_scale > 0.0:
@@ -62,7 +62,7 @@ def from_masses(
         probabilities=shares,
         expected=math.fsum(worth) if worth else None,
         mode=_mode(shares, scale),
-        # below 0 by rounding alone
+        # Rounding could make it slightly negative.
         entropy=max(0.0, -math.fsum(p * math.log(p) for p in shares.values() if p > 0.0)),
         off_scale=off_scale / (off_scale + on_scale),
     )
@@ -71,9 +71,9 @@ def from_masses(
 def from_samples(
     verdicts: Sequence[float | Position | Unscored], scale: Scale
 ) -> ScoreDistribution | Undefined:
-    """Count n samples of one prompt.
+    """Return the distribution of n samples of one prompt.
 
-    A value between two levels (3.5) lies on both in proportion, which keeps its mean. Unscored
+    A value between two levels (3.5) is divided between both so that the mean is kept. Unscored
     samples are off the scale.
     """
     masses = dict.fromkeys(scale.answers, 0.0)
@@ -87,7 +87,7 @@ def from_samples(
 
 
 def from_decision(answer: Distribution, scale: Scale) -> ScoreDistribution | Undefined:
-    """Take a decision model's distribution; options that the scale lacks are off the scale."""
+    """Return the distribution of a decision model's answer; unknown options are off the scale."""
     masses = {option: p for option, p in answer.probabilities.items() if option in scale.answers}
     off_scale = math.fsum(p for o, p in answer.probabilities.items() if o not in masses)
     return from_masses(masses, scale, off_scale=off_scale)
@@ -96,12 +96,12 @@ def from_decision(answer: Distribution, scale: Scale) -> ScoreDistribution | Und
 def from_tokens(
     completion: Completion, scale: Scale, *, aspect: str = ""
 ) -> ScoreDistribution | Undefined:
-    """Read the probabilities at the token in which the verdict stands.
+    """Return the distribution from the alternatives of the token with the verdict.
 
-    Of the alternatives that the server gave there, those that stand for no answer, and the mass
-    that it did not list, are off the scale. ``Undefined`` where there are no token probabilities,
-    the reply has no verdict, no token can be told to stand there, or one answer begins with
-    another ("1" and "10"), so that one token does not tell them apart.
+    Alternatives that are no answer, and mass that the server did not list, are off the scale.
+    ``Undefined`` if there are no token probabilities, the reply has no verdict, the verdict's token
+    cannot be located, or one answer is a prefix of another ("1" and "10"), so that one token does
+    not distinguish them.
     """
     if completion.tokens is None:
         return Undefined(why="the backend gave no token probabilities")
@@ -152,50 +152,57 @@ def _shares_of(verdict: float | Position, scale: Scale) -> dict[str, float]:
 def _verdict_token(
     tokens: Sequence[TokenAlternatives], text: str, start: int, end: int, scale: Scale
 ) -> TokenAlternatives | Undefined:
-    """Return the first token within the verdict that stands for an answer ("2" of "Summary 2").
+    """Return the first token within the verdict that is an answer ("2" of "Summary 2").
 
-    Only what stands after the verdict need add up to the text, not what was before it.
+    Only the tokens after the verdict must add up to the text; those before it need not, such as
+    reasoning that the text does not contain.
     """
-    found: TokenAlternatives | None = None
+    verdict_token: TokenAlternatives | None = None
     reached = False
-    for index, first, after in spans_from_end([one.token for one in tokens], text):
+    for index, first, after in spans_from_end([token.token for token in tokens], text):
         reached = first <= start
         if first < end and after > start and scale.answer_of_token(tokens[index].token) is not None:
-            found = tokens[index]
+            verdict_token = tokens[index]
         if reached:
             break
-    if found is None:
+    if verdict_token is None:
         why = (
             "no token stands at the verdict" if reached else "the tokens do not add up to the text"
         )
         return Undefined(why=why)
-    if found.logprobs.get(found.token, 0.0) <= _UNKNOWN_LOGPROB:
+    if verdict_token.logprobs.get(verdict_token.token, 0.0) <= _UNKNOWN_LOGPROB:
         return Undefined(why="the verdict's own token has no probability")
-    return found
+    return verdict_token
 
 
-def graded_fields(found: ScoreDistribution, scale: Scale, task: JudgeTask) -> dict[str, Any]:
-    """Return ``value``, ``probabilities`` and what a judgement keeps beside them.
+def graded_fields(
+    score_distribution: ScoreDistribution, scale: Scale, task: JudgeTask
+) -> dict[str, Any]:
+    """Return a judgement's ``value``, ``probabilities`` and related fields.
 
-    Numbers: the value is the mean over the distribution, with ``expected`` the same and ``mode``
-    the likeliest level. Pairs: the value is the likeliest verdict, and probabilities are in terms
-    of a, b and tie, whatever stood first. ``entropy`` is in nats, ``off_scale`` a share.
+    For numbers ``value`` and ``expected`` are the mean of the distribution, and ``mode`` is the
+    most likely level. For pairs the value is the most likely verdict, and probabilities are those
+    of a, b and tie, independent of the order shown. ``entropy`` is in nats, ``off_scale`` a share.
     """
     fields: dict[str, Any] = {
-        "entropy": round(found.entropy, 6),
-        "off_scale": round(found.off_scale, 6),
+        "entropy": round(score_distribution.entropy, 6),
+        "off_scale": round(score_distribution.off_scale, 6),
     }
     if scale.kind != "pair":
         return fields | {
-            "value": found.expected,
-            "probabilities": dict(found.probabilities),
-            "expected": found.expected,
-            "mode": found.mode,
+            "value": score_distribution.expected,
+            "probabilities": dict(score_distribution.probabilities),
+            "expected": score_distribution.expected,
+            "mode": score_distribution.mode,
         }
     order = task.order or "ab"
     sides: dict[Verdict, float] = {"a": 0.0, "b": 0.0, "tie": 0.0}
     for level in scale.levels:
         if isinstance(level.value, str):
-            sides[to_verdict(level.value, order)] += found.probabilities[level.answer]
-    value = to_verdict(found.mode, order) if isinstance(found.mode, str) else found.mode
+            sides[to_verdict(level.value, order)] += score_distribution.probabilities[level.answer]
+    value = (
+        to_verdict(score_distribution.mode, order)
+        if isinstance(score_distribution.mode, str)
+        else score_distribution.mode
+    )
     return fields | {"value": value, "probabilities": sides}

@@ -1,8 +1,8 @@
-"""Judging by an entailment model. No language model, no wording to read.
+"""Judge by an entailment (NLI) model, without a language model.
 
 Faithfulness: the mean over the summary's sentences of the largest P(entail) by any chunk of the
-articles. Coverage: the mean over answers of the largest P(entail) of any of the answer's wordings
-by any chunk of the summary. Balance: the same of each article's statements.
+articles. Coverage: the mean over answers of the largest P(entail) of any wording by any chunk of
+the summary. Balance: P(entail) of each article's statements by the summary.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fairjudge.text.statements import statement_texts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntailmentSupport:
-    """Support by P(entail), in [0, 1]; pairs are classified once each."""
+    """Support by P(entail), in [0, 1]; each pair is classified once."""
 
     classifier: EntailmentModel
     name: str = "entailment"
@@ -44,9 +44,9 @@ class EntailmentSupport:
         """Return the classifier's fingerprint."""
         return {"model": self.classifier.fingerprint}
 
-    def measure(self, asked: Sequence[tuple[JudgeTask, str]]) -> list[float | Unscored]:
+    def measure(self, task_texts: Sequence[tuple[JudgeTask, str]]) -> list[float | Unscored]:
         """See `fairjudge.judges.trained.TrainedSupport`."""
-        return [self._measured(task, text) for task, text in asked]
+        return [self._measured(task, text) for task, text in task_texts]
 
     def _measured(self, task: JudgeTask, text: str) -> float | Unscored:
         sentences = sentence_texts(text)
@@ -74,21 +74,24 @@ class EntailmentSupport:
     def statements(
         self, text: str, articles: Sequence[Article]
     ) -> tuple[StatementSupport, ...] | Unscored:
-        """See `fairjudge.judges.trained.TrainedSupport`; what is near is a chunk of an article."""
+        """See `fairjudge.judges.trained.TrainedSupport`; ``near`` is a chunk of an article."""
         sentences = statement_texts(text)
         if not sentences:
             return NO_SENTENCE
         premises = [self._premises((article.content,)) for article in articles]
         if not any(premises):
             return NO_ARTICLE
-        by_article = [self._entailed(some, sentences) if some else None for some in premises]
-        found = []
+        by_article = [
+            self._entailed(article_premises, sentences) if article_premises else None
+            for article_premises in premises
+        ]
+        results = []
         for place, sentence in enumerate(sentences):
-            supports = [0.0 if some is None else some[place] for some in by_article]
+            supports = [0.0 if row is None else row[place] for row in by_article]
             order = sorted(range(len(articles)), key=lambda n: -supports[n])
             best = order[0]
             near = max(premises[best], key=lambda premise: self._known[premise, sentence])
-            found.append(
+            results.append(
                 StatementSupport(
                     statement=sentence,
                     support=supports[best],
@@ -96,7 +99,7 @@ class EntailmentSupport:
                     near=near,
                 )
             )
-        return tuple(found)
+        return tuple(results)
 
     def sources(
         self, text: str, articles: Sequence[Article]
@@ -106,15 +109,15 @@ class EntailmentSupport:
         if not sentences:
             return NO_SENTENCE
         statements = {article.aid: statements_of(article.content) for article in articles}
-        units = [unit for some in statements.values() for unit in some]
+        units = [unit for article_statements in statements.values() for unit in article_statements]
         if not units:
             return NO_ARTICLE
         return by_source(statements, self._entailed(tuple(chunks(sentences)), units))
 
     def _premises(self, texts: tuple[str, ...]) -> tuple[str, ...]:
         if texts not in self._chunks:
-            found = [chunk for text in texts for chunk in chunks(sentence_texts(text))]
-            self._chunks[texts] = tuple(dict.fromkeys(found))
+            premises = [chunk for text in texts for chunk in chunks(sentence_texts(text))]
+            self._chunks[texts] = tuple(dict.fromkeys(premises))
         return self._chunks[texts]
 
     def _entailed(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
@@ -133,5 +136,5 @@ class EntailmentSupport:
 
 
 def _wordings(group: Sequence[Answer]) -> list[str]:
-    """Return the distinct wordings of an answer that have text."""
-    return list(dict.fromkeys(text for one in group if (text := one.answer.strip())))
+    """Return the distinct non-empty wordings of an answer."""
+    return list(dict.fromkeys(text for answer in group if (text := answer.answer.strip())))

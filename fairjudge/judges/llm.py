@@ -1,4 +1,4 @@
-"""Judging with a language model that writes its verdict."""
+"""Judge with a language model that writes its verdict."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from fairjudge.records.signature import signature
 from fairjudge.scales import REPLY_FORM, Position, to_verdict
 
 DEFAULT_OUTPUT_TOKENS = 1024
-"""Room for the reasons that a judge is asked to give before its verdict."""
+"""Enough for the reasoning before the verdict."""
 _MAX_ALTERNATIVES = 20
-"""Alternatives a token that servers give at most (OpenAI's limit)."""
+"""Maximum number of alternatives per token (OpenAI's limit)."""
 EMPTY_SUMMARY = Unscored(reason="empty_input", detail="the summary is empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritingModel:
-    """A model that writes its verdicts, how it is asked, and the rows that it makes."""
+    """Base class of judges whose model writes: settings, requests and judgements."""
 
     backend: Backend
     target: ModelRef
@@ -49,7 +49,7 @@ class WritingModel:
 
     @property
     def signature(self) -> str:
-        """Return what can change this judge's verdicts."""
+        """Return everything that can change this judge's verdicts."""
         raise NotImplementedError
 
     def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
@@ -65,7 +65,7 @@ class WritingModel:
             **outcome,
         )
 
-    def _signature_of(self, task: JudgeTask) -> str:  # noqa: ARG002  # one signs by task
+    def _signature_of(self, task: JudgeTask) -> str:  # noqa: ARG002  # `LlmJudge` needs it
         return self.signature
 
     def _request(
@@ -76,15 +76,15 @@ class WritingModel:
         **more: Any,
     ) -> CompletionRequest:
         repeat = task.repeat or 0
-        known = {"max_output_tokens": self.max_output_tokens, "sample_index": repeat}
+        defaults = {"max_output_tokens": self.max_output_tokens, "sample_index": repeat}
         return CompletionRequest(
             target=self.target,
             messages=messages,
             response_schema=schema,
             temperature=self.temperature,
-            # a server that keeps to its seed would give every repeat the same reply
+            # With one seed a deterministic server would return the same reply for every repeat.
             seed=None if self.seed is None else self.seed + repeat,
-            **known | more,
+            **defaults | more,
         )
 
     async def _reply(
@@ -100,14 +100,14 @@ class WritingModel:
 class LlmJudge(WritingModel):
     """A model, a criterion and its sampling parameters.
 
-    ``max_output_tokens`` must leave room for the reasons that come before the verdict. With
+    ``max_output_tokens`` must leave room for the reasoning before the verdict. With
     ``token_probabilities`` the score is the mean over the answers' probabilities at the verdict's
-    token, where the server gives them. Without them, ``samples`` above 1 are drawn, and the score
-    is their mean, or the verdict of the one reply; the judgement says so, and why. Both judge by a
-    distribution (`fairjudge.judges.distributions`).
+    token, if the server returns them; if not, the judgement says why, and the score is the mean of
+    ``samples`` replies, or the verdict of a single one. Both make a distribution
+    (`fairjudge.judges.distributions`).
 
-    ``variants`` are the criterion under several wordings of its prompt, `criterion` the first of
-    them: each task is answered, and its row signed, by the one that the task's ``variant`` names.
+    ``variants`` are the criterion with several wordings of its prompt, `criterion` is the first of
+    them. A task uses the wording that its ``variant`` names, also for the signature.
     """
 
     criterion: Criterion
@@ -115,19 +115,19 @@ class LlmJudge(WritingModel):
     samples: int = 1
     token_probabilities: bool = False
     variants: Mapping[str, Criterion] = field(default_factory=dict, hash=False)
-    # Put together once: they go into every request and every judgement.
+    # Computed once, since every request and every judgement needs them.
     _schema: Mapping[str, Any] = field(init=False, repr=False, compare=False)
     _signatures: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_schema", self.criterion.scale.schema)
         criteria = {"": self.criterion, **self.variants}
-        signatures = {name: self._signed(one) for name, one in criteria.items()}
+        signatures = {name: self._signed(criterion) for name, criterion in criteria.items()}
         object.__setattr__(self, "_signatures", signatures)
 
     @property
     def signature(self) -> str:
-        """Return what can change this judge's verdicts, under all of its prompts."""
+        """Return everything that can change this judge's verdicts, for all of its prompts."""
         return " | ".join(self._signatures[name] for name in self.variants or ("",))
 
     def _signed(self, criterion: Criterion) -> str:
@@ -149,7 +149,7 @@ class LlmJudge(WritingModel):
         )
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`; empty and identical summaries cost no call."""
+        """See `fairjudge.judges.ports.Judge`; empty and identical summaries need no call."""
         if not all(text.strip() for text in task.texts):
             return EMPTY_SUMMARY
         if len(set(task.texts)) < len(task.texts):
@@ -172,15 +172,17 @@ class LlmJudge(WritingModel):
     async def _sample(
         self, task: JudgeTask, first: Completion, *, why_no_masses: str | None = None
     ) -> Reply | Unscored:
-        """Draw the other samples; one that could not be had leaves the item for another try."""
-        asked = (self._question(task, place) for place in range(1, self.samples))
-        others = await asyncio.gather(*(complete_or_unscored(self.backend, one) for one in asked))
+        """Draw the other samples; a retryable failure of one leaves the item unscored."""
+        requests = (self._question(task, place) for place in range(1, self.samples))
+        completions = await asyncio.gather(
+            *(complete_or_unscored(self.backend, request) for request in requests)
+        )
         samples: list[Sample | None] = []
-        for one in others:
-            if not isinstance(one, Unscored):
-                samples.append(Sample(text=one.text, cut_off=is_cut_off(one)))
-            elif one.reason in RETRYABLE:
-                return one
+        for completion in completions:
+            if not isinstance(completion, Unscored):
+                samples.append(Sample(text=completion.text, cut_off=is_cut_off(completion)))
+            elif completion.reason in RETRYABLE:
+                return completion
             else:
                 samples.append(None)
         return Reply(
@@ -204,19 +206,22 @@ class LlmJudge(WritingModel):
         """See `fairjudge.judges.ports.WritingJudge`."""
         scale = self.criterion.scale
         verdict = read_verdict(reply.text, scale, aspect=task.aspect, cut_off=reply.cut_off)
-        found = self._distribution(reply, verdict, aspect=task.aspect)
+        score_distribution = self._distribution(reply, verdict, aspect=task.aspect)
         why = reply.why_no_masses
-        told = {} if why is None else {"without_probabilities": why}
-        if isinstance(found, ScoreDistribution):
-            texts = [reply.text, *(None if one is None else one.text for one in reply.others)]
-            kept = {**told, **({"samples": texts} if reply.others else {})}
+        notes = {} if why is None else {"without_probabilities": why}
+        if isinstance(score_distribution, ScoreDistribution):
+            texts = [
+                reply.text,
+                *(None if sample is None else sample.text for sample in reply.others),
+            ]
+            extra = {**notes, **({"samples": texts} if reply.others else {})}
             return self._judgement(
-                task, raw=reply.text, **graded_fields(found, scale, task), **kept
+                task, raw=reply.text, **graded_fields(score_distribution, scale, task), **extra
             )
         if isinstance(verdict, Unscored):
             return saying_cut_off(verdict) if reply.cut_off else verdict
         value = to_verdict(verdict, task.order or "ab") if isinstance(verdict, str) else verdict
-        return self._judgement(task, value=value, raw=reply.text, **told)
+        return self._judgement(task, value=value, raw=reply.text, **notes)
 
     def _distribution(
         self, reply: Reply, verdict: float | Position | Unscored, *, aspect: str
@@ -228,10 +233,12 @@ class LlmJudge(WritingModel):
         if not reply.others:
             return None
         verdicts = [verdict]
-        for one in reply.others:
+        for sample in reply.others:
             failed = Unscored(reason="refused")
             verdicts.append(
-                read_verdict(one.text, scale, aspect=aspect, cut_off=one.cut_off) if one else failed
+                read_verdict(sample.text, scale, aspect=aspect, cut_off=sample.cut_off)
+                if sample
+                else failed
             )
         return from_samples(verdicts, scale)
 
@@ -240,7 +247,7 @@ class LlmJudge(WritingModel):
         request = self._request(
             task,
             repair_messages(reply, self.criterion.scale.prompt_line),
-            # Who must name an answer would make one up where the reply has none.
+            # Without "none" in the schema, the model would invent a verdict that its reply lacks.
             self.criterion.scale.schema_or_none,
             sample_index=(task.repeat or 0) * self.samples,
         )
@@ -251,14 +258,14 @@ class LlmJudge(WritingModel):
 
 
 def repair_messages(reply: Reply, form: str) -> tuple[Message, ...]:
-    """Return the prompt that asks for the verdict of `reply` again, in the words of `form`."""
+    """Return the prompt that asks for the verdict in `reply` again, in the format `form`."""
     fields: dict[str, str | Fenced] = {"reply": Fenced("reply", (reply.text,)), "scale": form}
     return render(load_template("judge", "repair"), fields)
 
 
-def judgement_of(task: JudgeTask, **rest: Any) -> Judgement:
-    """Return a judgement on `task`; `rest` are the record's other fields."""
-    given = {"repeat": task.repeat, "variant": task.variant}
+def judgement_of(task: JudgeTask, **fields: Any) -> Judgement:
+    """Return a judgement on `task`; `fields` are the record's other fields."""
+    task_fields = {"repeat": task.repeat, "variant": task.variant}
     systems: dict[str, Any]
     if PROTOCOLS[task.protocol].listwise:
         systems = {"systems": task.systems, "order": task.order}
@@ -273,11 +280,11 @@ def judgement_of(task: JudgeTask, **rest: Any) -> Judgement:
             "aspect": task.aspect,
             "protocol": task.protocol,
             "unit": task.unit,
-            **{name: value for name, value in given.items() if value is not None},
+            **{name: value for name, value in task_fields.items() if value is not None},
             "value": None,
             "unscored": None,
             "raw": None,
             "probabilities": None,
-            **rest,
+            **fields,
         }
     )

@@ -1,4 +1,4 @@
-"""Judging by a local scorer: no language model, no wording to read, no call to pay for."""
+"""Judge by a local scorer, without a language model and without costs."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from fairjudge.judges.checklist import NO_ANSWERS, Group, credited_entry, groups
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
 from fairjudge.judges.statements import share_supported
-from fairjudge.judges.trained import Asked, StatementSupport, TrainedSupport
+from fairjudge.judges.trained import StatementSupport, TaskText, TrainedSupport
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.signature import signature
 from fairjudge.text.closest import PassageFinder
 from fairjudge.text.quoting import find_quote
 
 Support: TypeAlias = TrainedSupport | EntailmentSupport
-"""Measures how far a task's evidence supports a text, in [0, 1]."""
+"""Measures the support of a text by a task's evidence, in [0, 1]."""
 YES_FROM = 0.5
-"""Support from which on the verdict is yes; set in advance, as is the margin of a tie."""
+"""Minimum support for the verdict yes; fixed in advance, like the margin of a tie."""
 TIE_BELOW = 0.05
 """Difference of support below which a pair is a tie."""
 AHEAD = 32
-"""Texts measured at once: a model that reads pairs is quicker on many."""
+"""Number of texts per block: a cross-encoder is faster on batches."""
 _Key: TypeAlias = tuple[str, ...]
-_Block: TypeAlias = dict[_Key, Asked]
+_Block: TypeAlias = dict[_Key, TaskText]
 
 
 def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
-    """Return the value of a judgement by one support in [0, 1], or for a pair by two.
+    """Return the value of a judgement for one support in [0, 1], or for a pair for two.
 
-    The mappings are fixed and monotone: they add no information, and a calibrator
-    (`fairjudge.calibration`) is the way to people's own scale. A rating from 1 to 5 is linear in
-    support and not rounded, so that order stays. `ValueError` if a support is outside [0, 1].
+    The mappings are fixed and monotone; to predict human ratings use a calibrator
+    (`fairjudge.calibration`). A rating from 1 to 5 is linear in the support and not rounded, which
+    keeps the order. Raises `ValueError` if a support is outside [0, 1].
     """
     for support in supports:
         if not 0 <= support <= 1:
@@ -61,11 +61,11 @@ def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalJudge:
-    """Judges faithfulness, coverage or balance by a support.
+    """Judges faithfulness, coverage or balance by a `Support`.
 
-    A text is measured once, whatever pairs it stands in.
-    ``tasks`` are what it will be asked, as far as that is known, in an order that does not change:
-    their texts are measured in blocks. `ConfigurationError` if `aspect` is another one.
+    Each text is measured once, in however many pairs it occurs.
+    ``tasks`` are the expected tasks, in a fixed order; their texts are measured in blocks. Raises
+    `ConfigurationError` for another aspect.
     """
 
     aspect: str
@@ -74,11 +74,11 @@ class LocalJudge:
     _known: dict[_Key, float | Unscored] = field(default_factory=dict)
     _sources: dict[_Key, tuple[SourceCovered, ...] | Unscored] = field(default_factory=dict)
     _waiting: dict[_Key, _Block] = field(default_factory=dict)
-    _coming: Iterator[Asked] = field(init=False)
+    _upcoming: Iterator[TaskText] = field(init=False)
 
     def __post_init__(self) -> None:
-        coming = ((task, text) for task in self.tasks for text in task.texts if text.strip())
-        object.__setattr__(self, "_coming", coming)
+        upcoming = ((task, text) for task in self.tasks for text in task.texts if text.strip())
+        object.__setattr__(self, "_upcoming", upcoming)
         if self.aspect not in {"faithfulness", "coverage", BALANCE}:
             raise ConfigurationError(
                 "the local backend can judge coverage, faithfulness and balance; "
@@ -92,7 +92,7 @@ class LocalJudge:
 
     @property
     def signature(self) -> str:
-        """Return what can change this judge's verdicts."""
+        """Return everything that can change this judge's verdicts."""
         scorer = self.support.scorer
         return signature({"judge": self.name, "scorer": scorer, **self.support.model})
 
@@ -107,16 +107,16 @@ class LocalJudge:
             return self._balance(task)
         supports: list[float] = []
         for text in task.texts:
-            found = self._measured(task, text)
-            if isinstance(found, Unscored):
-                return found
-            supports.append(found)
+            support = self._measured(task, text)
+            if isinstance(support, Unscored):
+                return support
+            supports.append(support)
         value = verdict_of(task.protocol, *supports)
         return self._judgement(task, value=value, support=[round(s, 6) for s in supports])
 
     def _balance(self, task: JudgeTask) -> Judgement | Unscored:
-        """Judge by the sources that are covered least; of a single summary, name them all."""
-        found: list[tuple[SourceCovered, ...]] = []
+        """Judge by the least covered sources; for a single summary, list all sources."""
+        sources_by_text: list[tuple[SourceCovered, ...]] = []
         for text in task.texts:
             key = _key((task, text))
             if key not in self._sources:
@@ -124,21 +124,21 @@ class LocalJudge:
             sources = self._sources[key]
             if isinstance(sources, Unscored):
                 return sources
-            found.append(sources)
-        supports = [balance_of(sources) for sources in found]
-        about = {"sources": found[0]} if len(found) == 1 else {}
+            sources_by_text.append(sources)
+        supports = [balance_of(sources) for sources in sources_by_text]
+        about = {"sources": sources_by_text[0]} if len(sources_by_text) == 1 else {}
         value = verdict_of(task.protocol, *supports)
         return self._judgement(task, value=value, support=[round(s, 6) for s in supports], **about)
 
     def _checklist(self, task: JudgeTask) -> Judgement | Unscored:
-        """Cover the answers whose support reaches the threshold, and a group by its best one."""
+        """Return a checklist: answers with support of at least `YES_FROM`, groups by their best."""
         text, groups = task.texts[0], groups_of(task.questions)
-        found = self.support.answers(text, [a for group in groups for a in group.answers])
-        if isinstance(found, Unscored):
-            return found
+        answer_supports = self.support.answers(text, [a for group in groups for a in group.answers])
+        if isinstance(answer_supports, Unscored):
+            return answer_supports
         if not groups:
             return NO_ANSWERS
-        finder, supports = PassageFinder([text]), iter(found)
+        finder, supports = PassageFinder([text]), iter(answer_supports)
         entries = [
             self._entry(group, [float(next(supports)) for _ in group.answers], text, finder)
             for group in groups
@@ -146,17 +146,20 @@ class LocalJudge:
         return self._judgement(task, value=share_covered(entries), checklist=entries)
 
     def _statements(self, task: JudgeTask) -> Judgement | Unscored:
-        """Support the statements whose support reaches the threshold; the others are absent."""
-        found = self.support.statements(task.texts[0], task.articles)
-        if isinstance(found, Unscored):
-            return found
-        entries = [_statement(number, one, task.articles) for number, one in enumerate(found)]
+        """Return the statements: supported from `YES_FROM` on, the others absent."""
+        statement_supports = self.support.statements(task.texts[0], task.articles)
+        if isinstance(statement_supports, Unscored):
+            return statement_supports
+        entries = [
+            _statement(number, statement_support, task.articles)
+            for number, statement_support in enumerate(statement_supports)
+        ]
         return self._judgement(task, value=share_supported(entries), statements=entries)
 
     def _entry(
         self, group: Group, supports: Sequence[float], text: str, finder: PassageFinder
     ) -> ChecklistEntry:
-        """Return a group's entry; the quote is the passage that shares most words with it."""
+        """Return a group's entry; the quote is the passage most similar to its best answer."""
         best = max(supports)
         covered = [place for place, support in enumerate(supports) if support >= YES_FROM]
         quote = ""
@@ -189,44 +192,46 @@ class LocalJudge:
         return self._known[key]
 
     def _block_of(self, key: _Key) -> _Block | None:
-        """Return what a text is measured with: the same whatever was asked before.
+        """Return the block of texts that is measured together with `key`.
 
-        What is read in one pass moves a model's numbers a little, so that a run that was killed
-        would else end with others.
+        Blocks do not depend on the order of calls: a batch's composition changes a model's numbers
+        slightly, so that a resumed run could otherwise differ from an uninterrupted one.
         """
         while key not in self._waiting:
             block: _Block = {}
-            for one in self._coming:
-                name = _key(one)
+            for task_text in self._upcoming:
+                name = _key(task_text)
                 if name not in self._known and name not in self._waiting:
-                    block[name] = one
+                    block[name] = task_text
                 if len(block) == AHEAD:
                     break
             if not block:
                 return None
             self._waiting.update(dict.fromkeys(block, block))
-        found = self._waiting[key]
-        for name in found:
+        waiting_block = self._waiting[key]
+        for name in waiting_block:
             del self._waiting[name]
-        return found
+        return waiting_block
 
 
-def _statement(number: int, found: StatementSupport, articles: Sequence[Article]) -> StatementEntry:
+def _statement(
+    number: int, statement_support: StatementSupport, articles: Sequence[Article]
+) -> StatementEntry:
     """Return a statement's entry; the quote is the nearest sentence of the best article."""
-    supported = found.support >= YES_FROM and bool(found.articles)
-    named = [articles[place] for place in found.articles] if supported else []
-    span = find_quote(found.near, named[0].content) if named else None
-    quote = named[0].content[span.start : span.end] if span is not None else ""
+    supported = statement_support.support >= YES_FROM and bool(statement_support.articles)
+    supporting = [articles[place] for place in statement_support.articles] if supported else []
+    span = find_quote(statement_support.near, supporting[0].content) if supporting else None
+    quote = supporting[0].content[span.start : span.end] if span is not None else ""
     return StatementEntry(
         sentence=number,
-        statement=found.statement,
+        statement=statement_support.statement,
         verdict="supported" if supported else "absent",
-        articles=tuple(article.aid for article in named),
+        articles=tuple(article.aid for article in supporting),
         quote=quote,
-        support=round(found.support, 6),
+        support=round(statement_support.support, 6),
     )
 
 
-def _key(asked: Asked) -> _Key:
-    task, text = asked
+def _key(task_text: TaskText) -> _Key:
+    task, text = task_text
     return (text, task.eid, task.unit, task.protocol)

@@ -1,7 +1,7 @@
-"""Which passages of a text may say what a statement says: the nearest by sentence embeddings.
+"""Find the passages of texts nearest to a statement by sentence embeddings.
 
-A model that reads pairs is slow and exact, embeddings are quick and rough: so few passages are
-read for each statement, and these are the ones that embeddings name.
+Cross-encoders are slow and accurate, embeddings fast and rough: a cross-encoder therefore reads
+only the few passages for each statement that embeddings select.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from fairjudge.text.statements import statement_texts
 from fairjudge.text.tokens import words
 
 NEAREST = 3
-"""Sentences that a statement is compared with, each among its neighbours."""
+"""Number of sentences that a statement is compared with, each with its neighbours."""
 AROUND = 1
-"""Neighbours on each side: names that pronouns stand for, and what one sentence adds to another."""
+"""Number of neighbours on each side, as context: referents of pronouns, continued thoughts."""
 LEAST_QUOTED = 5
-"""Words from which on a part of a sentence says something of its own."""
+"""Minimum number of words for a part of a sentence to count as a statement."""
 
 Vectors = NDArray[np.float32]
 
 
 @dataclass(slots=True)
 class Vectoriser:
-    """Embeds each sentence once while it lives, however many texts hold it."""
+    """Caches the embeddings of sentences."""
 
     embedder: Embedder
     _rows: dict[str, Vectors] = field(default_factory=dict)
 
     def rows(self, texts: Sequence[str]) -> Vectors:
-        """Return shape (n, d), as `fairjudge.ports.Embedder.embed`; n is 1 or more."""
+        """Return embeddings of shape (n, d), n >= 1; see `fairjudge.ports.Embedder.embed`."""
         self.add(texts)
         return np.stack([self._rows[text] for text in texts])
 
     def add(self, texts: Sequence[str]) -> None:
-        """Embed what is new of `texts`, all at once."""
+        """Embed the new ones of `texts` in one batch."""
         new = [text for text in dict.fromkeys(texts) if text not in self._rows]
         if new:
             self._rows |= dict(zip(new, self.embedder.embed(new), strict=True))
@@ -49,7 +49,7 @@ class Vectoriser:
 
 @dataclass(frozen=True, kw_only=True)
 class Passages:
-    """Texts to be searched: their sentences in order, and the text that each belongs to."""
+    """Texts to search: their sentences in order, and the index of each one's text."""
 
     texts: tuple[str, ...]
     sentences: tuple[str, ...]
@@ -57,15 +57,15 @@ class Passages:
     vectors: Vectors
     plain_sentences: frozenset[str]
     plain_texts: tuple[str, ...]
-    """Both as their words alone (see `plain`)."""
+    """The sentences and texts reduced to words (see `plain`)."""
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The words and numbers of all texts; what judges coverage never asks for them."""
+        """The words and numbers of all texts; computed at first use, never for coverage."""
         return vocabulary_of(self.texts)
 
     def holds(self, statement: str) -> bool:
-        """Whether `statement` stands here word for word, as a sentence or a longer part of one."""
+        """Return whether `statement` occurs verbatim, as a sentence or a longer part of one."""
         words = plain(statement)
         if words in self.plain_sentences:
             return True
@@ -73,49 +73,49 @@ class Passages:
         return long_enough and any(f" {words} " in f" {text} " for text in self.plain_texts)
 
     def holders(self, statement: str) -> tuple[int, ...]:
-        """Return the texts in which `statement` stands word for word, by number."""
+        """Return the indices of the texts that contain `statement` verbatim."""
         words = plain(statement)
         return tuple(n for n, text in enumerate(self.plain_texts) if f" {words} " in f" {text} ")
 
     def nearest(
         self, statement: Vectors, *, limit: int = NEAREST
     ) -> tuple[tuple[int, str, str], ...]:
-        """Return the passages of `near` that are of one text, nearest first.
+        """Return (text index, nearest sentence, passage) of the nearest passages, nearest first.
 
-        Each with the number of its text and the sentence that is near.
+        Unlike `near`, each passage is part of one text.
         """
-        found: dict[str, tuple[int, str, str]] = {}
+        by_passage: dict[str, tuple[int, str, str]] = {}
         for place in self._order(statement, limit):
             start, end = self._span(place)
             passage = " ".join(self.sentences[start:end])
-            found.setdefault(passage, (self.owners[place], self.sentences[place], passage))
-        return tuple(found.values())
+            by_passage.setdefault(passage, (self.owners[place], self.sentences[place], passage))
+        return tuple(by_passage.values())
 
     def near(self, statement: Vectors, *, limit: int = NEAREST) -> tuple[str, ...]:
-        """Return the passages nearest to a statement's vector, and the nearest sentences in one.
+        """Return the nearest passages to a statement's vector, and the nearest sentences joined.
 
-        A passage is a sentence with its neighbours; passages that share their middle are read
-        once. The last one joins what is nearest in different places, for statements that are made
-        of several.
+        A passage is a sentence with its neighbours; a sentence inside an earlier passage adds no
+        new one. The last item joins the nearest sentences of different places, for statements that
+        combine several.
         """
         order = self._order(statement, limit)
         spans: dict[tuple[int, int], None] = {}
         for place in order:
             if not any(start <= place < end for start, end in spans):
                 spans[self._span(place)] = None
-        found = [" ".join(self.sentences[start:end]) for start, end in spans]
+        passages = [" ".join(self.sentences[start:end]) for start, end in spans]
         if len(spans) > 1:
-            found.append(" ".join(self.sentences[place] for place in sorted(order)))
-        return tuple(dict.fromkeys(found))
+            passages.append(" ".join(self.sentences[place] for place in sorted(order)))
+        return tuple(dict.fromkeys(passages))
 
     def _order(self, statement: Vectors, limit: int) -> list[int]:
-        found: list[int] = np.argsort(-(self.vectors @ statement), kind="stable")[:limit].tolist()
-        return found
+        order: list[int] = np.argsort(-(self.vectors @ statement), kind="stable")[:limit].tolist()
+        return order
 
     def nearest_and_joined(self, statement: Vectors) -> tuple[str, ...]:
-        """Return the first and the last of `near`: what coverage reads, at a third of the cost."""
-        found = self.near(statement)
-        return tuple(dict.fromkeys((found[0], found[-1])))
+        """Return the first and the last of `near`, for coverage: a third of the cost."""
+        passages = self.near(statement)
+        return tuple(dict.fromkeys((passages[0], passages[-1])))
 
     def _span(self, place: int) -> tuple[int, int]:
         start, end = place, place + 1
@@ -128,15 +128,15 @@ class Passages:
 
 
 def passages_of(texts: Sequence[str], vectoriser: Vectoriser) -> Passages | None:
-    """Return the passages of `texts`, None where no text has a sentence."""
+    """Return the passages of `texts`, None if no text has a sentence."""
     split = [statement_texts(text) for text in texts]
-    sentences = tuple(sentence for some in split for sentence in some)
+    sentences = tuple(sentence for text_sentences in split for sentence in text_sentences)
     if not sentences:
         return None
     return Passages(
         texts=tuple(texts),
         sentences=sentences,
-        owners=tuple(number for number, some in enumerate(split) for _ in some),
+        owners=tuple(number for number, text_sentences in enumerate(split) for _ in text_sentences),
         vectors=vectoriser.rows(sentences),
         plain_sentences=frozenset(map(plain, sentences)),
         plain_texts=tuple(map(plain, texts)),
@@ -144,5 +144,5 @@ def passages_of(texts: Sequence[str], vectoriser: Vectoriser) -> Passages | None
 
 
 def plain(text: str) -> str:
-    """Return the words of a text, one space apart, in lower case and without punctuation."""
+    """Return the words of a text in lower case, without punctuation, joined by spaces."""
     return " ".join(words(text.casefold()))

@@ -1,4 +1,4 @@
-"""What the judge graph asks of a judge."""
+"""Interfaces of judges, as the judging graph uses them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from fairjudge.ports import Wire
 
 
 class Sample(Wire):
-    """A text that a model wrote. ``cut_off`` says that the limit on its tokens ended it."""
+    """A text by a model; ``cut_off`` says that it reached the limit of output tokens."""
 
     text: str
     cut_off: bool = False
 
 
 class Reply(Sample):
-    """What a model wrote, before it is read. JSON through and through, for checkpoints.
+    """A model's reply before it is parsed; all fields are JSON, for checkpoints.
 
-    ``masses`` and ``off_scale`` are the probabilities of the scale's answers where the server gave
-    them for each token, ``why_no_masses`` says why they were asked for and could not be had;
-    ``others`` the further samples of the same prompt, None where one failed.
+    ``masses`` and ``off_scale`` are probabilities of the scale's answers, if the server returned
+    token probabilities; ``why_no_masses`` says why not, if they were requested. ``others`` are
+    further samples of the same prompt, None for a failed one.
     """
 
     repaired: bool = False
@@ -32,44 +32,44 @@ class Reply(Sample):
 
 
 class Judge(Protocol):
-    """Answers tasks."""
+    """Judges tasks."""
 
     @property
     def name(self) -> str:
-        """Return what records name it."""
+        """Return the judge's name in records."""
         ...
 
     @property
     def signature(self) -> str:
-        """Return all that can change its verdicts, in one line."""
+        """Return everything that can change its verdicts, in one line."""
         ...
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """Judge `task`; a judge whose model writes returns what it wrote: see `WritingJudge`."""
+        """Judge `task`; a `WritingJudge` returns its model's reply."""
         ...
 
     def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """Return the judgement that says why there is no score."""
+        """Return a judgement without a score, with the reason."""
         ...
 
 
 @runtime_checkable
 class WritingJudge(Judge, Protocol):
-    """Answers tasks in two steps, so that reading can be repeated without asking again."""
+    """Judges tasks in two steps, so that parsing can be repeated without a new call."""
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
-        """Turn what the model wrote into a judgement."""
+        """Parse the model's reply into a judgement."""
         ...
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
-        """Ask once more for the verdict of a reply that could not be read."""
+        """Ask the model again for the verdict of a reply that could not be parsed."""
         ...
 
 
 def writing(judge: Judge) -> WritingJudge:
-    """Return `judge`, which returned a `Reply`, as one that reads it.
+    """Return `judge`, which returned a `Reply`, as a `WritingJudge`.
 
-    `TypeError` if it has no methods for that.
+    Raises `TypeError` if it lacks the methods.
     """
     if isinstance(judge, WritingJudge):
         return judge

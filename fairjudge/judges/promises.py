@@ -1,8 +1,7 @@
-"""A cascade under a promise of agreement: who is sure enough answers, else another judge is asked.
+"""A cascade with guaranteed agreement: confident answers of a judge are kept, else another judges.
 
-What is promised, and from which confidence on, comes from labels
-(`fairjudge.calibration.guarantees`). It holds for the judge that it was fitted on, asked in the
-same way.
+The guarantee and its confidence threshold are fitted on labels
+(`fairjudge.calibration.guarantees`). They hold for the same judge with the same settings only.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from fairjudge.records.schema import without_schema
 
 
 def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise:
-    """Return the promise that `threshold` is for the judge, aspect and protocol of `rows`."""
+    """Return the promise with `threshold` for the judge, aspect and protocol of `rows`."""
     signatures = {row.signature for row in rows}
     times = Counter((row.eid, row.system, row.system_a, row.system_b, row.unit, row.order)
                     for row in rows)  # fmt: skip
@@ -45,15 +44,15 @@ def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise
 
 
 def read_cascade(path: Path) -> Thresholds | Promise:
-    """Read what ``fairjudge cascade`` wrote: two thresholds, or with --guarantee a promise.
+    """Read a file of ``calibrate cascade``: two thresholds, or with --guarantee a promise.
 
-    `InputError` if the file is neither.
+    Raises `InputError` if the file is neither.
     """
     try:
-        found = without_schema(json.loads(read_file(path)), path)
-        if "threshold" in found:
-            return _promise(found)
-        return float(found["low"]), float(found["high"])
+        content = without_schema(json.loads(read_file(path)), path)
+        if "threshold" in content:
+            return _promise(content)
+        return float(content["low"]), float(content["high"])
     except (
         ValueError,
         KeyError,
@@ -62,63 +61,64 @@ def read_cascade(path: Path) -> Thresholds | Promise:
         OverflowError,
         RecursionError,
     ) as error:
-        problem = f"expected JSON as 'fairjudge cascade' writes it: {error!r}"
+        problem = f"expected JSON as 'fairjudge calibrate cascade' writes it: {error!r}"
         raise InputError(problem, path=path) from None
 
 
-def _promise(found: Mapping[str, Any]) -> Promise:
-    threshold, signature = found["threshold"], found["signature"]
+def _promise(content: Mapping[str, Any]) -> Promise:
+    threshold, signature = content["threshold"], content["signature"]
     return Promise(
-        judge=str(found["judge"]),
-        aspect=str(found["aspect"]),
-        protocol=str(found["protocol"]),
+        judge=str(content["judge"]),
+        aspect=str(content["aspect"]),
+        protocol=str(content["protocol"]),
         threshold=None if threshold is None else float(threshold),
         signature=None if signature is None else str(signature),
-        repeats=int(found["repeats"]),
-        n_answers=int(found["n_answers"]),
+        repeats=int(content["repeats"]),
+        n_answers=int(content["n_answers"]),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromisedCascade(Cascade):
-    """Keeps the answers of `first` that are sure enough; else asks `judge`.
+    """Keeps the answers of `first` with enough confidence; else calls `judge`.
 
-    ``first_confidence`` says how sure the first was, and ``first_value`` what it said. Of a pair
-    both orders are asked of the first, and kept together. An item that the first could not score
-    is the other judge's.
+    ``first_confidence`` and ``first_value`` are the first judge's. It judges both orders of a pair,
+    which are kept or rejected together. An item that it could not score goes to `judge`.
     """
 
     promise: Promise
 
     @property
-    def _sure_said(self) -> str:
+    def _routing_label(self) -> str:
         return f"promise:{self.promise.threshold:.6g};{self.promise.repeats}"
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`."""
         if not all(text.strip() for text in task.texts):
             return EMPTY_SUMMARY
-        rows = await asyncio.gather(*(_settled(self.first, one) for one in self._asked(task)))
-        lost = [row for row in rows if isinstance(row, Unscored)]
-        retryable = next((one for one in lost if one.reason in RETRYABLE), None)
+        rows = await asyncio.gather(
+            *(_judged(self.first, single_task) for single_task in self._single_tasks(task))
+        )
+        failures = [row for row in rows if isinstance(row, Unscored)]
+        retryable = next((failure for failure in failures if failure.reason in RETRYABLE), None)
         if retryable is not None:
             return retryable
         scored = [row for row in rows if isinstance(row, Judgement) and row.value is not None]
         more: dict[str, Any] = {}
-        if scored and not lost:
+        if scored and not failures:
             (answer,) = answers(scored, n_answers=self.promise.n_answers).values()
             value = _value(answer, task)
             more = {"first_value": value, "first_confidence": answer.confidence}
             if answer.confidence >= (self.promise.threshold or 0.0):
-                # what is kept is what the promise speaks of, not the row of one repeat
-                kept = {"value": value, "unscored": None, "probabilities": None}
-                return self._signed(scored[0], task, routed="first", **kept, **more)
-        found = await self.judge.ask(task)
-        if isinstance(found, Judgement):
-            return self._signed(found, task, routed="judge", **more)
-        return found
+                # The promise is about the combined answer, not about the row of one repeat.
+                overrides = {"value": value, "unscored": None, "probabilities": None}
+                return self._signed(scored[0], task, routed="first", **overrides, **more)
+        outcome = await self.judge.ask(task)
+        if isinstance(outcome, Judgement):
+            return self._signed(outcome, task, routed="judge", **more)
+        return outcome
 
-    def _asked(self, task: JudgeTask) -> list[JudgeTask]:
+    def _single_tasks(self, task: JudgeTask) -> list[JudgeTask]:
         numbers: Sequence[int | None] = (
             range(self.promise.repeats) if self.promise.repeats > 1 else (None,)
         )
@@ -126,21 +126,21 @@ class PromisedCascade(Cascade):
         return [replace(task, order=order, repeat=number) for order in orders for number in numbers]
 
 
-async def _settled(judge: Judge, task: JudgeTask) -> Judgement | Unscored:
-    """Ask, read, and where the reply cannot be read repair, as the judging graph does."""
+async def _judged(judge: Judge, task: JudgeTask) -> Judgement | Unscored:
+    """Ask, parse, and repair an unparseable reply once, as the judging graph does."""
     answer = await judge.ask(task)
     if not isinstance(answer, Reply):
         return answer
     writer = writing(judge)
-    read = writer.read(task, answer)
-    if not isinstance(read, Unscored) or read.reason != "unparseable":
-        return read
+    outcome = writer.read(task, answer)
+    if not isinstance(outcome, Unscored) or outcome.reason != "unparseable":
+        return outcome
     again = await writer.repair(task, answer)
-    return read if isinstance(again, Unscored) else writer.read(task, again)
+    return outcome if isinstance(again, Unscored) else writer.read(task, again)
 
 
 def _value(answer: Answer, task: JudgeTask) -> float | Verdict:
-    """Return the answer in terms of the task: who is first by name need not be a."""
+    """Return the answer's value for the task; an answer's pair is sorted by name, a task's not."""
     if not PROTOCOLS[task.protocol].paired:
         return answer.value
     if answer.value == 0.0:

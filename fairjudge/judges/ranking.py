@@ -1,4 +1,4 @@
-"""Judging by ranking: one call orders all summaries of a cluster."""
+"""Judge by ranking: one call orders all summaries of a cluster."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from fairjudge.prompting import Fenced, Template, json_object, load_template, re
 from fairjudge.records.signature import signature
 
 ASPECTS = ("coverage", "faithfulness")
-"""What there are prompts for."""
+"""The aspects with a ranking prompt."""
 READER_VERSION = 1
-"""Of what `read_ranking` takes; part of the signature."""
+"""Version of `read_ranking`; part of the signature."""
 _FORM = (
     'Reply with JSON alone: {"reasoning": "...", "ranking": [...]}. "reasoning" gives your reasons '
     'in a few sentences; "ranking" holds the numbers of all summaries, each once, from the best to '
@@ -43,7 +43,7 @@ class RankingJudge(WritingModel):
 
     @property
     def signature(self) -> str:
-        """Return what can change this judge's verdicts."""
+        """Return everything that can change this judge's verdicts."""
         limit = self.max_output_tokens
         return signature(
             {
@@ -71,11 +71,11 @@ class RankingJudge(WritingModel):
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
-        read = read_ranking(reply.text, len(task.systems))
-        if isinstance(read, Unscored):
-            return saying_cut_off(read) if reply.cut_off else read
+        places = read_ranking(reply.text, len(task.systems))
+        if isinstance(places, Unscored):
+            return saying_cut_off(places) if reply.cut_off else places
         systems = _as_shown(task, task.systems)
-        ranking = tuple(systems[place] for place in read)
+        ranking = tuple(systems[place] for place in places)
         return self._judgement(task, ranking=ranking, raw=reply.text)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
@@ -86,24 +86,24 @@ class RankingJudge(WritingModel):
 
 
 def read_ranking(reply: str, n: int) -> tuple[int, ...] | Unscored:
-    """Return the places, from 0, of `n` summaries from the best to the worst, or why there is none.
+    """Return the indices of `n` summaries from best to worst, or why there is no ranking.
 
-    A reply that holds several rankings must hold the same one each time. A ranking that leaves a
-    summary out, names one twice or one that there is not is never mended.
+    Several rankings in a reply must be equal. A ranking that omits, repeats or invents a summary is
+    rejected, never corrected.
     """
-    held = [one["ranking"] for one in read_objects(reply, "ranking")]
-    if not held or not all(isinstance(one, list) for one in held):
-        refused = not held and looks_like_refusal(reply)
+    candidates = [entry["ranking"] for entry in read_objects(reply, "ranking")]
+    if not candidates or not all(isinstance(candidate, list) for candidate in candidates):
+        refused = not candidates and looks_like_refusal(reply)
         return Unscored(
             reason="refused" if refused else "unparseable",
             detail="it holds no ranking",
             raw=reply,
         )
-    rankings = {tuple(map(whole_number, one)) for one in held}
+    rankings = {tuple(map(whole_number, candidate)) for candidate in candidates}
     if len(rankings) > 1:
         return Unscored(reason="unparseable", detail="it holds several rankings", raw=reply)
     places = tuple(number - 1 for number in rankings.pop() if number is not None)
-    if sorted(places) != list(range(n)) or len(places) < len(held[0]):
+    if sorted(places) != list(range(n)) or len(places) < len(candidates[0]):
         detail = f"its ranking does not hold each number from 1 to {n} once"
         return Unscored(reason="off_scale", detail=detail, raw=reply)
     return places
@@ -116,7 +116,7 @@ def _schema(n: int, *, or_none: bool = False) -> dict[str, Any]:
 
 
 def _as_shown(task: JudgeTask, of_systems: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what belongs to the systems of `task` in the order in which the prompt shows them."""
+    """Return `of_systems`, values in the order of the task's systems, in the prompt's order."""
     return of_systems[::-1] if task.order == "ba" else of_systems
 
 

@@ -1,6 +1,6 @@
-"""Checklists of faithfulness: of each statement of a summary whether articles support it.
+"""Faithfulness checklists: for each statement of a summary, whether articles support it.
 
-What a model is shown, how its reply is read and checked, and what follows from the list. Pure.
+Fields of the prompt, reading and checking of replies, and verdicts from lists; without I/O.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from fairjudge.text.quoting import find_quote
 from fairjudge.text.statements import statement_texts
 
 SENTENCES_PER_CALL = 20
-"""Sentences of a summary whose statements one call asks for."""
+"""Maximum number of sentences per call."""
 READER_VERSION = 1
-"""Of what `read_statements` takes; part of the signature."""
+"""Version of `read_statements`; part of the signature."""
 NO_SENTENCE = Unscored(reason="empty_input", detail="the summary has no sentence")
 
 LIKERT_SHARES = (0.5, 0.25, 0.1)
-"""Share of statements unsupported up to which a summary is rated 2, 3 and 4; see `likert_of`."""
+"""Maximum shares of unsupported statements for the ratings 2, 3 and 4; see `likert_of`."""
 PAIRWISE_MARGIN = 0.05
-"""Difference of the shares unsupported below which a pair is a tie."""
+"""Minimum difference of the unsupported shares for a win in a pair; below it is a tie."""
 
 _VERDICTS = ("supported", "contradicted", "absent")
 _ENTRY = json_object(
@@ -43,14 +43,14 @@ _ENTRY = json_object(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryPart:
-    """Sentences ``first`` to ``last`` of a summary, counted from 1, both included."""
+    """Sentences ``first`` to ``last`` (inclusive) of a summary, counted from 1."""
 
     first: int
     last: int
 
 
 class StatementsForm:
-    """Lists the statements of a summary; see `fairjudge.judges.checklist_judge.ChecklistForm`."""
+    """The form for statements; see `fairjudge.judges.checklist_judge.ChecklistForm`."""
 
     prompt = "faithfulness-checklist"
     repair_prompt = "statements-repair"
@@ -59,16 +59,16 @@ class StatementsForm:
     version: Mapping[str, int] = {"block": SENTENCES_PER_CALL, "reader": READER_VERSION}
 
     def parts(self, task: JudgeTask) -> Sequence[SummaryPart]:
-        """Return runs of sentences of about the same length."""
+        """Return ranges of sentences of similar length."""
         n = len(statement_texts(task.texts[0]))
         n_parts = -(-n // SENTENCES_PER_CALL)
         bounds = [round(place * n / n_parts) for place in range(n_parts + 1)] if n_parts else []
         return tuple(SummaryPart(first=start + 1, last=end) for start, end in pairwise(bounds))
 
     def fields(self, task: JudgeTask, part: SummaryPart) -> dict[str, str | Fenced]:
-        """Return what fills the prompt: articles and sentences, numbered, and what is asked of."""
+        """Return the fields of the prompt: numbered articles and sentences, and the range."""
         sentences = statement_texts(task.texts[0])
-        lines = [f"[{n}] {' '.join(one.split())}" for n, one in enumerate(sentences, 1)]
+        lines = [f"[{n}] {' '.join(sentence.split())}" for n, sentence in enumerate(sentences, 1)]
         return {
             "articles": _fence_numbered(task.articles),
             "support_rule": support_rule(task),
@@ -77,7 +77,7 @@ class StatementsForm:
         }
 
     def repair_fields(self, part: SummaryPart) -> dict[str, str]:
-        """Return what fills the prompt that asks once more."""
+        """Return the fields of the repair prompt."""
         return {"which": _which(part, None)}
 
     def read(
@@ -87,7 +87,7 @@ class StatementsForm:
         return read_statements(text, part, task.articles)
 
     def verdict(self, entries: tuple[StatementEntry, ...]) -> dict[str, Any]:
-        """Return the share of statements supported, and the list."""
+        """Return the share of statements supported, and the statements."""
         return {"value": share_supported(entries), "statements": entries}
 
 
@@ -110,39 +110,39 @@ def read_statements(
 ) -> tuple[StatementEntry, ...] | Unscored:
     """Read a reply on `part`: the statements of its sentences, or why the reply cannot be used.
 
-    Every sentence has a statement. One that articles support or contradict names them and has a
-    quote that stands in one of them; the article's own words take its place.
+    Every sentence needs a statement. A supported or contradicted one must name articles and quote
+    one of them; the entry keeps the matching passage of the article.
     """
-    found = read_entries(reply)
-    if isinstance(found, Unscored):
-        return found
-    read = [(n, _entry(row, part, articles)) for n, row in enumerate(found, 1)]
-    problems = [f"entry {n} {why}" for n, why in read if isinstance(why, str)]
-    entries = [entry for _, entry in read if isinstance(entry, StatementEntry)]
+    rows = read_entries(reply)
+    if isinstance(rows, Unscored):
+        return rows
+    outcomes = [(n, _entry(row, part, articles)) for n, row in enumerate(rows, 1)]
+    problems = [f"entry {n} {why}" for n, why in outcomes if isinstance(why, str)]
+    entries = [entry for _, entry in outcomes if isinstance(entry, StatementEntry)]
     if not problems:
-        seen = {entry.sentence + 1 for entry in entries}
-        lacking = [n for n in range(part.first, part.last + 1) if n not in seen]
+        numbers = {entry.sentence + 1 for entry in entries}
+        lacking = [n for n in range(part.first, part.last + 1) if n not in numbers]
         problems = [f"sentence {n} has no entry" for n in lacking]
     if problems:
-        said = "; ".join(problems)
-        return Unscored(reason="unparseable", detail=said, raw=reply)
+        detail = "; ".join(problems)
+        return Unscored(reason="unparseable", detail=detail, raw=reply)
     return tuple(sorted(entries, key=lambda entry: entry.sentence))
 
 
 def _entry(row: object, part: SummaryPart, articles: Sequence[Article]) -> StatementEntry | str:
-    """Return the entry, or what is wrong with `row`."""
-    said = _said(row, part) if isinstance(row, dict) else "is no object"
-    if isinstance(said, str) or not isinstance(row, dict):
-        return str(said)
-    evidence = {} if said["verdict"] == "absent" else _evidence(row, articles)
+    """Return the entry of `row`, or its problem."""
+    claim = _claim(row, part) if isinstance(row, dict) else "is no object"
+    if isinstance(claim, str) or not isinstance(row, dict):
+        return str(claim)
+    evidence = {} if claim["verdict"] == "absent" else _evidence(row, articles)
     if isinstance(evidence, str):
         return evidence
-    grave = {} if said["verdict"] == "supported" else {"grave": row.get("grave") is True}
-    return StatementEntry.model_validate({**said, **evidence, **grave})
+    grave = {} if claim["verdict"] == "supported" else {"grave": row.get("grave") is True}
+    return StatementEntry.model_validate({**claim, **evidence, **grave})
 
 
-def _said(row: Mapping[str, Any], part: SummaryPart) -> dict[str, Any] | str:
-    """Return the sentence, the statement and the verdict, or what is wrong with them."""
+def _claim(row: Mapping[str, Any], part: SummaryPart) -> dict[str, Any] | str:
+    """Return the sentence, the statement and the verdict, or their problem."""
     number = whole_number(row.get("sentence"))
     if number is None or not part.first <= number <= part.last:
         return f"has no sentence from {part.first} to {part.last}"
@@ -156,27 +156,31 @@ def _said(row: Mapping[str, Any], part: SummaryPart) -> dict[str, Any] | str:
 
 
 def _evidence(row: Mapping[str, Any], articles: Sequence[Article]) -> dict[str, Any] | str:
-    """Return the articles, that of the quote first, and the quote; or what is wrong with them."""
-    named = _articles(row.get("articles"), articles)
-    if not named:
+    """Return the articles, that of the quote first, and the quote; or their problem."""
+    cited = _articles(row.get("articles"), articles)
+    if not cited:
         return f"does not name articles from 1 to {len(articles)}"
-    quote = _quoted(row.get("quote"), named)
+    quote = _quoted(row.get("quote"), cited)
     if quote is None:
         return "has a quote that does not stand in an article that it names"
     source, words = quote
-    aids = dict.fromkeys([source.aid, *(article.aid for article in named)])
+    aids = dict.fromkeys([source.aid, *(article.aid for article in cited)])
     return {"articles": tuple(aids), "quote": words}
 
 
-def _articles(given: object, articles: Sequence[Article]) -> list[Article] | None:
-    """Return the articles of the numbers in `given`, None where one is no article's."""
-    numbers = [whole_number(one) for one in given] if isinstance(given, list) else [None]
-    known = [n for n in numbers if n is not None and 1 <= n <= len(articles)]
-    return [articles[n - 1] for n in known] if len(known) == len(numbers) else None
+def _articles(article_numbers: object, articles: Sequence[Article]) -> list[Article] | None:
+    """Return the articles with the numbers `article_numbers`, None if one is invalid."""
+    numbers = (
+        [whole_number(number) for number in article_numbers]
+        if isinstance(article_numbers, list)
+        else [None]
+    )
+    valid = [n for n in numbers if n is not None and 1 <= n <= len(articles)]
+    return [articles[n - 1] for n in valid] if len(valid) == len(numbers) else None
 
 
 def _quoted(quote: object, articles: Sequence[Article]) -> tuple[Article, str] | None:
-    """Return the first article in which `quote` stands, and its words there."""
+    """Return the first article that contains `quote`, and the matching passage."""
     for article, text in zip(articles, article_texts(articles), strict=True):
         span = find_quote(quote, text) if isinstance(quote, str) else None
         if span is not None:
@@ -185,21 +189,21 @@ def _quoted(quote: object, articles: Sequence[Article]) -> tuple[Article, str] |
 
 
 def share_supported(entries: Sequence[StatementEntry]) -> float:
-    """Return the share of statements that articles support, in [0, 1]."""
+    """Return the share of supported statements, in [0, 1]."""
     return sum(entry.verdict == "supported" for entry in entries) / len(entries)
 
 
 def worst_of(entries: Sequence[StatementEntry]) -> float:
-    """Return 0 where a statement is contradicted, 0.5 where one is in no article, else 1."""
+    """Return 0 if any statement is contradicted, 0.5 if any is absent, else 1."""
     values = {"supported": 1.0, "absent": 0.5, "contradicted": 0.0}
     return min(values[entry.verdict] for entry in entries)
 
 
 def likert_of(entries: Sequence[StatementEntry]) -> int:
-    """Return the rating, 1 to 5, as the anchors of the scale of faithfulness have it.
+    """Return the rating, 1 to 5, by the levels of the faithfulness scale.
 
-    The share of unsupported statements sets the highest rating, and a grave one leaves 2, several
-    of them 1. A single one that is not grave leaves 4, however few statements there are.
+    The share of unsupported statements limits the rating; one grave statement limits it to 2,
+    several to 1. A single one that is not grave gives 4, however few statements there are.
     """
     n_unsupported = sum(entry.verdict != "supported" for entry in entries)
     n_grave = sum(entry.grave for entry in entries)
@@ -217,7 +221,7 @@ def likert_of(entries: Sequence[StatementEntry]) -> int:
 
 
 def pairwise_of(a: Sequence[StatementEntry], b: Sequence[StatementEntry]) -> Verdict:
-    """Return whose summary is the more faithful: fewer grave errors, then the larger share."""
+    """Return the more faithful summary: fewer grave errors, then the larger supported share."""
     lead: float = sum(entry.grave for entry in b) - sum(entry.grave for entry in a)
     if lead == 0:
         lead = share_supported(a) - share_supported(b)
@@ -227,7 +231,7 @@ def pairwise_of(a: Sequence[StatementEntry], b: Sequence[StatementEntry]) -> Ver
 
 
 def gravest_first(entries: Sequence[StatementEntry]) -> Iterator[StatementEntry]:
-    """Yield what articles do not support: grave ones first, contradicted before absent ones."""
+    """Yield the unsupported statements: grave ones first, contradicted before absent ones."""
     order = {"contradicted": 0, "absent": 1}
     wrong = [entry for entry in entries if entry.verdict in order]
     yield from sorted(wrong, key=lambda entry: (not entry.grave, order[entry.verdict]))

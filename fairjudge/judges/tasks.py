@@ -1,6 +1,6 @@
-"""From references, summaries and a protocol to the single questions that a judge is asked.
+"""Plan the tasks of a judge from references, summaries and a protocol.
 
-Every row of DiverseSumm's table of protocols (section 4.2, Table 5), for both aspects. Pure.
+Covers every row of DiverseSumm's table of protocols (section 4.2, Table 5), for both aspects.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {
     "coverage": ("qa_pairs", "qa_pair"),
     BALANCE: ("articles",),
 }
-"""Which reference units an aspect knows; the first is the default. Custom criteria take any."""
+"""The reference units of an aspect; the first is the default. Custom criteria take any."""
 
 _RATED = frozenset({"consistency", "relevance", "coherence", "fluency", "quality"})
-"""Aspects that are judged beside all articles, by the built-in prompts."""
+"""Aspects that the built-in prompts judge against all articles."""
 _CHECKLISTS = frozenset({("coverage", "qa_pairs"), ("faithfulness", "articles")})
-"""What a checklist is of, and against what."""
+"""The combinations of aspect and reference unit that have a checklist."""
 
 _PRESETS: Mapping[Preset, Mapping[str, tuple[ProtocolName, ReferenceUnit, TextUnit]]] = {
     "recommended": {
@@ -59,15 +59,15 @@ _PRESETS: Mapping[Preset, Mapping[str, tuple[ProtocolName, ReferenceUnit, TextUn
 }
 """DiverseSumm's recommendations (Table 5): the best and second-best protocol of each aspect.
 
-``"recommended"`` replaces its row for coverage by the checklist, which names what it stands on.
+``"recommended"`` replaces its row for coverage by the checklist, which quotes its evidence.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingPlan:
-    """What is asked about every summary: one row of the table of protocols.
+    """The protocol, evidence and text unit of a run: one row of the table of protocols.
 
-    Build it with `resolve_plan`, which fills in defaults and refuses rows that do not exist.
+    Made by `resolve_plan`, which fills in defaults and rejects invalid combinations.
     """
 
     aspect: Aspect
@@ -77,12 +77,12 @@ class JudgingPlan:
 
     @property
     def needs_questions(self) -> bool:
-        """Whether summaries are judged against questions and answers, not articles alone."""
+        """Whether summaries are judged against questions and answers."""
         return self.reference_unit in {"qa_pairs", "qa_pair"}
 
     @property
     def shows_articles(self) -> bool:
-        """Whether the judge reads articles."""
+        """Whether summaries are judged against articles."""
         return self.reference_unit in {"articles", "article"}
 
 
@@ -95,12 +95,12 @@ def resolve_plan(
     preset: Preset | None = None,
     own_prompt: bool = False,
 ) -> JudgingPlan:
-    """Return the plan for these choices; what is given wins over the preset.
+    """Return the plan for these options; explicit ones override the preset.
 
-    With `own_prompt` an aspect may have the name of one of the built-in ones that people rate.
+    With `own_prompt` a rated built-in aspect (such as coherence) may use any reference unit.
 
-    `ConfigurationError` if no protocol follows from the arguments, or the combination is not in the
-    table.
+    Raises `ConfigurationError` if no protocol follows from the arguments, or the combination is
+    not in the table.
     """
     base = _PRESETS[preset].get(aspect) if preset else None
     if protocol is None and base is None and aspect != BALANCE:
@@ -110,16 +110,16 @@ def resolve_plan(
         )
     every = get_args(ReferenceUnit)
     rated: tuple[ReferenceUnit, ...] = ("articles",) if aspect in _RATED else every
-    known = _EVIDENCE.get(aspect, every if own_prompt else rated)
+    allowed = _EVIDENCE.get(aspect, every if own_prompt else rated)
     plan = JudgingPlan(
         aspect=aspect,
         protocol=protocol or (base[0] if base else "likert"),
-        reference_unit=reference_unit or (base[1] if base else known[0]),
+        reference_unit=reference_unit or (base[1] if base else allowed[0]),
         text_unit=text_unit or (base[2] if base else "summary"),
     )
-    if plan.reference_unit not in known:
+    if plan.reference_unit not in allowed:
         raise ConfigurationError(
-            f"{aspect} is judged against {' or '.join(known)}, not {plan.reference_unit!r}"
+            f"{aspect} is judged against {' or '.join(allowed)}, not {plan.reference_unit!r}"
         )
     listed = (plan.aspect, plan.reference_unit)
     if PROTOCOLS[plan.protocol].itemized and listed not in _CHECKLISTS:
@@ -148,11 +148,11 @@ def plan_tasks(
     *,
     split_sentences: SentenceSplitter,
 ) -> tuple[JudgeTask, ...]:
-    """Return every question to the judge, in the order of clusters, then summaries, then units.
+    """Return all tasks, in the order of clusters, then summaries, then units.
 
-    Summaries of unknown clusters must have been refused before. Articles that hold no news
+    Every summary must belong to one of the clusters. Articles without news
     (`fairjudge.text.usable.worth_reading`) are excluded. Pairs are all pairs of systems of a
-    cluster, in order of appearance, each in both orders; a ranking is of all systems at once.
+    cluster, in order of appearance, each in both orders; a ranking has all systems at once.
     """
     by_eid: dict[str, list[Summary]] = {}
     for summary in summaries:
@@ -167,9 +167,9 @@ def plan_tasks(
 def repeated(
     tasks: Iterable[JudgeTask], *, repeats: int = 1, variants: Sequence[str] = ()
 ) -> tuple[JudgeTask, ...]:
-    """Return every task once for each repeat and prompt; one task's stand together.
+    """Return every task once per repeat and prompt; the copies of a task are adjacent.
 
-    ``variants`` are names of prompts; none or one leaves tasks without a variant.
+    ``variants`` are names of prompts; with fewer than two, tasks have no variant.
     """
     numbers: Sequence[int | None] = range(repeats) if repeats > 1 else (None,)
     names: Sequence[str | None] = tuple(variants) if len(variants) > 1 else (None,)
@@ -214,8 +214,8 @@ def _evidence(
     """Yield (unit, articles, questions) for each piece of evidence of `cluster`."""
     articles = worth_reading(cluster.articles)
     questions = cluster.question_answers if isinstance(cluster, Reference) else ()
-    # A checklist names the outlets, also of articles that say little else.
-    named = cluster.articles if PROTOCOLS[plan.protocol].itemized else ()
+    # A checklist names the outlets of all articles, stubs included.
+    outlet_articles = cluster.articles if PROTOCOLS[plan.protocol].itemized else ()
     match plan.reference_unit:
         case "articles":
             if articles:
@@ -225,7 +225,7 @@ def _evidence(
                 yield f"article:{article.aid}", (article,), ()
         case "qa_pairs":
             if questions:
-                yield "summary", named, questions
+                yield "summary", outlet_articles, questions
         case "qa_pair":
             for q, question in enumerate(questions):
                 for g, group in enumerate(question.answer_groups):
@@ -239,7 +239,7 @@ def _texts(
     """Yield (unit or None for the whole summary, texts)."""
     whole = tuple(summary.text for summary in side)
     sentences = split_sentences(whole[0]) if text_unit == "sentence" else ()
-    if not sentences:  # a summary without one is still judged, as what it is
+    if not sentences:  # a summary without sentences is judged as a whole
         yield None, whole
     for i, sentence in enumerate(sentences):
         yield f"sentence:{i}", (sentence,)

@@ -1,4 +1,4 @@
-"""Several criteria in one request: the material is sent once, and each criterion has a verdict."""
+"""Judge several criteria in one request: material sent once, a verdict for each criterion."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from fairjudge.records.signature import signature
 from fairjudge.scales import Scale
 
 OUTPUT_TOKENS_PER_CRITERION = 1024
-"""Room for the reasons and the verdict on one criterion."""
+"""Enough for the reasoning and the verdict on one criterion."""
 _ENTRY = '{"reasoning": "...", "verdict": "..."}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedCriterion:
-    """A criterion as one of several: what it asks, in `rule` or a released template, and its scale.
+    """One of several criteria: its text (a `rule` or a released template) and its scale.
 
-    ``rule`` is None for the built-in aspects, whose templates state them.
+    ``rule`` is None for the built-in aspects, which have templates.
     """
 
     aspect: str
@@ -45,24 +45,25 @@ class StatedCriterion:
 
     @property
     def template(self) -> Template | None:
-        """Return the template that states a built-in aspect."""
+        """Return the template of a built-in aspect."""
         return None if self.rule else load_template("judge", f"together-{self.aspect}")
 
     def stated(self, task: JudgeTask) -> str:
-        """Return what the prompt says of it, its answers included."""
+        """Return the criterion's text in the prompt, with its answers."""
         if self.template is None:
             return f"{(self.rule or '').strip()}\n\n{self.scale.described}"
-        known = {"scale": self.scale.described, "support_rule": support_rule(task)}
-        fields: dict[str, str | Fenced] = {name: known[name] for name in self.template.fields}
+        values = {"scale": self.scale.described, "support_rule": support_rule(task)}
+        fields: dict[str, str | Fenced] = {name: values[name] for name in self.template.fields}
         return render(self.template, fields)[0].content
 
 
 def stated_criterion(
     aspect: str, protocol: ProtocolName, *, rule: str | None = None, scale: Scale | None = None
 ) -> StatedCriterion:
-    """Return the criterion of a built-in aspect, or one of one's own by `rule` and `scale`.
+    """Return the criterion of a built-in aspect, or a custom one by `rule` and `scale`.
 
-    Refuse one that cannot be stated among others, or whose scale is of another protocol.
+    Raises `ConfigurationError` for one that cannot be combined with others, or whose scale is of
+    another protocol.
     """
     if not PROTOCOLS[protocol].judges_parts:
         raise ConfigurationError(
@@ -81,11 +82,11 @@ def stated_criterion(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TogetherJudge(WritingModel):
-    """A model that is asked for all criteria of an item at once.
+    """A model that judges all criteria of an item in one request.
 
-    ``criteria`` are by aspect. ``items`` maps a task's id to the tasks on the same item, one an
-    aspect, itself included; see `tasks_of_items`. Each of them asks the same request, which a
-    cache answers but once.
+    ``criteria`` are by aspect. ``items`` maps a task's id to the tasks on the same item, one per
+    aspect, itself included; see `tasks_of_items`. Each of them sends the same request, which the
+    cache makes one call.
     """
 
     criteria: Mapping[str, StatedCriterion]
@@ -93,9 +94,9 @@ class TogetherJudge(WritingModel):
 
     @property
     def signature(self) -> str:
-        """Return what can change this judge's verdicts."""
-        stated = [one.template for one in self.criteria.values()]
-        rules = [one.rule for one in self.criteria.values() if one.rule]
+        """Return everything that can change this judge's verdicts."""
+        templates = [criterion.template for criterion in self.criteria.values()]
+        rules = [criterion.rule for criterion in self.criteria.values() if criterion.rule]
         digest = hashlib.sha256("\0".join(rules).encode()).hexdigest()
         return signature(
             {
@@ -103,9 +104,9 @@ class TogetherJudge(WritingModel):
                 "base_url": self.target.base_url,
                 "prompt": load_template("judge", "together").label,
                 "criteria": ",".join(self.criteria),
-                "stated": ",".join(one.label for one in stated if one),
+                "stated": ",".join(template.label for template in templates if template),
                 "rules": digest[:8] if rules else None,
-                "scale": ",".join(one.scale.label for one in self.criteria.values()),
+                "scale": ",".join(criterion.scale.label for criterion in self.criteria.values()),
                 "parser": PARSER_VERSION,
                 "temperature": self.temperature,
                 "seed": self.seed,
@@ -117,25 +118,29 @@ class TogetherJudge(WritingModel):
         """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
         if not task.texts[0].strip():
             return EMPTY_SUMMARY
-        asked = self.items[task.id]
+        item_tasks = self.items[task.id]
         stated = {
-            json.dumps(one.aspect, ensure_ascii=False): self.criteria[one.aspect] for one in asked
+            json.dumps(item_task.aspect, ensure_ascii=False): self.criteria[item_task.aspect]
+            for item_task in item_tasks
         }
-        material = next((one for one in asked if one.articles), task)
-        references = next((one for one in asked if one.questions), task)
+        material = next((item_task for item_task in item_tasks if item_task.articles), task)
+        references = next((item_task for item_task in item_tasks if item_task.questions), task)
         fields: dict[str, str | Fenced] = {
             "articles": fence_articles(material.articles),
             "questions": fence_questions(references.questions),
             "text": Fenced("summary", (task.texts[0],)),
             "criteria": "\n\n".join(
-                f"Criterion {name}\n{one.stated(material)}" for name, one in stated.items()
+                f"Criterion {name}\n{criterion.stated(material)}"
+                for name, criterion in stated.items()
             ),
             "form": "{" + ", ".join(f"{name}: {_ENTRY}" for name in stated) + "}",
         }
         request = self._request(
             task,
             render(load_template("judge", "together"), fields),
-            json_object({one.aspect: one.scale.schema for one in stated.values()}),
+            json_object(
+                {criterion.aspect: criterion.scale.schema for criterion in stated.values()}
+            ),
             max_output_tokens=self._limit(len(stated)),
         )
         return await self._reply(request)
@@ -145,11 +150,14 @@ class TogetherJudge(WritingModel):
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
-        scales = {one.aspect: self.criteria[one.aspect].scale for one in self.items[task.id]}
-        named = read_verdicts(reply.text, scales, cut_off=reply.cut_off)
-        verdict = named[task.aspect]
-        if reply.repaired and all(isinstance(one, Unscored) for one in named.values()):
-            # Who was asked for one verdict alone need not say on what.
+        scales = {
+            item_task.aspect: self.criteria[item_task.aspect].scale
+            for item_task in self.items[task.id]
+        }
+        verdicts = read_verdicts(reply.text, scales, cut_off=reply.cut_off)
+        verdict = verdicts[task.aspect]
+        if reply.repaired and all(isinstance(outcome, Unscored) for outcome in verdicts.values()):
+            # The repair prompt asks for one verdict only, so the reply need not name the criterion.
             scale = scales[task.aspect]
             verdict = read_verdict(reply.text, scale, aspect=task.aspect, cut_off=reply.cut_off)
         if isinstance(verdict, Unscored):
@@ -173,23 +181,25 @@ class TogetherJudge(WritingModel):
         return await self._reply(request, repaired=True)
 
     def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
-        together = [one.aspect for one in self.items[task.id]]
+        together = [item_task.aspect for item_task in self.items[task.id]]
         return super(TogetherJudge, self)._judgement(task, together=together, **outcome)
 
 
 def together_tasks(by_aspect: Sequence[Sequence[JudgeTask]]) -> tuple[JudgeTask, ...]:
-    """Return the tasks of several aspects, those on one item side by side."""
+    """Return the tasks of several aspects, with those on one item adjacent."""
     if len(by_aspect) == 1:
         return tuple(by_aspect[0])
     clusters: dict[str, dict[tuple[str, ...], list[JudgeTask]]] = {}
     for task in chain.from_iterable(by_aspect):
         clusters.setdefault(task.eid, {}).setdefault(task.systems, []).append(task)
-    return tuple(task for items in clusters.values() for some in items.values() for task in some)
+    return tuple(
+        task for items in clusters.values() for item_tasks in items.values() for task in item_tasks
+    )
 
 
 def tasks_of_items(tasks: Iterable[JudgeTask]) -> dict[str, tuple[JudgeTask, ...]]:
-    """Map each task's id to all tasks on its item, its repeat apart."""
+    """Return a mapping of each task's id to all tasks on the same item and repeat."""
     items: dict[tuple[object, ...], list[JudgeTask]] = {}
     for task in tasks:
         items.setdefault((task.eid, task.systems, task.repeat), []).append(task)
-    return {task.id: tuple(some) for some in items.values() for task in some}
+    return {task.id: tuple(item_tasks) for item_tasks in items.values() for task in item_tasks}

@@ -1,8 +1,8 @@
-"""Where tokens stand in a reply's text, aligned from its end.
+"""Locate tokens in a reply's text, aligned from its end.
 
-A server's list of tokens need not add up to the text: reasoning that is no part of the text comes
-first, an end token last, and a character that is cut into bytes stands as escapes or replacement
-characters. What matters stands near the end, so that is where the two are laid side by side.
+A server's list of tokens need not add up to the text: it may begin with reasoning that the text
+lacks, end with a special token, and hold parts of characters as escapes or replacement characters.
+Verdicts are near the end, so that the alignment starts there.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 _SPECIAL = re.compile(r"<[^<>\s]{1,40}>|\[/?[A-Z_]{1,20}\]|")
-"""Tokens that are no text: ``<|im_end|>``, ``</s>``, ``[EOS]``, or nothing at all."""
+"""Special tokens, which the text lacks: ``<|im_end|>``, ``</s>``, ``[EOS]``, or empty ones."""
 _BYTES = re.compile("(?:\\\\x[0-9a-fA-F]{2}|<0x[0-9a-fA-F]{2}>|\N{REPLACEMENT CHARACTER})+")
-"""Tokens that hold part of a character: as escapes, as sentencepiece's bytes, or undecoded."""
+"""Tokens with parts of a character: as escapes, as sentencepiece's bytes, or undecoded."""
 
 
 def spans_from_end(tokens: Sequence[str], text: str) -> Iterator[tuple[int, int, int]]:
     """Yield ``(index, start, end)`` of tokens in `text`, the last one first.
 
-    White space at the end of either is ignored, and so are special tokens that the text lacks.
-    Tokens that hold parts of characters are passed over, with the characters they stand for. It
-    ends at the first token that does not fit: what stands before it is of unknown place.
+    Trailing white space and special tokens are ignored. Tokens with parts of characters are
+    skipped, with their characters in the text. It ends at the first token that does not match,
+    since the positions before it are unknown.
     """
     index, end = len(tokens), len(text.rstrip())
     at_end = True
@@ -44,9 +44,9 @@ def spans_from_end(tokens: Sequence[str], text: str) -> Iterator[tuple[int, int,
 
 
 def _before_characters(text: str, end: int, before: str) -> int:
-    """Return where characters begin that end at `end` and are not ASCII; -1 where none fit.
+    """Return the start of the run of non-ASCII characters that ends at `end`; -1 if none fits.
 
-    They are as few as leave the token `before` them at its place.
+    The run is the shortest one that the token `before` precedes in the text.
     """
     start = end - 1
     while start >= 0 and not text[start].isascii():

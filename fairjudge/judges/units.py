@@ -1,4 +1,4 @@
-"""Splitting summaries to atomic content units (coverage fairness A.1; FairSumm E)."""
+"""Split summaries into atomic content units (coverage fairness A.1; FairSumm E)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SplitBy: TypeAlias = Literal["llm", "sentences"]
 
 _SCHEMA = json_object({"units": {"type": "array", "items": {"type": "string"}}})
 _LEAST_SHARE = 0.5
-"""Share of a summary's longer words that its units must hold: fewer, and facts were lost."""
+"""Minimum share of a summary's longer words in its units; below it facts were lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """A summary's units. ``why`` says why sentences had to do, where an LLM was to split."""
+    """A summary's units; ``why`` is the reason for sentences where an LLM should have split."""
 
     units: tuple[str, ...]
     split_by: SplitBy
@@ -38,10 +38,10 @@ async def split_units(
     seed: int | None = None,
     max_output_tokens: int = 2048,
 ) -> Split:
-    """Split `text` to units by an LLM with demonstrations, or without one to sentences.
+    """Split `text` into units by an LLM with demonstrations, or without one into sentences.
 
-    A reply that cannot be read, or whose units hold less than half of the summary's longer words
-    (facts lost, or another text), leaves the sentences, and says so. An empty text has no units.
+    For an unusable reply, or one with less than half of the summary's longer words (lost facts, or
+    another text), the sentences are returned with the reason. An empty text has no units.
     """
     sentences = statement_texts(text)
     if backend is None or target is None or not sentences:
@@ -72,7 +72,7 @@ async def split_units(
 
 
 def read_units(reply: str) -> tuple[str, ...]:
-    """Return the units of a reply, JSON or one a line, each once."""
+    """Return the distinct units of a reply, as JSON or one per line."""
     listed = read_list(reply, "units") or ()
     cleaned = (" ".join(without_bullet(u).split()) for u in listed if isinstance(u, str))
     return tuple(dict.fromkeys(u for u in cleaned if any(c.isalnum() for c in u) and u[-1] != ":"))
@@ -84,5 +84,5 @@ def _share_kept(text: str, units: tuple[str, ...]) -> float:
 
 
 def _longer_words(text: str) -> set[str]:
-    found = words(text.casefold())
-    return {word for word in found if len(word) > 3 or UNSPACED.match(word)}
+    all_words = words(text.casefold())
+    return {word for word in all_words if len(word) > 3 or UNSPACED.match(word)}

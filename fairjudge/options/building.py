@@ -1,9 +1,9 @@
-"""What shapes references, whoever builds them."""
+"""Options of building references."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from fairjudge.options.declaring import Opt
 
@@ -20,11 +20,12 @@ PAPER_QUESTIONS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
-    """What shapes references, whoever builds them; see the help of ``fairjudge build``.
+    """Options of ``fairjudge build``, for any builder; see its help.
 
     What is None depends on who builds; `settled` says how.
     """
 
+    PANEL: ClassVar = "Building"
     max_articles: Annotated[
         int | None,
         Opt(
@@ -143,6 +144,6 @@ class SettledOptions:
     complete: bool = False
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells runs apart; what is not asked for is not named."""
+        """Return the options of a run's identity, without defaults."""
         whole = asdict(self)
         return whole if self.complete else {n: v for n, v in whole.items() if n != "complete"}

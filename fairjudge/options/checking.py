@@ -30,12 +30,12 @@ def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
     ConfigurationError
         If it has no option of such a name, or an option is of another type or out of its bounds.
     """
-    known = [field.name for field in fields(kind) if field.compare]  # type: ignore[arg-type]
-    flags = {one.flag.strip("-").replace("-", "_"): one.name for one in declared(kind)}
+    names = [field.name for field in fields(kind) if field.compare]  # type: ignore[arg-type]
+    flags = {option.flag.strip("-").replace("-", "_"): option.name for option in declared(kind)}
     for name in given:
-        if name not in known:
-            close = [flags[name]] if name in flags else get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
+        if name not in names:
+            close = [flags[name]] if name in flags else get_close_matches(name, names, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
             raise ConfigurationError(f"{of}: no option {name!r}; {hint}")
     try:
         return kind(**{name: _validated(kind, name, value) for name, value in given.items()})
@@ -52,9 +52,9 @@ def check_fields(value: Any) -> None:
         For the first one that does not.
     """
     for field in fields(value):
-        found = getattr(value, field.name)
-        if field.compare and found is not field.default:
-            _validated(type(value), field.name, found, strict=True)
+        current = getattr(value, field.name)
+        if field.compare and current is not field.default:
+            _validated(type(value), field.name, current, strict=True)
 
 
 def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
@@ -66,8 +66,8 @@ def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
 
     @functools.cache
     def hints() -> dict[str, Any]:
-        found = {name: _plain_hint(call, name) for name in signature.parameters}
-        return {name: hint for name, hint in found.items() if hint is not None}
+        hints = {name: _plain_hint(call, name) for name in signature.parameters}
+        return {name: hint for name, hint in hints.items() if hint is not None}
 
     def check(*args: P.args, **kwargs: P.kwargs) -> None:
         for name, value in signature.bind(*args, **kwargs).arguments.items():

@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -27,6 +28,10 @@ from typing import (
     get_type_hints,
 )
 
+Panel: TypeAlias = Literal[
+    "Input", "Options", "Building", "Judging", "Writing", "Model", "Limits", "Storage", "Output"
+]
+"""The sections of ``--help``, in their order."""
 REQUIRED = inspect.Parameter.empty
 """The default of an option that has none."""
 
@@ -62,6 +67,9 @@ class Opt:
         Whether an option with `parse` is given once for each value; sequences without it are.
     reads : callable, optional
         What reads the value from a file on a command line: takes the path and ``skip_bad``.
+    panel : str, optional
+        The section of ``--help`` that shows it; by default "Input" for files, "Output" for what is
+        also called ``-o``, and else the `PANEL` of its dataclass, or "Options".
     """
 
     help: str = ""
@@ -76,6 +84,7 @@ class Opt:
     parse: Callable[[str], Any] | None = None
     repeatable: bool = False
     reads: Callable[..., Any] | None = None
+    panel: Panel | None = None
 
     @property
     def __is_annotated_types_grouped_metadata__(self) -> Literal[True]:
@@ -94,11 +103,12 @@ Seed: TypeAlias = Annotated[int, Opt("Seed of all resampling.", ge=0)]
 Resamples: TypeAlias = Annotated[int, Opt("Bootstrap resamples.", ge=100)]
 Level: TypeAlias = Annotated[float, Opt("Confidence of intervals.", ge=0.5, le=0.999)]
 MaxUnscored: TypeAlias = Annotated[
-    float, Opt("Exit with 3 if a larger share than this is unscored.", ge=0.0, le=1.0)
+    float,
+    Opt("Exit with 3 if a larger share than this is unscored.", ge=0.0, le=1.0, panel="Limits"),
 ]
 Annotators: TypeAlias = Annotated[
     str | Sequence[str],
-    Opt("Only use labels by annotators with such names, e.g. 'expert*'."),
+    Opt("Only use labels by annotators with such names, e.g. 'expert*'.", panel="Input"),
 ]
 
 
@@ -141,6 +151,7 @@ LabelScale: TypeAlias = Annotated[
         "A label off it is an error.",
         metavar="LOW-HIGH",
         parse=label_scale,
+        panel="Input",
     ),
 ]
 
@@ -154,6 +165,21 @@ class Declared:
     default: Any
     opt: Opt
     variadic: bool = False
+    owner: Any = None
+    """The dataclass that declares it."""
+
+    @property
+    def panel(self) -> Panel:
+        """The section of ``--help`` that shows it."""
+        owners: Panel | None = getattr(self.owner, "PANEL", None)
+        if panel := self.opt.panel or owners:
+            return panel
+        if self.opt.short == "-o":
+            return "Output"
+        if self.opt.argument or self.opt.reads is not None:
+            return "Input"
+        parts = {*self.kinds, *(part for kind in self.kinds for part in get_args(kind))}
+        return "Input" if parts & {Path, object} else "Options"
 
     @property
     def flag(self) -> str:
@@ -186,6 +212,7 @@ def declared(kind: Any) -> tuple[Declared, ...]:
                 hint=hint,
                 default=REQUIRED if field.default is MISSING else field.default,
                 opt=opt,
+                owner=kind,
             )
             for field in fields(cast("Any", kind))
             for hint, opt in _declaration(kind, field.name)

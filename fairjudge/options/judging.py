@@ -1,10 +1,10 @@
-"""What is asked of a judge."""
+"""Options of judging."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import (
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOptions:
-    """What is asked of the judge; see the help of ``fairjudge judge``."""
+    """Options of ``fairjudge judge``; see its help."""
 
+    PANEL: ClassVar = "Judging"
     aspect: str
     protocol: Annotated[
         Literal["likert", "binary", "pairwise", "checklist", "ranking"] | None,
@@ -117,7 +118,7 @@ class JudgeOptions:
         return float(self.samples > 1) if self.temperature is None else self.temperature
 
     def settled(self) -> JudgeOptions:
-        """Return these options with nothing open that has one meaning: the temperature named."""
+        """Return these options with defaults resolved, such as the temperature."""
         return replace(self, temperature=self.sampling_temperature)
 
     def plan(self) -> JudgingPlan:
@@ -156,11 +157,11 @@ class JudgeOptions:
         return tuple(
             replace(
                 self,
-                aspect=one.aspect,
-                reference_unit=None if one.aspect == "coverage" else "articles",
+                aspect=aspect.aspect,
+                reference_unit=None if aspect.aspect == "coverage" else "articles",
                 together=(),
             ).plan()
-            for one in self.together
+            for aspect in self.together
         )
 
     def _check_together(self) -> None:
@@ -180,7 +181,7 @@ class JudgeOptions:
         }
         for option in (name for name, value in asked.items() if value):
             raise ConfigurationError(f"{option} does not go with --together")
-        names = [one.aspect for one in self.together]
+        names = [aspect.aspect for aspect in self.together]
         if len(names) < 2 or len(set(names)) < len(names):
             raise ConfigurationError(
                 f"--together takes two or more different aspects, not {names!r}"

@@ -7,7 +7,17 @@ import sys
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, TypeGuard, cast
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    TypeGuard,
+    cast,
+)
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.declaring import Opt
@@ -26,7 +36,7 @@ Engine: TypeAlias = Literal["local", "ray"]
 
 
 class Sampling(TypedDict, total=False):
-    """What requests for text share; a limit that is not given is left to whoever asks."""
+    """Sampling options of requests; limits of None are set by each step."""
 
     seed: int | None
     max_output_tokens: int
@@ -34,7 +44,7 @@ class Sampling(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Model:
-    """A model with its response cache and its budget, for as many runs as it is given to.
+    """A model with its response cache and budget, shared by all runs that use it.
 
     Parameters
     ----------
@@ -83,25 +93,34 @@ class Model:
     Model('openai:gpt-4o-mini')
     """
 
+    PANEL: ClassVar = "Model"
     target: str = "local"
     _: KW_ONLY
     cache: str | Path | None = None
     store: str | None = None
     concurrency: Annotated[
         int,
-        Opt("Maximum concurrent requests; reduced for a while after a 429.", ge=1, le=4096),
+        Opt(
+            "Maximum concurrent requests; reduced for a while after a 429.",
+            ge=1,
+            le=4096,
+            panel="Limits",
+        ),
     ] = 8
     base_url: Annotated[
         str | None,
         Opt("Base URL of the API instead of the provider's own, e.g. http://localhost:8000/v1."),
     ] = None
-    timeout: Annotated[float, Opt("Timeout of one request, in seconds.", ge=0.001)] = 300.0
+    timeout: Annotated[
+        float, Opt("Timeout of one request, in seconds.", ge=0.001, panel="Limits")
+    ] = 300.0
     max_wait: Annotated[
         float,
         Opt(
             "Most that one request waits for a server that asks for pauses, all of its waits "
             "together, in seconds; an item that would wait longer is left without a result.",
             ge=0,
+            panel="Limits",
         ),
     ] = 120.0
     seed: Annotated[
@@ -115,34 +134,38 @@ class Model:
             ge=1,
         ),
     ] = None
-    max_cost: Annotated[float | None, Opt("Maximum cost of the requests, in US dollars.", ge=0)] = (
-        None
-    )
+    max_cost: Annotated[
+        float | None, Opt("Maximum cost of the requests, in US dollars.", ge=0, panel="Limits")
+    ] = None
     max_calls: Annotated[
-        int | None, Opt("Maximum number of requests to the model, retries included.", ge=0)
+        int | None,
+        Opt("Maximum number of requests to the model, retries included.", ge=0, panel="Limits"),
     ] = None
     requests_per_minute: Annotated[
-        int | None, Opt("Maximum requests per minute.", flag="--rpm", ge=1)
+        int | None, Opt("Maximum requests per minute.", flag="--rpm", ge=1, panel="Limits")
     ] = None
     tokens_per_minute: Annotated[
         int | None,
-        Opt("Maximum tokens per minute, of prompts and replies.", flag="--tpm", ge=1),
+        Opt(
+            "Maximum tokens per minute, of prompts and replies.", flag="--tpm", ge=1, panel="Limits"
+        ),
     ] = None
     prices: Annotated[
         str | Path | None,
         Opt(
             "Your own prices (TOML: [[price]] with model, input and output in US dollars per "
             "million tokens, date, source, and where they differ cached_input, cache_write); they "
-            "hold at any --base-url."
+            "hold at any --base-url.",
+            panel="Limits",
         ),
     ] = None
     price_input: Annotated[
         float | None,
-        Opt("Price of the model's input, in US dollars per million tokens.", ge=0),
+        Opt("Price of the model's input, in US dollars per million tokens.", ge=0, panel="Limits"),
     ] = None
     price_output: Annotated[
         float | None,
-        Opt("Price of its output, in US dollars per million tokens.", ge=0),
+        Opt("Price of its output, in US dollars per million tokens.", ge=0, panel="Limits"),
     ] = None
     embedding_model: str | None = None
     entailment_model: str | None = None
@@ -198,7 +221,7 @@ class Model:
 
     @property
     def budget(self) -> Budget:
-        """What was spent so far, and what may be: one for all runs that this object is given to."""
+        """Spending so far and its limits, shared by all runs that use this object."""
         if self._budget is None:
             object.__setattr__(self, "_budget", self.new_budget())
         return cast("Budget", self._budget)
@@ -220,7 +243,7 @@ class Model:
         return shared
 
     def new_budget(self) -> Budget:
-        """Return a budget of which nothing is spent."""
+        """Return an unspent budget."""
         from fairjudge.backends.budgeting import Budget
 
         return Budget(max_calls=self.max_calls, max_cost_usd=self.max_cost, prices=self.price_list)
@@ -253,8 +276,8 @@ class Model:
     def sampling(self) -> Sampling:
         """What goes into every request for text."""
         limit = self.max_output_tokens
-        found: Sampling = {"seed": self.seed}
-        return found if limit is None else {**found, "max_output_tokens": limit}
+        sampling: Sampling = {"seed": self.seed}
+        return sampling if limit is None else {**sampling, "max_output_tokens": limit}
 
     def identity(self) -> dict[str, Any]:
         """Return what can change a result; budgets, concurrency and folders cannot."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from fairjudge.options.declaring import Opt
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class SummarizeOptions:
     """How summaries are written; see the help of ``fairjudge summarize``."""
 
+    PANEL: ClassVar = "Writing"
     strategy: Annotated[
         Literal["direct", "extract", "differences"],
         Opt(
@@ -82,7 +83,7 @@ class SummarizeOptions:
 
     @property
     def wishes(self) -> Wishes:
-        """What is asked of a summary beyond covering its sources."""
+        """Requests to the summarizer beyond covering the sources."""
         from fairjudge.summaries.wishes import Wishes
 
         return Wishes(**{one.name: getattr(self, one.name) for one in fields(Wishes)})

@@ -1,4 +1,4 @@
-"""Where a shared store is; its password is kept apart from whatever may be shown."""
+"""The address of a shared store; its password never appears in messages."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class StoreAddress:
     """The address of a PostgreSQL database.
 
     ``url`` is as libpq takes it: ``postgresql://user:password@host:port/database?sslmode=require``.
-    Better without a password: PGPASSWORD and ``~/.pgpass`` are read as ever. ``shown`` is user,
-    host, port and database: all that messages and reports name. What is no such URL raises
-    `ConfigurationError`, which does not repeat it: it may hold a password.
+    Better without a password: libpq reads PGPASSWORD and ``~/.pgpass``. ``shown`` has user, host,
+    port and database only, for messages and reports. An invalid URL raises `ConfigurationError`,
+    whose message does not repeat it, since it may hold a password.
     """
 
     url: str = field(repr=False)
@@ -35,7 +35,7 @@ class StoreAddress:
             raise ConfigurationError(f"--store takes the URL of a PostgreSQL database; {_HINT}")
         user_part, at, place = parts.netloc.rpartition("@")
         ports = [host.rpartition("]")[2].partition(":")[2] for host in place.split(",")]
-        # A password that holds / ? # or @ unencoded would end up in what is shown.
+        # A password with unencoded / ? # or @ would end up in `shown`.
         if "@" in parts.path + parts.query + parts.fragment or any(
             port and not port.isdigit() for port in ports
         ):
@@ -52,7 +52,7 @@ class StoreAddress:
         return self.shown
 
     def without_secrets(self, text: object) -> str:
-        """Return `text` on one line, with ``***`` wherever the password stood."""
+        """Return `text` on one line, with every password replaced by ``***``."""
         message = str(text)
         for secret in (self.url, *self._secrets):
             message = message.replace(secret, "***")
@@ -61,8 +61,8 @@ class StoreAddress:
 
 def _secrets(password: str, query: str) -> tuple[str, ...]:
     """Return the passwords of a URL, as written and decoded, the longest first."""
-    given = parse_qs(query)
-    found = {password, unquote(password)}
+    parameters = parse_qs(query)
+    passwords = {password, unquote(password)}
     for name in _SECRET_PARAMETERS:
-        found.update(given.get(name, ()))
-    return tuple(sorted(filter(None, found), key=len, reverse=True))
+        passwords.update(parameters.get(name, ()))
+    return tuple(sorted(filter(None, passwords), key=len, reverse=True))

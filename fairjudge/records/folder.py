@@ -1,8 +1,8 @@
-"""Run folders: manifest, append-only JSONL, and a lock; a killed run leaves nothing half-written.
+"""Run folders: a manifest, append-only JSONL files and a lock, safe against kills.
 
 A run folder belongs to one command with one set of arguments and inputs. Rows are appended with a
-single write each and carry a checksum, so a kill loses at most the row being written; a row that is
-torn, or was changed since, is taken out when the rows are read again, and its work done again.
+single write each and carry a checksum, so that a kill loses at most the row being written; a row
+that is torn or was changed is removed when the run is resumed, and its work is repeated.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ CORRUPT_ROW_MESSAGE = (
     "that is not as the run wrote it; the run's own command takes it out and asks anew (what the "
     "cache holds costs nothing)"
 )
-"""How the message on a corrupt row ends where rows are only read."""
+"""End of the message on a corrupt row, for callers that only read rows."""
 
 
 class RunStore(ABC):
-    """What a run keeps, locked while open: rows by name, in the order in which they were appended.
+    """The storage of a run, locked while open: rows by name, in the order of appending.
 
-    ``path`` is the run's folder, or its name as a path; ``shown`` is how messages name it;
-    ``identity`` is what it is: command, arguments that change results, hashes of inputs. A run that
-    is in use, was begun with another identity, or cannot be written raises `RunError`.
+    ``path`` is the run's folder, or its name as a path; ``shown`` is its name in messages;
+    ``identity`` holds the command, the arguments that change results, and hashes of the inputs. A
+    run that is in use, has another identity, or cannot be written raises `RunError`.
     """
 
     def __init__(self, path: Path, *, shown: Path | str, identity: Mapping[str, Any]) -> None:
@@ -61,45 +61,45 @@ class RunStore(ABC):
 
     @abstractmethod
     def _open(self) -> None:
-        """Take the run's lock."""
+        """Acquire the run's lock."""
 
     @abstractmethod
     def _close(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
 
     @abstractmethod
     def _manifest(self, manifest: str) -> str:
-        """Return the manifest that is kept, after keeping `manifest` where there was none."""
+        """Return the stored manifest, after storing `manifest` where there was none."""
 
     @abstractmethod
     def append(self, name: str, row: Mapping[str, Any]) -> int:
-        """Append one row to those called `name`, and return its place."""
+        """Append one row to the rows called `name` and return its place, for `rows_at`."""
 
     @abstractmethod
     def rows_with_offsets(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield the rows called `name`, each with its place.
+        """Yield (place, row) of the rows called `name`.
 
-        What this program did not write is left out, and its work done again.
+        Rows that this program did not write are skipped, so that their work is repeated.
         """
 
     @abstractmethod
     def rows_at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
         """Return the rows called `name` at `places`, in that order; the run need not be open.
 
-        One that is not there as it was written raises `RunError`.
+        A missing or changed row raises `RunError`.
         """
 
     @abstractmethod
     def sync(self) -> None:
-        """Force what was appended to disk."""
+        """Force the appended rows to disk."""
 
     @abstractmethod
     def may_hold(self, name: str) -> bool:
-        """Say whether there may be rows called `name`; asked before the run is opened."""
+        """Return whether there may be rows called `name`; may be called before the run is open."""
 
     @abstractmethod
     def thread(self, name: str) -> str:
-        """Return what the checkpoints of this run's `name` are kept under."""
+        """Return the thread id of this run's checkpoints called `name`."""
 
     def read(self, name: str) -> Iterator[dict[str, Any]]:
         """Yield the rows called `name`; see `rows_with_offsets`."""
@@ -108,19 +108,19 @@ class RunStore(ABC):
     def _check_identity(self) -> None:
         text = self._manifest(json.dumps({"schema": SCHEMA_VERSION, "identity": self._identity}))
         try:
-            found = dict(json.loads(text)["identity"])
+            identity = dict(json.loads(text)["identity"])
         except (ValueError, KeyError, TypeError, RecursionError):
             raise RunError(f"{self}: not a run's manifest; choose another --run") from None
-        if found != self._identity:
+        if identity != self._identity:
             raise RunError(
                 f"{self}: this is another run (it differs in "
-                f"{', '.join(differences(found, self._identity))}); "
+                f"{', '.join(differences(identity, self._identity))}); "
                 "give the same arguments to resume it, or another --run"
             )
 
 
 class RunFolder(RunStore):
-    """One run's folder; made if it does not exist. See `RunStore`."""
+    """One run's folder; created if it does not exist. See `RunStore`."""
 
     def __init__(self, path: Path, *, identity: Mapping[str, Any]) -> None:
         super().__init__(path, shown=path, identity=identity)
@@ -153,7 +153,7 @@ class RunFolder(RunStore):
             raise RunError(f"{self}: not a run's manifest; choose another --run") from None
 
     def append(self, name: str, row: Mapping[str, Any]) -> int:
-        """See `RunStore`; one row is one write."""
+        """See `RunStore`; a row is one write, and its place the offset in the file."""
         data = seal(row) + b"\n"
         try:
             if name not in self._files:
@@ -165,7 +165,7 @@ class RunFolder(RunStore):
             raise RunError(f"{self._file(name)}: cannot write: {error.strerror}") from None
 
     def rows_with_offsets(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """See `RunStore`; a place is an offset. What is left out is taken out of the file."""
+        """See `RunStore`; a place is an offset. Invalid rows are also removed from the file."""
         file = self._file(name)
         if not file.exists():
             return
@@ -181,7 +181,7 @@ class RunFolder(RunStore):
         if all_sound:
             return
         self._take_out_unsound(file)
-        with self._reading(file) as lines:  # what was yielded stands where it stood
+        with self._reading(file) as lines:  # rows yielded so far keep their offsets
             lines.seek(place)
             for line in lines:
                 if (row := _row(line)) is not None:
@@ -195,10 +195,10 @@ class RunFolder(RunStore):
             for place in places:
                 lines.seek(place)
                 rows.append(_row(lines.readline()))
-        found = [row for row in rows if row is not None]
-        if len(found) < len(rows):
+        sound = [row for row in rows if row is not None]
+        if len(sound) < len(rows):
             raise RunError(f"{self._file(name)}: holds a row {CORRUPT_ROW_MESSAGE}")
-        return found
+        return sound
 
     @contextmanager
     def _reading(self, file: Path) -> Iterator[BinaryIO]:
@@ -249,40 +249,39 @@ def rejecting_foreign_rows(run: RunStore) -> Iterator[None]:
         ) from None
 
 
-def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
-    """Name what differs between two identities, with both values where these can be read."""
-    named = []
-    both = {*found, *wanted}
-    told = ["command"] if found.get("command") != wanted.get("command") else sorted(both)
-    for key in told:
-        before, now = found.get(key), wanted.get(key)
+def differences(stored: Mapping[str, Any], current: Mapping[str, Any]) -> list[str]:
+    """Name the keys in which two identities differ, with both values where these are readable."""
+    phrases = []
+    other_command = stored.get("command") != current.get("command")
+    for key in ["command"] if other_command else sorted({*stored, *current}):
+        before, now = stored.get(key), current.get(key)
         if before == now:
             continue
         if isinstance(before, dict) and isinstance(now, dict):
-            named += [f"{key}: {inner}" for inner in differences(before, now)]
+            phrases += [f"{key}: {inner}" for inner in differences(before, now)]
         elif _readable(before) and _readable(now):
-            named.append(f"{key} ({_said(before)} there, now {_said(now)})")
+            phrases.append(f"{key} ({_value_text(before)} there, now {_value_text(now)})")
         else:
-            named.append(key)
-    return named
+            phrases.append(key)
+    return phrases
 
 
-def _said(value: object) -> str:
+def _value_text(value: object) -> str:
     return " and ".join(map(str, value)) if isinstance(value, list) else repr(value)
 
 
 def _readable(value: object) -> bool:
-    """Say whether `value` is short and no digest."""
+    """Return whether `value` is short enough to print, and not a hash."""
     if isinstance(value, list):
         return all(isinstance(item, str) for item in value) and len(value) < 10
     return value is None or (isinstance(value, str | int | float) and len(str(value)) < 60)
 
 
 def kept_rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of one of a run's files, none where there is no such file.
+    """Yield the rows of one of a run's files; nothing where there is no such file.
 
-    The last one of a killed run may be torn, and is passed over; another one that is not as the run
-    wrote it raises `InputError`.
+    The last row of a killed run may be torn and is skipped; any other corrupt row raises
+    `InputError`.
     """
     if not path.is_file():
         return
@@ -300,10 +299,10 @@ def _row(line: bytes) -> dict[str, Any] | None:
 
 
 def _write_whole(descriptor: int, data: bytes) -> int:
-    """Append all of `data` or, on a full disk, none of it; return where it begins."""
-    written = os.write(descriptor, data)
-    begins = os.lseek(descriptor, 0, os.SEEK_END) - written
-    if written != len(data):
+    """Append all of `data` or, on a full disk, none of it; return the offset of its beginning."""
+    n_written = os.write(descriptor, data)
+    begins = os.lseek(descriptor, 0, os.SEEK_END) - n_written
+    if n_written != len(data):
         os.ftruncate(descriptor, begins)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     return begins
@@ -316,7 +315,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def write_output(path: Path, text: str) -> None:
-    """Write a file that somebody named, whole or not at all, or raise `InputError`."""
+    """Write an output file of the user atomically; raise `InputError` if that fails."""
     try:
         write_atomically(path, text)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A file that is only ever added to: rows with checksums, each on disk before it counts."""
+"""An append-only file: rows with checksums, each on disk before `Journal.append` returns."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from fairjudge.records.sealed import seal
 class Journal:
     """Rows of one file, oldest first.
 
-    A row that a killed process left torn at the end never counted, and gives way to the next one;
-    any other that is not as it was written raises `InputError`.
+    A torn row at the end, left by a killed process, is overwritten by the next one; any other
+    corrupt row raises `InputError`.
     """
 
     def __init__(self, path: Path) -> None:
-        """Take the path; there need be no file yet."""
+        """Store the path; the file need not exist yet."""
         self.path = path
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return all rows, none where there is no file, or an empty one."""
+        """Return all rows; an empty list where the file is missing or empty."""
         check_regular(self.path)
-        found = [dict(row) for row in kept_rows(self.path)]
-        if not found and self.path.exists() and self.path.stat().st_size:
+        rows = [dict(row) for row in kept_rows(self.path)]
+        if not rows and self.path.exists() and self.path.stat().st_size:
             raise InputError("holds no whole row: not such a record; name another", path=self.path)
-        return found
+        return rows
 
     def append(self, *rows: Mapping[str, Any]) -> None:
         """Add rows in one write; they are on disk when this returns."""
@@ -47,5 +47,5 @@ class Journal:
             raise InputError(f"cannot write: {error.strerror}", path=self.path) from None
 
     def _whole_bytes(self) -> int:
-        """Return where the last whole row ends."""
+        """Return the size of the file up to the end of its last complete row."""
         return self.path.read_bytes().rfind(b"\n") + 1

@@ -1,8 +1,8 @@
-"""The join of judgements with labels, of two runs, or of any two files: what matches and what not.
+"""Join two files by id (judgements with labels, two runs): matched and unmatched items.
 
 Every command that joins two files by id goes through here, so that ids which another program turned
-into floats match, a join that matches nothing is an error, and one that matches little is reported
-first.
+into floats match, a join without matches is an error, and one with few matches is the first finding
+of a report.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ K = TypeVar("K", bound=Hashable)
 R = TypeVar("R", bound=Record)
 
 LEAST_MATCHED = 0.9
-"""Share of a side that must match, below which the loss is the first finding of a report."""
+"""Share of a side's items, in [0, 1], below which the loss is the first finding of a report."""
 _ID_FIELDS = (("eid",), ("system", "system_a", "system_b"))
-"""The fields that hold ids of one kind: a system stands alone in one file, in a pair in another."""
+"""Groups of fields with ids of one kind: one file has a system, another a pair of systems."""
 _WHOLE_FLOAT = re.compile(r"([+-]?\d{1,15})\.0+")
-"""A whole number as a float column of a table writes it; with more digits it lost some."""
+"""A whole number as a float column writes it; a float holds 15 decimal digits exactly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match(Generic[K]):
-    """Keys of two sides: those of both, and those of one alone.
+    """Keys of two sides: those in both, and those in one only.
 
-    ``left`` and ``right`` say what an item of each side is, such as ``"labelled item"``;
+    ``left`` and ``right`` are the nouns for an item of each side, such as ``"labelled item"``;
     ``complete`` names the sides whose items should all match.
     """
 
@@ -70,22 +70,22 @@ def match(
     names: tuple[str, str],
     complete: tuple[Side, ...] = ("right",),
 ) -> Match[K]:
-    """Compare the keys of two sides; `names` say what an item of each is."""
-    one, other = dict.fromkeys(left), dict.fromkeys(right)
+    """Compare the keys of two sides; `names` are the nouns for an item of each."""
+    left_keys, right_keys = dict.fromkeys(left), dict.fromkeys(right)
     return Match(
         left=names[0],
         right=names[1],
-        both=tuple(key for key in one if key in other),
-        only_left=tuple(key for key in one if key not in other),
-        only_right=tuple(key for key in other if key not in one),
+        both=tuple(key for key in left_keys if key in right_keys),
+        only_left=tuple(key for key in left_keys if key not in right_keys),
+        only_right=tuple(key for key in right_keys if key not in left_keys),
         complete=complete,
     )
 
 
 def loss_finding(join: Mapping[str, Any]) -> str | None:
-    """Return the sentence on a join (`Match.to_json`) that lost much of a side that should match.
+    """Return a sentence on a join (`Match.to_json`) that lost much of a side that should match.
 
-    None where at least `LEAST_MATCHED` of each such side does.
+    None where at least the share `LEAST_MATCHED` of each such side matches.
     """
     other = {"left": "right", "right": "left"}
     n_matched = join["n_matched"]
@@ -101,7 +101,7 @@ def loss_finding(join: Mapping[str, Any]) -> str | None:
 
 
 def name_of(key: object) -> str:
-    """Return an item's parts as an error names them; `repr` shows a space at the end."""
+    """Return the ids of an item for a message, in quotes, which make trailing spaces visible."""
     if not isinstance(key, tuple):
         return f"eid {key!r}"
     eid, *more = key
@@ -118,23 +118,23 @@ def join_samples(
 ) -> tuple[tuple[R, ...], Match[tuple[str, str]]]:
     """Return `rows`, with the ids of `known` (`with_ids_of`), and how they match it.
 
-    They are joined by eid and system; a pair of `known` has two. `complete` names the sides that
-    should match whole: by default `rows`.
+    Both are joined by eid and system; a pair counts as two samples. `complete` names the sides
+    whose items should all match, by default `rows`.
 
     Raises
     ------
     InputError
-        None of them does.
+        If no row matches.
     """
-    others = tuple(known)
-    respelled = with_ids_of(rows, others)
-    found = match(_samples(respelled), _samples(others), names=names, complete=complete)
-    found.check(path=path)
-    return respelled, found
+    known_rows = tuple(known)
+    respelled = with_ids_of(rows, known_rows)
+    join = match(_samples(respelled), _samples(known_rows), names=names, complete=complete)
+    join.check(path=path)
+    return respelled, join
 
 
 def _samples(rows: Iterable[Record]) -> Iterator[tuple[str, str]]:
-    """Yield eid and system of each row, of a pair those of both sides."""
+    """Yield (eid, system) of each row, for a pair of both systems."""
     for row in rows:
         for name in _ID_FIELDS[1]:
             if (system := getattr(row, name, None)) is not None:
@@ -142,22 +142,22 @@ def _samples(rows: Iterable[Record]) -> Iterator[tuple[str, str]]:
 
 
 def with_ids_of(rows: Iterable[R], known: Iterable[Record]) -> tuple[R, ...]:
-    """Return `rows` whose ids are spelled as in `known` where they differ as 5 and 5.0 do.
+    """Return `rows` with ids respelled as in `known` where they differ as 5 and 5.0 do.
 
     Spreadsheets and data frames turn a column of whole numbers with a gap into floats. An id is
     replaced only where `known` does not have it and one spelling in `known` is the same whole
     number, and where no other row already has that spelling.
     """
-    every, others = tuple(rows), tuple(known)
+    all_rows, known_rows = tuple(rows), tuple(known)
     replaced = {
         name: spelling
         for fields in _ID_FIELDS
-        if (spelling := _spellings(_values(every, fields), _values(others, fields)))
+        if (spelling := _spellings(_values(all_rows, fields), _values(known_rows, fields)))
         for name in fields
     }
     if not replaced:
-        return every
-    return tuple(_respelled(row, replaced) for row in every)
+        return all_rows
+    return tuple(_respelled(row, replaced) for row in all_rows)
 
 
 def _values(rows: Sequence[Record], names: Sequence[str]) -> set[str]:
@@ -166,15 +166,15 @@ def _values(rows: Sequence[Record], names: Sequence[str]) -> set[str]:
     }
 
 
-def _spellings(given: set[str], known: set[str]) -> dict[str, str]:
-    """Return each id of `given` that is to be replaced, with its spelling in `known`."""
-    strange = given - known
+def _spellings(ids: set[str], known: set[str]) -> dict[str, str]:
+    """Return the ids to be replaced, each with its spelling in `known`."""
+    strange = ids - known
     if not strange:
         return {}
     by_number: dict[str, list[str]] = {}
     for value in known:
         by_number.setdefault(_number(value), []).append(value)
-    numbers = Counter(map(_number, given))
+    numbers = Counter(map(_number, ids))
     return {
         value: same[0]
         for value in strange
@@ -184,20 +184,20 @@ def _spellings(given: set[str], known: set[str]) -> dict[str, str]:
 
 def _number(value: str) -> str:
     """Return an id without the ``.0`` of a whole number."""
-    found = _WHOLE_FLOAT.fullmatch(value.strip())
-    return found[1] if found else value
+    number = _WHOLE_FLOAT.fullmatch(value.strip())
+    return number[1] if number else value
 
 
 def _respelled(row: R, replaced: Mapping[str, Mapping[str, str]]) -> R:
-    given = {name: getattr(row, name, None) for name in replaced}
-    changes = {name: replaced[name].get(str(value), value) for name, value in given.items()}
-    if changes == given:
+    values = {name: getattr(row, name, None) for name in replaced}
+    changes = {name: replaced[name].get(str(value), value) for name, value in values.items()}
+    if changes == values:
         return row
-    return row.model_copy(update={name: v for name, v in changes.items() if v != given[name]})
+    return row.model_copy(update={name: v for name, v in changes.items() if v != values[name]})
 
 
 def no_match(join: Mapping[str, Any]) -> str:
-    """Return the error of a join (`Match.to_json`) without a match: an item of each side."""
+    """Return the error message of a join (`Match.to_json`) without a match."""
     left, right = join["example_left"], join["example_right"]
     plain = {"".join(name.split()).casefold() for name in (left, right)}
     hint = " (they differ in spaces or case alone)" if len(plain) == 1 else ""

@@ -1,4 +1,4 @@
-"""A run whose manifest and rows lie in the shared store, so that any machine may resume it."""
+"""A run whose manifest and rows are in the shared store, so that any machine can resume it."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ _AT = f"""
 SELECT place, content FROM {SCHEMA}.run_rows WHERE run = %s AND kind = %s AND place = ANY(%s)
 """  # noqa: S608
 LOCK_SECONDS = 10.0
-"""How long the end of a killed run may take to reach the server."""
+"""How long to wait for the lock of a run whose process has just been killed."""
 _SESSION = """
 SELECT set_config('synchronous_commit', 'off', false),
        set_config('tcp_keepalives_idle', '30', false),
        set_config('tcp_keepalives_interval', '10', false),
        set_config('tcp_keepalives_count', '3', false)
 """
-"""Rows need not reach the disk one by one: checkpoints do, later, and the log that makes them
-durable is written in order. A machine that lost power loses its lock within a minute."""
+"""Rows are committed asynchronously: checkpoints are synchronous, and the write-ahead log that
+makes them durable is sequential, so that it holds all rows before them. By the keepalives a machine
+that lost power loses its lock within a minute."""
 
 
 class StoredRun(RunStore):
@@ -83,7 +84,7 @@ class StoredRun(RunStore):
 
     @contextmanager
     def _reading(self) -> Iterator[Server]:
-        """Yield the open server, or one for the time of the block."""
+        """Yield the open server, or a temporary one."""
         if self._opened is not None:
             yield self._opened
             return
@@ -116,14 +117,14 @@ class StoredRun(RunStore):
     def rows_at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
         """See `RunStore`."""
         with self._reading() as server:
-            found = dict(server.run(_AT, (self._key, name, list(places))))
-        rows = [unseal(found[place]) if place in found else None for place in places]
+            contents = dict(server.run(_AT, (self._key, name, list(places))))
+        rows = [unseal(contents[place]) if place in contents else None for place in places]
         return self._all_sound(name, rows)
 
     def peek(self, name: str) -> list[dict[str, Any]]:
         """Return the rows called `name` without opening the run; none where there is no such run.
 
-        Another one may be writing them.
+        Another process may be writing them.
         """
         with self._reading() as server:
             return self._all_sound(name, [row for _, row in self._rows(server, name)])
@@ -135,9 +136,9 @@ class StoredRun(RunStore):
         return sound
 
     def sync(self) -> None:
-        """Do nothing: the server keeps what it took."""
+        """Do nothing: the server keeps committed rows."""
 
-    def may_hold(self, name: str) -> bool:  # noqa: ARG002  # the store is asked once it is open
+    def may_hold(self, name: str) -> bool:  # noqa: ARG002  # unknown before the store is open
         """See `RunStore`."""
         return True
 
@@ -146,7 +147,7 @@ class StoredRun(RunStore):
         return f"{self._key}/{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
     def forget_checkpoints(self) -> None:
-        """Delete this run's checkpoints, once it is finished: its rows say all."""
+        """Delete this run's checkpoints; a finished run needs its rows only."""
         for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
             self._server.run(
                 f"DELETE FROM {SCHEMA}.{table} WHERE thread_id LIKE %s",  # noqa: S608
@@ -155,17 +156,17 @@ class StoredRun(RunStore):
 
     def _manifest(self, manifest: str) -> str:
         self._server.run(_TAKE, (self._key, self._name, manifest))
-        ((found,),) = self._server.run(_MANIFEST, (self._key,))
-        return str(found)
+        ((stored,),) = self._server.run(_MANIFEST, (self._key,))
+        return str(stored)
 
     def _lock(self, connection: Any) -> None:
-        """Take the run's lock for as long as `connection` lives."""
+        """Acquire the run's lock; it is held as long as `connection` lives."""
         number = int(self._key[:15], 16)
         deadline = time.monotonic() + LOCK_SECONDS
         connection.execute(_SESSION)
         while True:
-            ((taken,),) = connection.execute("SELECT pg_try_advisory_lock(%s)", (number,))
-            if taken:
+            ((has_lock,),) = connection.execute("SELECT pg_try_advisory_lock(%s)", (number,))
+            if has_lock:
                 return
             if time.monotonic() > deadline:
                 raise RunError(

@@ -1,4 +1,4 @@
-"""Results as JSON (docs/formats.md): one form of a figure, and one where there is no value."""
+"""Results as JSON (docs/formats.md): one form for a figure with a value, one for without."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json: TypeAlias = dict[str, Any]
 
 ALL_FIELDS: Final = ("level", "n", "n_excluded", "method")
 COUNT_ONLY: Final = ("n",)
-"""What a figure says beside its value and interval; the p-value stands wherever there is one."""
+"""Fields of a figure besides value, interval and, where there is one, p-value."""
 
 
 def figure(
@@ -22,21 +22,21 @@ def figure(
     times: float = 1.0,
     keep: Sequence[str] = ALL_FIELDS,
 ) -> Json:
-    """Return ``{"value", "low", "high", ...}``; without a value all are null and ``why`` is given.
+    """Return ``{"value", "low", "high", ...}``; without a value all are null, and ``why`` says why.
 
-    `times` 100 turns shares to percent; `keep` are the fields of an estimate to give beside these.
+    `times` is a factor (100 turns shares into percent); `keep` names further fields of an estimate.
     """
     if isinstance(value, Undefined):
         return {"value": None, "low": None, "high": None, "why": value.why}
     if not isinstance(value, Estimate):
         return {"value": _times(value, times), "low": None, "high": None}
-    shown = {end: _times(getattr(value, end), times) for end in ("value", "low", "high")}
-    shown |= {name: getattr(value, name) for name in keep}
-    return shown if value.p_value is None else shown | {"p_value": value.p_value}
+    fields_shown = {end: _times(getattr(value, end), times) for end in ("value", "low", "high")}
+    fields_shown |= {name: getattr(value, name) for name in keep}
+    return fields_shown if value.p_value is None else fields_shown | {"p_value": value.p_value}
 
 
 def excluded_json(excluded: Mapping[str, str]) -> Json:
-    """Return how many are excluded, and how many for each reason; `excluded` maps eids to these."""
+    """Return the number of excluded items in all and by reason; `excluded` maps eid to reason."""
     by_reason = dict(sorted(Counter(excluded.values()).items()))
     return {"excluded": len(excluded), "excluded_by_reason": by_reason}
 
@@ -44,19 +44,19 @@ def excluded_json(excluded: Mapping[str, str]) -> Json:
 def to_json(value: Any, *, times: float = 1.0, keep: Sequence[str] = ALL_FIELDS) -> Any:
     """Return any result as JSON: estimates as figures, dataclasses by field, keys as text.
 
-    `times` and `keep` are those of every `figure` in it; plain numbers stay as they are.
+    `times` and `keep` are passed to `figure` for every estimate; plain numbers are not changed.
     """
 
-    def inner(one: Any) -> Any:
-        return to_json(one, times=times, keep=keep)
+    def inner(part: Any) -> Any:
+        return to_json(part, times=times, keep=keep)
 
     if isinstance(value, Estimate | Undefined):
         return figure(value, times=times, keep=keep)
     if is_dataclass(value):
         return {field.name: inner(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): inner(one) for key, one in value.items()}
-    return [inner(one) for one in value] if isinstance(value, tuple | list) else value
+        return {str(key): inner(part) for key, part in value.items()}
+    return [inner(part) for part in value] if isinstance(value, tuple | list) else value
 
 
 def _times(value: float | None, times: float) -> float | None:

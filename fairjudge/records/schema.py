@@ -1,7 +1,7 @@
-"""The schema number of what commands write as JSON: added here, and checked here.
+"""The schema number of the commands' JSON output: added and checked here.
 
-A higher number means that a reader of the lower one would go wrong: a field was renamed, removed
-or means something else. A field more keeps the number. Files without a number are older than it.
+A higher number means that a reader of the lower one would go wrong: a field was renamed or removed,
+or has another meaning. An additional field keeps the number. Files without one are older than 1.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, Final
 from fairjudge.errors import InputError
 
 SCHEMA: Final = 1
-"""What this version writes; it reads this and all before."""
+"""The number that this version writes; it reads this and all lower ones."""
 _KEY = "schema"
 
 
 def with_schema(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `report` as JSON that begins with its schema number."""
+    """Return `report` with the schema number as its first key."""
     return {_KEY: SCHEMA, **report}
 
 
@@ -29,19 +29,19 @@ def report_text(report: Mapping[str, Any], *, ascii_only: bool = False) -> str:
 
 
 def without_schema(report: Mapping[str, Any], path: Path | None = None) -> dict[str, Any]:
-    """Return what was reported, if its schema is known; a file without a number is an older one.
+    """Return `report` without its schema number, after checking it; a missing number counts as 0.
 
     Raises
     ------
     InputError
-        The number is newer than this version knows, or none at all.
+        If the number is higher than `SCHEMA`, or not a whole number.
     """
-    found = report.get(_KEY, 0)
-    if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-        raise InputError(f"expected a whole number, got {found!r}", path=path, field=_KEY)
-    if found > SCHEMA:
+    number = report.get(_KEY, 0)
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise InputError(f"expected a whole number, got {number!r}", path=path, field=_KEY)
+    if number > SCHEMA:
         raise InputError(
-            f"written by a newer FairJudge: its schema is {found}, and this version reads up to "
+            f"written by a newer FairJudge: its schema is {number}, and this version reads up to "
             f"{SCHEMA}; update fairjudge, or write the file again with this version",
             path=path,
         )

@@ -1,4 +1,4 @@
-"""Rows of a run's records: JSON that ends in a checksum of what stands before it."""
+"""Rows of a run: lines of JSON whose last key is a checksum of the text before it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 _KEY = b',"checksum":"'
 _DIGITS = 16
 _LENGTH = len(_KEY) + _DIGITS + 2
-"""Bytes from the comma before the checksum to the closing brace."""
+"""Number of bytes from the comma before the checksum to the closing brace."""
 
 
 def seal(row: Mapping[str, Any]) -> bytes:
-    """Return `row`, which is not empty, as one line of JSON with its checksum as the last key."""
+    """Return a non-empty `row` as one line of JSON with its checksum as the last key."""
     text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
     body = text.encode("utf-8", errors="replace").removesuffix(b"}")
     return body + _KEY + _checksum(body) + b'"}'
 
 
 def unseal(line: bytes) -> dict[str, Any] | None:
-    """Return the row of a line without its checksum; None where it is not as `seal` wrote it."""
+    """Return the row of a line without its checksum; None if `seal` did not write the line."""
     body = line[:-_LENGTH]
     if line[-_LENGTH:] != _KEY + _checksum(body) + b'"}':
         return None

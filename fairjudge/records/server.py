@@ -1,7 +1,7 @@
-"""Talking to the PostgreSQL server of a shared store: connections, tables, and what goes wrong.
+"""The PostgreSQL server of a shared store: connections, tables, errors.
 
-Every statement that is run here may be run twice with the same outcome, so a connection that is
-lost in the middle of one is replaced, and the statement repeated.
+Every statement that is run here is idempotent, so that a lost connection is replaced and the
+statement repeated.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 SCHEMA = "fairjudge"
 PATIENCE_SECONDS = 30.0
-"""How long a lost server is waited for; a restart or a failover takes less."""
+"""How long to wait for a server that went away; a restart or a failover takes less."""
 _MAX_CONNECTIONS = 8
 _CONNECT_SECONDS = 10
-_ONE_AT_A_TIME = 0x66_6A_73_74
-"""The advisory lock under which tables are made: IF NOT EXISTS alone may collide."""
+_TABLES_LOCK = 0x66_6A_73_74
+"""PostgreSQL advisory lock for creating tables; concurrent CREATE ... IF NOT EXISTS may fail."""
 
 CONNECTION: dict[str, Any] = {
     "connect_timeout": _CONNECT_SECONDS,
     "application_name": "fairjudge",
-    "prepare_threshold": None,  # poolers that hand out a connection a statement lose prepared ones
-    # A machine that vanished is noticed within a minute, on either side.
+    "prepare_threshold": None,  # statement-level poolers lose prepared statements
+    # Either side notices within a minute that the other machine is gone.
     "keepalives_idle": 30,
     "keepalives_interval": 10,
     "keepalives_count": 3,
 }
-"""What every connection is opened with."""
+"""Parameters of every connection."""
 
 _LAST_TABLE = f"{SCHEMA}.secrets"
 _TABLES = f"""
@@ -90,12 +90,12 @@ def driver() -> Any:
 
 
 class Server:
-    """A few connections to one database, shared by threads; opened when needed.
+    """A thread-safe pool of connections to one database, opened when needed.
 
     A statement waits ``patience_seconds`` (by default `PATIENCE_SECONDS`) for a server that went
-    away; where one has waited in vain, the next ones do not wait. More than ``max_connections`` at
-    once wait for each other. ``prepare`` is called with every new connection before its first use.
-    A server that cannot be reached now, and tables that cannot be made, raise `StoreError`.
+    away; after one has waited in vain, the next ones do not wait. At most ``max_connections`` are
+    open at a time. ``prepare`` is called with every new connection before its first use. An
+    unreachable server, and tables that cannot be created, raise `StoreError`.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Server:
         self._make_tables()
 
     def run(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Run one statement, which must bear repetition; raise `StoreError` where it cannot be."""
+        """Run one idempotent statement and return its rows; raise `StoreError` if it fails."""
         deadline = time.monotonic() + (0.0 if self._given_up else self._patience_seconds)
         wait_seconds = 0.1
         while True:
@@ -132,19 +132,19 @@ class Server:
             wait_seconds = min(2.0, wait_seconds * 2)
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close the idle connections."""
         while True:
             try:
                 self._idle.get_nowait().close()
             except Empty:
                 return
 
-    def error(self, what: str, error: Exception) -> StoreError:
+    def error(self, problem: str, error: Exception) -> StoreError:
         """Return the error for a user: where, what and why, without the password."""
         why = self.address.without_secrets(error) or type(error).__name__
         return StoreError(
-            f"the store {self.address} {what}: {why}; what is done is kept, and the same command "
-            "goes on from there"
+            f"the store {self.address} {problem}: {why}; what is done is kept, and the same "
+            "command goes on from there"
         )
 
     def _run_once(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -183,9 +183,9 @@ class Server:
     def _make_tables(self) -> None:
         try:
             if self._run_once("SELECT to_regclass(%s)", (_LAST_TABLE,)) != [(None,)]:
-                return  # nor may every user make tables
+                return  # not every user has the right to create tables
             with self._connection() as connection, connection.transaction():
-                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ONE_AT_A_TIME,))
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_TABLES_LOCK,))
                 connection.execute(_TABLES)
         except self._psycopg.OperationalError as error:
             self.close()

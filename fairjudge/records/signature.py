@@ -1,4 +1,4 @@
-"""Signatures: what produced a number, in one line, as sacreBLEU does it."""
+"""Signatures: the settings behind a number in one line, as in sacreBLEU."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from fairjudge import __version__
 
 
 def signature(parts: Mapping[str, str | float | None]) -> str:
-    """Return ``key:value|...|version:X`` in the order given; None is left out.
+    """Return ``key:value|...|version:X`` in the order of `parts`; values of None are left out.
 
-    Everything that can change the number belongs in `parts`: judge, model, prompt hash, parser,
+    `parts` should hold everything that can change the number: judge, model, prompt hash, parser,
     scale, scorer, seed. Separators inside a value are replaced, so that a signature can be split.
     """
     stated = [f"{key}:{_plain(str(value))}" for key, value in parts.items() if value is not None]

@@ -1,8 +1,8 @@
-"""What was spent on a run, in a file: what a start that is killed has sent stays counted.
+"""The spending of a run in a file, so that the calls of a killed start stay counted.
 
 One line of fixed length, written in place before each request is sent and after it is answered: a
-kill loses nothing, and no record grows. It is forced to disk when it is made; after that a loss of
-power loses what the system had not written yet.
+kill loses nothing, and the file does not grow. It is forced to disk when it is created; after that
+a power cut loses what the operating system had not written yet.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from fairjudge.records.sealed import seal, unseal
 
 FILE = "spending.json"
 _LENGTH = 256
-"""Bytes of the line: three numbers and a checksum are at most 150."""
+"""Length of the line in bytes; three numbers and a checksum take at most 150."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """Requests, US dollars, and requests of unknown price, which the dollars hold by estimate."""
+    """Requests, US dollars, and requests of unknown price, whose cost is estimated in the sum."""
 
     n_calls: int = 0
     cost_usd: float = 0.0
@@ -49,9 +49,9 @@ NOTHING = Spending()
 
 
 def read_spending(path: Path) -> Spending | None:
-    """Return what the file at `path` says; None where there is none.
+    """Read the file at `path`; return None where there is none.
 
-    `RunError` where it is not as `SpendingFile` wrote it: what was spent is then not known.
+    Raises `RunError` where `SpendingFile` did not write it: the spending is then unknown.
     """
     if not path.exists():
         return None
@@ -69,9 +69,9 @@ def read_spending(path: Path) -> Spending | None:
 
 
 class SpendingFile:
-    """The file at ``path``, which is made when something is first spent.
+    """The file at ``path``, created at the first spending.
 
-    ``earlier`` is what it said before, the spending of other starts; `known` where there was none.
+    ``earlier`` is the spending of earlier starts as the file states it, `known` without a file.
     """
 
     def __init__(self, path: Path, *, known: Spending = NOTHING) -> None:
@@ -80,30 +80,30 @@ class SpendingFile:
         self._file: BinaryIO | None = None
 
     def write(self, spending: Spending) -> None:
-        """Say that `spending` was spent in all; `RunError` where that cannot be written."""
+        """Write `spending` as the new total; raise `RunError` if that fails."""
         line = seal(asdict(spending)).ljust(_LENGTH - 1) + b"\n"
         try:
             if self._file is None:
-                self._file = self._made(line)
+                self._file = self._open(line)
             self._file.seek(0)
             self._file.write(line)
         except OSError as error:
             raise RunError(f"{self.path}: cannot write: {error.strerror}") from None
 
     def close(self, *, remove: bool) -> None:
-        """Close the file; `remove` it where all of it is written down elsewhere."""
+        """Close the file; `remove` it once its content is recorded elsewhere."""
         if self._file is not None:
             self._file.close()
             self._file = None
         if remove:
             self.path.unlink(missing_ok=True)
 
-    def _made(self, line: bytes) -> BinaryIO:
-        """Open the file; where it is new, with `line` on disk before it has its name."""
+    def _open(self, line: bytes) -> BinaryIO:
+        """Open the file; a new one appears under its name only with `line` on disk."""
         if not self.path.exists():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(self.path) as draft, draft.open("wb") as made:
-                made.write(line)
-                made.flush()
-                os.fsync(made.fileno())
+            with replacing(self.path) as draft, draft.open("wb") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
         return self.path.open("r+b", buffering=0)

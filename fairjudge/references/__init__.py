@@ -1,1 +1,1 @@
-"""Building references: questions that sources answer differently."""
+"""Build references: questions that the sources answer differently, with grouped answers."""

@@ -1,4 +1,4 @@
-"""Putting prompts to a model while references are built, and having the replies read."""
+"""Send the prompts of reference building to a model and parse the replies."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from fairjudge.prompting import Fenced, Template, render
 T = TypeVar("T")
 
 SECOND_TEMPERATURE = 0.7
-"""At 0 the same model would write the same unreadable reply again."""
+"""Temperature of the second attempt: at 0 the model would repeat its unparseable reply."""
 INTEGERS = {"type": "array", "items": {"type": "integer"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Puts a rendered template to a model and reads the reply.
+    """Sends rendered templates to a model and parses the replies.
 
-    ``seed`` is passed on where given; the temperature is 0. ``max_output_tokens`` limits every
-    reply; where it is None, each step has the limit that its kind of reply needs.
+    ``seed`` is passed on if given; the temperature is 0. ``max_output_tokens`` limits every
+    reply; if it is None, each step has a limit for its kind of reply.
     """
 
     backend: Backend
@@ -40,11 +40,11 @@ class Asker:
         read: Callable[[str, bool], T | Unscored],
         usual_limit: int = 2048,
     ) -> T | Unscored:
-        """Return what `read` makes of the reply, or why there is none.
+        """Return the reply parsed by `read`, or why there is none.
 
-        `read` is also told whether the limit on its tokens ended the reply.
+        The second argument of `read` is whether the reply reached the token limit.
 
-        A reply that cannot be read is asked for once more, at a higher temperature.
+        An unparseable reply is requested once more, at a higher temperature.
         """
         request = CompletionRequest(
             target=self.target,
@@ -53,11 +53,11 @@ class Asker:
             seed=self.seed,
             max_output_tokens=self.max_output_tokens or usual_limit,
         )
-        found = await self._once(request, read)
-        if isinstance(found, Unscored) and found.reason == "unparseable":
+        outcome = await self._once(request, read)
+        if isinstance(outcome, Unscored) and outcome.reason == "unparseable":
             again = {"temperature": SECOND_TEMPERATURE, "sample_index": 1}
             return await self._once(request.model_copy(update=again), read)
-        return found
+        return outcome
 
     async def _once(
         self, request: CompletionRequest, read: Callable[[str, bool], T | Unscored]
@@ -66,5 +66,5 @@ class Asker:
         if isinstance(completion, Unscored):
             return completion
         cut_off = is_cut_off(completion)
-        found = read(completion.text, cut_off)
-        return saying_cut_off(found) if isinstance(found, Unscored) and cut_off else found
+        outcome = read(completion.text, cut_off)
+        return saying_cut_off(outcome) if isinstance(outcome, Unscored) and cut_off else outcome

@@ -1,4 +1,4 @@
-"""A second reading: answers that the first one missed, and labels that articles do not say."""
+"""A second pass over the articles: missed answers, and labels that an article does not support."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fairjudge.text.counting import pluralize
 from fairjudge.text.scripts import first_words
 
 _SHOWN_WORDS = 30
-"""Words of the passage that is shown beside a label."""
+"""Maximum number of words of the passage shown with a label."""
 _LIMIT = 2000
 _PER_ARTICLE = 600
 _SCHEMA = json_object(
@@ -43,7 +43,7 @@ _SCHEMA = json_object(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What a reply says of one article: labels that it says, and items that were missed."""
+    """One article in a reply: the numbers of labels that it supports, and missed answers."""
 
     says: frozenset[int]
     added: tuple[Mapping[str, Any], ...]
@@ -51,7 +51,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A group that has a number in the prompt, and the articles that say or dispute it."""
+    """A group with a number in the prompt, and the articles that support or dispute it."""
 
     question: int
     group: int
@@ -63,7 +63,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmCompleter:
-    """Shows all groups and some articles in one call."""
+    """A `Completer` that shows all groups and some articles in one call."""
 
     asker: Asker
 
@@ -73,7 +73,7 @@ class LlmCompleter:
         """See `fairjudge.references.ports.Completer`."""
         places = list(_places(questions))
 
-        def found_before(article: Article) -> str:
+        def earlier_groups(article: Article) -> str:
             numbers = [str(n) for n, place in enumerate(places, 1) if article.aid in place.support]
             return f"; found before: {', '.join(numbers) or 'none'}"
 
@@ -81,7 +81,7 @@ class LlmCompleter:
             load_template("reference", "completion"),
             {
                 "groups": Fenced("groups", ("\n".join(_lines(questions, places)),)),
-                "articles": numbered_articles(articles, more=found_before),
+                "articles": numbered_articles(articles, more=earlier_groups),
                 "max_words": str(MAX_ANSWER_WORDS),
                 "gloss_words": str(MAX_GLOSS_WORDS),
             },
@@ -101,7 +101,7 @@ def _places(questions: Sequence[QuestionAnswers]) -> Iterator[_Place]:
 
 
 def _lines(questions: Sequence[QuestionAnswers], places: Sequence[_Place]) -> Iterator[str]:
-    """Yield each question and below it its groups, numbered through all, each with a quote."""
+    """Yield each question, followed by its groups with a quote each, numbered consecutively."""
     last = -1
     for number, place in enumerate(places, 1):
         if place.question != last:
@@ -143,35 +143,39 @@ def _completed(
             for n, place in enumerate(places)
             if article.aid in place.support and n not in row.says
         ]
-    left = len(articles) - len(rows)
-    problem = f"nothing was said of {left} of {pluralize(len(articles), 'article')}" if left else ""
+    n_missing = len(articles) - len(rows)
+    problem = (
+        f"nothing was said of {n_missing} of {pluralize(len(articles), 'article')}"
+        if n_missing
+        else ""
+    )
     return Completed(
         missed=tuple(missed), doubtful=tuple(doubtful), n_absent=n_absent, problem=problem
     )
 
 
 def read_completion(text: str, *, n_articles: int, n: int) -> dict[int, Row] | Unscored:
-    """Return what a reply says of each article, by its place; of `n` answers, numbered from 1.
+    """Return the rows of a reply by index of the article; its `n` answers are numbered from 1.
 
-    Items in another form than asked for are left out, and articles with unreadable numbers.
+    Items in another format and articles with invalid numbers are skipped.
     """
     rows: dict[int, Row] = {}
-    for one in read_list(text, "articles") or ():
-        number = one.get("article") if isinstance(one, dict) else None
+    for entry in read_list(text, "articles") or ():
+        number = entry.get("article") if isinstance(entry, dict) else None
         if type(number) is not int or not 1 <= number <= n_articles:
             continue
-        says, added = one.get("says"), one.get("added", [])
+        says, added = entry.get("says"), entry.get("added", [])
         if not isinstance(says, list) or not all(_offered(answer, n) for answer in says):
             continue
         items = (
             (item for item in added if isinstance(item, dict)) if isinstance(added, list) else ()
         )
-        kept = tuple(
+        valid_items = tuple(
             item
             for item in items
             if _offered(item.get("answer"), n) and isinstance(item.get("quote"), str)
         )
-        rows[number - 1] = Row(says=frozenset(answer - 1 for answer in says), added=kept)
+        rows[number - 1] = Row(says=frozenset(answer - 1 for answer in says), added=valid_items)
     if not rows:
         return Unscored(reason="unparseable", detail="no article in the form asked for", raw=text)
     return rows

@@ -1,8 +1,8 @@
-"""Grouping the answers to one question by meaning: a score for every pair, then a partition.
+"""Group the answers to one question by meaning: a score for every pair, then a partition.
 
-The steps of Discord Questions (Laban et al. 2022, section 3.3) over sentence embeddings instead of
+The steps of Discord Questions (Laban et al. 2022, section 3.3) with sentence embeddings instead of
 a trained pair model. Constants were chosen on the four development questions of NAnCo by
-``benchmarks/nanco.py``, which reports what they give on the others.
+``benchmarks/nanco.py``, which reports the results on the other questions.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from fairjudge.text.tokens import words
 Matrix: TypeAlias = NDArray[np.float64]
 
 THRESHOLD = 0.457
-"""Score from which two answers count as equivalent: NAnCo's four development questions, the mean of
-the best threshold of each."""
+"""Minimum score of equivalent answers: the mean of the best thresholds of NAnCo's four development
+questions."""
 
 VIEW_WEIGHTS = (1.0, 0.75, 0.75)
-"""Weights of the answer alone, of the sentence around it, and of the answer after its question."""
+"""Weights of the answer alone, of its sentence, and of question and answer together."""
 NUMBER_PENALTY = 0.2
-"""Taken from the similarity of two answers that state numbers and share none."""
+"""Subtracted from the similarity of two answers with numbers of which none is common."""
 USUAL_SIMILARITY = 0.31
 """Mean similarity of two answers to one question (development questions)."""
 USUAL_SPREAD = 0.23
 """Standard deviation of the similarities within one question (development questions)."""
 USUAL_PAIRS = 10
-"""How many pairs of answers the usual figures count for, beside the question's own pairs."""
+"""Prior weight of the usual figures, in pairs of answers."""
 HIGHEST_TYPICAL = 0.45
-"""Cap on a question's typical similarity: where all answers agree, none is set apart."""
+"""Maximum of a question's typical similarity, so that agreeing answers are not separated."""
 SAME = 0.5
-"""P(same) below which two answers differ; it is calibrated."""
+"""Minimum P(same) of equivalent answers; the probability is calibrated."""
 
 
 def consolidate(
@@ -54,7 +54,7 @@ def consolidate(
     contexts: Sequence[str | None] | None = None,
     threshold: float = THRESHOLD,
 ) -> Groups:
-    """Group answers to one question that mean the same: see `equivalence` and `partition`."""
+    """Return groups of answers with the same meaning; see `equivalence` and `partition`."""
     scores = equivalence(question, answers, embedder=embedder, contexts=contexts)
     return partition(scores, threshold=threshold)
 
@@ -66,16 +66,16 @@ def equivalence(
     embedder: Embedder,
     contexts: Sequence[str | None] | None = None,
 ) -> Matrix:
-    """Score how far each two of n answers mean the same: shape (n, n), symmetric; n may be 0 or 1.
+    """Return scores of equal meaning for all pairs of n answers: shape (n, n), symmetric, n >= 0.
 
-    A pair's similarity in standard deviations above what is typical of this question, because
-    answers to a narrow question are all alike. The similarity is a weighted mean of three cosines,
-    each without the component along the question's embedding: of the answers, of the sentences they
-    stand in (see `sentence_around`; `contexts` has a text or None for each answer), and of question
-    and answer read together. Contradicting numbers lower it, equal wording makes it 1, and half of
-    it is the similarity at which average linkage joins the two, so that the evidence of third
-    answers counts. What is typical is shrunk towards what is usual, so that two or three answers
-    can be compared too.
+    The score is the pair's similarity in standard deviations above the mean of this question,
+    because answers to a narrow question are all similar. The similarity is a weighted mean of three
+    cosines, each without the component along the question's embedding: of the answers, of their
+    sentences (see `sentence_around`; `contexts` has a text or None for each answer), and of
+    question and answer together. Different numbers lower it, equal wording makes it 1. It is
+    averaged with the similarity at which average linkage joins the two, so that the evidence of
+    third answers counts. Mean and deviation are shrunk to the usual values (`USUAL_SIMILARITY`),
+    so that two or three answers can be compared too.
     """
     contexts = [None] * len(answers) if contexts is None else contexts
     if len(contexts) != len(answers):
@@ -87,14 +87,14 @@ def equivalence(
 
 
 def partition(scores: Matrix, *, threshold: float) -> Groups:
-    """Merge groups while the mean score between them, of an (n, n) matrix, is at least `threshold`.
+    """Return groups by average linkage: merged while their mean score is at least `threshold`.
 
-    Returns a partition of ``range(n)``: largest group first, ties by first member; members
-    ascending.
+    `scores` has shape (n, n). The result is a partition of ``range(n)``: largest group first, ties
+    by first member; members ascending.
     """
     if len(scores) < 2:
         return tuple((index,) for index in range(len(scores)))
-    # Linkage wants distances from 0 up; the shift by the top score cancels in the comparison.
+    # Linkage needs nonnegative distances; the shift by the top score cancels in the comparison.
     top = max(float(scores.max()), threshold)
     tree = linkage(_condensed(top - scores), method="average")
     labels = fcluster(tree, t=top - threshold + 1e-12, criterion="distance")
@@ -102,14 +102,14 @@ def partition(scores: Matrix, *, threshold: float) -> Groups:
 
 
 def sentence_around(answer: str, context: str | None) -> str:
-    """Return the part of `context`, whole sentences, that `answer` stands in.
+    """Return the sentences of `context` that contain `answer`.
 
-    The answer itself where there is no context or the answer does not occur in it.
+    Returns the answer itself if there is no context or it does not contain the answer.
     """
-    found = re.search(re.escape(answer), context or "", re.IGNORECASE) if answer else None
-    if context is None or found is None:
+    match = re.search(re.escape(answer), context or "", re.IGNORECASE) if answer else None
+    if context is None or match is None:
         return answer
-    start, end = found.span()
+    start, end = match.span()
     breaks = [match.end() for match in _SENTENCE_BREAK.finditer(context)]
     first = max((place for place in breaks if place <= start), default=0)
     last = min((place for place in breaks if place >= end), default=len(context))
@@ -127,8 +127,8 @@ def _similarity(
 ) -> Matrix:
     n = len(answers)
     sentences = [sentence_around(a.strip(), c) for a, c in zip(answers, contexts, strict=True)]
-    asked = [f"{question} {answer}" for answer in answers]
-    rows = embedder.embed([question, *answers, *sentences, *asked]).astype(np.float64)
+    with_question = [f"{question} {answer}" for answer in answers]
+    rows = embedder.embed([question, *answers, *sentences, *with_question]).astype(np.float64)
     residual = rows[1:] - np.outer(rows[1:] @ rows[0], rows[0])
     views = [_cosines(residual[start : start + n]) for start in (0, n, 2 * n)]
     mean = np.average(views, axis=0, weights=VIEW_WEIGHTS)
@@ -146,7 +146,7 @@ def _cosines(rows: Matrix) -> Matrix:
 
 
 def _plain(answer: str) -> str:
-    """Return the words of an answer, lower case, one space apart."""
+    """Return the words of an answer in lower case, joined by spaces."""
     return " ".join(words(answer)) or answer
 
 
@@ -156,7 +156,7 @@ def _contradicting_numbers(answers: Sequence[str]) -> Matrix:
 
 
 def _joining_similarity(similarity: Matrix) -> Matrix:
-    """Return the similarity at which average linkage first puts two answers in one group."""
+    """Return the similarity at which average linkage joins each two answers (cophenetic)."""
     if len(similarity) < 2:
         return similarity
     tree = linkage(_condensed(1.0 - similarity), method="average")
@@ -165,9 +165,9 @@ def _joining_similarity(similarity: Matrix) -> Matrix:
 
 
 def _standardised(similarity: Matrix) -> Matrix:
-    """Return standard deviations above what is typical of this question, shrunk to what is usual.
+    """Return similarities in standard deviations above this question's mean, with shrinkage.
 
-    Posterior means under a prior worth `USUAL_PAIRS` pairs, for the mean and the variance alike.
+    Mean and variance are posterior means under a prior with the weight of `USUAL_PAIRS` pairs.
     """
     own = similarity[np.triu_indices(len(similarity), 1)]
     weight = own.size + USUAL_PAIRS
@@ -178,14 +178,14 @@ def _standardised(similarity: Matrix) -> Matrix:
 
 
 def _condensed(distances: Matrix) -> Matrix:
-    """Return the upper triangle row by row, as scipy wants it, never negative."""
+    """Return the upper triangle in scipy's condensed form, clipped at 0."""
     return np.maximum(distances[np.triu_indices(len(distances), 1)], 0.0)
 
 
 def p_same(question: str, answers: Sequence[str], *, models: TrainedModels) -> Matrix:
-    """Return P(same) of each two of n answers, shape (n, n), symmetric; 1 for equal wording.
+    """Return P(same) of all pairs of n answers, shape (n, n), symmetric; 1 for equal wording.
 
-    Each two wordings are compared once.
+    Each pair of distinct wordings is compared once.
     """
     plain = [folded_key(answer) for answer in answers]
     wordings = dict(zip(plain, answers, strict=True))

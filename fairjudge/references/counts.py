@@ -1,8 +1,8 @@
-"""Numbers that sources tell differently: "How many people were injured?"; English.
+"""Questions for numbers that differ between sources: "How many people were injured?"; English only.
 
-A clause with a number of things to which something happened is a question. A trained reader reads
-it beside each sentence that counts the same things; an answer counts where the reader is sure of
-it. The question stays where two articles answer it with different numbers.
+A clause that counts things in the passive ("12 people were injured") becomes a question. A trained
+reader answers it from each sentence that counts the same things; answers above a probability are
+kept. The question is kept if articles answer it with different numbers.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from fairjudge.text.particulars import numbers_in, stem
 from fairjudge.text.sentences import news_sentences
 
 SURE = 0.5
-"""P(the sentence answers the question), by the reader, from which an answer counts."""
+"""Minimum P(the sentence answers the question), by the reader, of an answer."""
 MAX_QUESTIONS, MAX_SENTENCES = 20, 600
-"""Questions of a cluster that are read, and sentences of a cluster that are read for them."""
+"""Maximum numbers, per cluster, of questions and of pairs of question and sentence to read."""
 MAX_QUESTION_WORDS, MOST_WORDS = 14, 8
-"""Words of a question, and of an answer."""
+"""Maximum number of words of a question, and of an answer."""
 
 _NUMBER = r"(?:\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _THINGS = r"((?:[a-z]+ )?(?:[a-z]+s|people|men|women|children))"
@@ -34,15 +34,15 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _BEFORE = re.compile(rf"(?:\bnot |\b{_NUMBER} of (?:its|the|their|his|her) )$", re.IGNORECASE)
-"""What an answer goes with where it stands before it: "not one", "32 of its 190"."""
+"""Text before a number that belongs to the answer: "not one", "32 of its 190"."""
 _PEOPLE = frozenset(map(stem, ("people", "residents", "civilians", "villagers", "passengers")))
-"""Who are counted as people."""
+"""Stems of nouns that count as people."""
 _NOUN = re.compile(rf"\b(?:{_NUMBER}|not one) (?:[a-z-]+ ){{0,2}}?([a-z]+)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A question for a number, and the stem of the noun that it counts."""
+    """A question for a number, and the stem of the counted noun."""
 
     question: str
     noun: str
@@ -51,41 +51,45 @@ class Counted:
 def count_questions(
     articles: Sequence[Article], models: TrainedModels
 ) -> dict[str, tuple[tuple[Answer, ...], ...]]:
-    """Return questions with their answers, those of one number in a group, most sources first."""
+    """Return questions with answers grouped by number, sorted by number of sources, descending."""
     sentences = [
         (article.aid, span.text)
         for article in articles
         for span in news_sentences(article.content)
         if re.search(_NUMBER, span.text, re.IGNORECASE)
     ]
-    counted = dict.fromkeys(one for _, text in sentences for one in _counted(text))
-    asked = [
-        (one, aid, text)
-        for one in list(counted)[:MAX_QUESTIONS]
+    counted = dict.fromkeys(
+        count_question for _, text in sentences for count_question in _counted(text)
+    )
+    candidates = [
+        (count_question, aid, text)
+        for count_question in list(counted)[:MAX_QUESTIONS]
         for aid, text in sentences
-        if _counts(text, one.noun)
+        if _counts(text, count_question.noun)
     ][:MAX_SENTENCES]
-    readings = models.read([(one.question, text) for one, _, text in asked])
+    readings = models.read(
+        [(count_question.question, text) for count_question, _, text in candidates]
+    )
     best: dict[Counted, dict[str, tuple[float, Answer]]] = defaultdict(dict)
-    for (one, aid, text), reading in zip(asked, readings, strict=True):
+    for (count_question, aid, text), reading in zip(candidates, readings, strict=True):
         span = _answer(text, reading.start, reading.end)
-        known = best[one].get(aid, (SURE,))[0]
-        if reading.answered >= known and span:
-            best[one][aid] = (reading.answered, Answer(aid=aid, answer=span, gloss=text))
-    found: dict[str, tuple[tuple[Answer, ...], ...]] = {}
+        best_so_far = best[count_question].get(aid, (SURE,))[0]
+        if reading.answered >= best_so_far and span:
+            best[count_question][aid] = (reading.answered, Answer(aid=aid, answer=span, gloss=text))
+    grouped: dict[str, tuple[tuple[Answer, ...], ...]] = {}
     cited: set[tuple[str, str | None]] = set()
-    for one, some in sorted(best.items(), key=lambda item: -len(item[1])):
-        answers = [answer for _, answer in some.values()]
+    for count_question, by_article in sorted(best.items(), key=lambda item: -len(item[1])):
+        answers = [answer for _, answer in by_article.values()]
         places = {(answer.aid, answer.gloss) for answer in answers}
         groups = _by_number(answers)
-        if len(groups) > 1 and not places & cited:  # else the same numbers, asked otherwise
-            found[one.question] = groups
+        if len(groups) > 1 and not places & cited:  # else it repeats an earlier one
+            grouped[count_question.question] = groups
             cited |= places
-    return found
+    return grouped
 
 
 def _answer(text: str, start: int, end: int) -> str:
-    """Return the number in a sentence's characters, with what it goes with; "" for none."""
+    """Return the number in characters `start` to `end`, with its modifier; "" for none."""
     before = _BEFORE.search(text[:start])
     span = text[before.start() if before else start : end]
     has_number = bool(numbers_in(span)) or span.lower().startswith("not one")

@@ -1,4 +1,4 @@
-"""The local parts of reference building, behind the ports that LLM parts share."""
+"""The local parts of reference building, with the same interfaces as the LLM parts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from fairjudge.domain import Answer, Article, Unscored
 from fairjudge.ports import Embedder
 from fairjudge.references.consolidation import consolidate
 from fairjudge.references.local import LocalReferences
-from fairjudge.references.ports import Asked, Consolidator, Grouping, Groups, sort_groups
+from fairjudge.references.ports import AnswerSet, Consolidator, Grouping, Groups, sort_groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalQuestionWriter:
-    """Asks of a whole cluster what its sources say: one article alone shows no topic."""
+    """Writes questions on a whole cluster, since topics need several articles."""
 
     references: LocalReferences
 
@@ -31,7 +31,7 @@ class LocalQuestionWriter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalAnswerer:
-    """Quotes the statements of an article."""
+    """Answers with statements of an article, verbatim."""
 
     references: LocalReferences
 
@@ -44,7 +44,7 @@ class LocalAnswerer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalConsolidator:
-    """Groups answers as they were found: a group a point, or a number."""
+    """Groups answers as `LocalReferences` does: by point, or by number."""
 
     references: LocalReferences
 
@@ -54,13 +54,15 @@ class LocalConsolidator:
         """See `fairjudge.references.ports.Consolidator`."""
         places = {(answer.aid, answer.answer): i for i, answer in enumerate(answers)}
         groups = self.references.groups_of(question, articles)
-        found = [[places.get((one.aid, one.answer)) for one in group] for group in groups]
-        return sort_groups([[i for i in group if i is not None] for group in found])
+        indices = [
+            [places.get((answer.aid, answer.answer)) for answer in group] for group in groups
+        ]
+        return sort_groups([[i for i in group if i is not None] for group in indices])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingConsolidator:
-    """Groups answers by sentence embeddings, each with its gloss or its article as context."""
+    """Groups answers by sentence embeddings; the context of each is its gloss or its article."""
 
     embedder: Embedder
 
@@ -79,24 +81,30 @@ class EmbeddingConsolidator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupsAlone:
-    """A grouper that takes no answer for invalid and labels nothing."""
+    """A `Grouper` without invalid answers and labels."""
 
     consolidator: Consolidator
 
     async def group(
-        self, asked: Sequence[Asked], questions: Sequence[str], articles: Sequence[Article]
+        self,
+        answer_sets: Sequence[AnswerSet],
+        questions: Sequence[str],
+        articles: Sequence[Article],
     ) -> tuple[Grouping | Unscored, ...]:
         """See `fairjudge.references.ports.Grouper`."""
-        found = [
-            await self.consolidator.group(questions[one.index], one.answers, articles)
-            for one in asked
+        groupings = [
+            await self.consolidator.group(questions[answer_set.index], answer_set.answers, articles)
+            for answer_set in answer_sets
         ]
-        return tuple(one if isinstance(one, Unscored) else Grouping(groups=one) for one in found)
+        return tuple(
+            groups if isinstance(groups, Unscored) else Grouping(groups=groups)
+            for groups in groupings
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhenNeeded:
-    """A consolidator that is made when it is first asked: most runs never need it."""
+    """A `Consolidator` that is created when it is needed, since most runs do not need one."""
 
     make: Callable[[], Consolidator]
 

@@ -1,4 +1,4 @@
-"""The answers of one article to all questions, by one call."""
+"""Extract the answers of one article to all questions in one call."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import Asker
 from fairjudge.references.llm import MAX_ANSWER_WORDS
-from fairjudge.references.ports import Answered, Found, Question
+from fairjudge.references.ports import Answered, LocatedAnswer, Question
 from fairjudge.references.replies import QuotableArticle
 from fairjudge.references.writing import outlet_and_date
 from fairjudge.text.counting import pluralize
 from fairjudge.text.scripts import count_words
 
 MAX_QUESTIONS = 25
-"""More questions are asked in parts."""
+"""Maximum number of questions per call."""
 MAX_GLOSS_WORDS = 20
 _LIMIT = 8000
 _OR_NULL = {"type": ["string", "null"]}
@@ -30,7 +30,7 @@ VOICE = {
     "stance": {"type": "string", "enum": list(get_args(Stance))},
     "gloss": _OR_NULL,
 }
-"""The schema of a quote, and of what is said of it."""
+"""The schema of a quote with its speaker, stance and gloss."""
 _SCHEMA = json_object(
     {
         "answers": {
@@ -53,7 +53,7 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """The items of a reply; ``problem`` says what else it holds that is none."""
+    """The items of a reply; ``problem`` describes its invalid items."""
 
     items: tuple[Quoted, ...]
     problem: str = ""
@@ -62,10 +62,10 @@ class Listed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmArticleAnswerer:
-    """Puts all questions to one article, headline included, in one call of at most 25.
+    """Asks all questions about one article with its headline, at most 25 per call.
 
-    Where the limit on its tokens ends a reply, the answers that it came to the end of are kept, and
-    the questions that it had not got to are asked once more.
+    If a reply reaches the token limit, its complete answers are kept, and the remaining questions
+    are asked once more.
     """
 
     asker: Asker
@@ -73,7 +73,7 @@ class LlmArticleAnswerer:
     async def answer(self, questions: Sequence[Question], article: Article) -> Answered | Unscored:
         """See `fairjudge.references.ports.ArticleAnswerer`."""
         n_parts = -(-len(questions) // MAX_QUESTIONS)
-        text, found, n_absent, problems = QuotableArticle(article), [], 0, []
+        text, located, n_absent, problems = QuotableArticle(article), [], 0, []
         for part in range(n_parts):
             numbers = range(len(questions))[part::n_parts]
             listed = await self._part([questions[number] for number in numbers], article)
@@ -84,10 +84,10 @@ class LlmArticleAnswerer:
                 continue
             problems.extend([listed.problem] if listed.problem else [])
             for item in listed.items:
-                one = _found(item, numbers[item.question], article, text)
-                found.extend([one] if one else [])
-                n_absent += one is None
-        return Answered(found=tuple(found), n_absent=n_absent, problem="; ".join(problems))
+                answer = _located(item, numbers[item.question], article, text)
+                located.extend([answer] if answer else [])
+                n_absent += answer is None
+        return Answered(found=tuple(located), n_absent=n_absent, problem="; ".join(problems))
 
     async def _part(self, questions: Sequence[Question], article: Article) -> Listed | Unscored:
         first = await self._ask(questions, article)
@@ -95,14 +95,14 @@ class LlmArticleAnswerer:
             return first
         reached = _reached(first.items)
         items = tuple(item for item in first.items if item.question < reached)
-        rest = await self._ask(questions[reached:], article) if reached else first
-        if isinstance(rest, Unscored):
-            if rest.reason in RETRYABLE:
-                return rest  # the next start of the run asks again, and the cache has the first
-            return Listed(items=first.items, problem=f"{rest.reason}: {rest.detail}")
-        more = (replace(item, question=item.question + reached) for item in rest.items)
+        second = await self._ask(questions[reached:], article) if reached else first
+        if isinstance(second, Unscored):
+            if second.reason in RETRYABLE:
+                return second  # the next start tries again, with the first reply from the cache
+            return Listed(items=first.items, problem=f"{second.reason}: {second.detail}")
+        more = (replace(item, question=item.question + reached) for item in second.items)
         problem = "the limit on its tokens (max_output_tokens) ended the list of answers"
-        return Listed(items=(*items, *more), problem=problem if rest.cut_off else rest.problem)
+        return Listed(items=(*items, *more), problem=problem if second.cut_off else second.problem)
 
     async def _ask(self, questions: Sequence[Question], article: Article) -> Listed | Unscored:
         partial: list[Listed] = []
@@ -113,7 +113,7 @@ class LlmArticleAnswerer:
                 return Unscored(reason="unparseable", detail=listed.problem, raw=text)
             return listed
 
-        found = await self.asker.ask(
+        outcome = await self.asker.ask(
             load_template("reference", "answers"),
             {
                 "article": replace(fence_articles((article,)), titles=(outlet_and_date(article),)),
@@ -127,13 +127,13 @@ class LlmArticleAnswerer:
             ),
             usual_limit=_LIMIT,
         )
-        if isinstance(found, Unscored) and partial:
+        if isinstance(outcome, Unscored) and partial:
             return max(partial, key=lambda listed: len(listed.items))
-        return found
+        return outcome
 
 
 def _with_seen(questions: Sequence[Question]) -> str:
-    """Return numbered questions, below each the answers that were seen while it was written."""
+    """Return numbered questions, each followed by the answers that its writer saw."""
     lines: list[str] = []
     for number, question in enumerate(questions, 1):
         lines.append(f"{number}. {question.text}")
@@ -142,29 +142,31 @@ def _with_seen(questions: Sequence[Question]) -> str:
 
 
 def _reached(items: Sequence[Quoted]) -> int:
-    """Return how many questions a broken-off list is through with; none if it is out of order."""
+    """Return the number of questions completed by a truncated list; 0 if it is out of order."""
     order = [item.question for item in items]
     return order[-1] if order and order == sorted(order) else 0
 
 
-def _found(item: Quoted, index: int, article: Article, text: QuotableArticle) -> Found | None:
+def _located(
+    item: Quoted, index: int, article: Article, text: QuotableArticle
+) -> LocatedAnswer | None:
     passage = text.find(item.quote)
     if passage is None:
         return None
     answer = Answer(aid=article.aid, answer=passage.text, **item.voice)
-    return Found(index=index, answer=answer, start=passage.start, end=passage.end)
+    return LocatedAnswer(index=index, answer=answer, start=passage.start, end=passage.end)
 
 
 def read_listed(text: str, *, n: int, cut_off: bool = False) -> Listed | Unscored:
-    """Return the answers that a reply lists to `n` questions (numbered from 1).
+    """Return the answers in a reply to `n` questions (numbered from 1).
 
-    Items without a quote in words or with the number of no question are left out, and the
-    ``problem`` says how many; a reply of such items alone is `Unscored`.
+    Items without a textual quote or with an invalid question number are skipped and counted in
+    ``problem``; a reply with such items only is `Unscored`.
     """
     listed = read_list(text, "answers", cut_off=cut_off)
     if listed is None:
         return Unscored(reason="unparseable", detail="no list of answers", raw=text)
-    items = [item for item in (_item(one, n) for one in listed) if item is not None]
+    items = [item for item in (_item(entry, n) for entry in listed) if item is not None]
     if listed and not items:
         return Unscored(reason="unparseable", detail="no answer in the form asked for", raw=text)
     n_bad = len(listed) - len(items)
@@ -174,17 +176,17 @@ def read_listed(text: str, *, n: int, cut_off: bool = False) -> Listed | Unscore
     return Listed(items=tuple(items), problem=problem if n_bad else "", cut_off=cut_off)
 
 
-def _item(one: Any, n: int) -> Quoted | None:
-    if not isinstance(one, dict):
+def _item(entry: Any, n: int) -> Quoted | None:
+    if not isinstance(entry, dict):
         return None
-    number, quote = one.get("question"), one.get("quote")
+    number, quote = entry.get("question"), entry.get("quote")
     if type(number) is not int or not 1 <= number <= n or not isinstance(quote, str):
         return None
-    return Quoted(question=number - 1, quote=quote, voice=voice_of(one))
+    return Quoted(question=number - 1, quote=quote, voice=voice_of(entry))
 
 
 def voice_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an item of a reply says of its quote: speaker, stance and gloss."""
+    """Return the speaker, stance and gloss of a quote, from an item of a reply."""
     voice: dict[str, Any] = {"speaker": _words(item.get("speaker"))}
     if item.get("stance") in get_args(Stance):
         voice["stance"] = item["stance"]
@@ -195,6 +197,6 @@ def voice_of(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _words(value: Any) -> str | None:
-    """Return a text with single spaces, None for what says that there is none."""
+    """Return a text with single spaces, None for placeholders such as "none" and for non-texts."""
     text = " ".join(value.split()) if isinstance(value, str) else ""
     return None if text.lower() in _NOBODY else text

@@ -1,4 +1,4 @@
-"""Sorting the answers to questions of a story by a model: one call, parts where there are many."""
+"""Group the answers to the questions of a story by a model, in parts if there are many."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from fairjudge.parsing import read_object
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import INTEGERS, Asker
-from fairjudge.references.ports import Asked, Consolidator, Grouping
+from fairjudge.references.ports import AnswerSet, Consolidator, Grouping
 from fairjudge.text.scripts import count_words, first_words
 
 MAX_ANSWERS = 60
-"""More answers are sorted in parts: the first makes groups, the others add to them."""
+"""Maximum number of answers per call; later parts add to the groups of the first."""
 MAX_LABEL_WORDS = 16
 _LIMIT = 6000
 _GROUP = json_object({"answers": INTEGERS, "label": {"type": "string"}, "disputed_by": INTEGERS})
-"""A label is written after the answers that it must be true of."""
+"""The label follows the answers, so that the model writes it knowing the group's members."""
 _SCHEMA = json_object(
     {
         "sorted": {
@@ -39,7 +39,7 @@ _SCHEMA = json_object(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Answers by position that say the same, what they say, and those that dispute it."""
+    """Answers (by position) with the same meaning, their label, and the answers that dispute it."""
 
     label: str
     members: tuple[int, ...]
@@ -48,7 +48,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sorted:
-    """What a reply makes of the answers to one question; ``rivals`` are pairs of ``groups``."""
+    """The sorted answers to one question; ``rivals`` are pairs of indices of ``groups``."""
 
     groups: tuple[Group, ...] = ()
     rivals: frozenset[tuple[int, int]] = frozenset()
@@ -57,11 +57,11 @@ class Sorted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmGrouper:
-    """Asks for groups of answers with a label each, for rivals, and which answers are invalid.
+    """A `Grouper` that asks a model for labelled groups, rivals and invalid answers.
 
-    With ``keep_invalid`` these stay where the groups have them, as consolidation alone wants it.
-    What cannot be read is asked for once more; then, where several questions were asked together,
-    each alone; then `fallback` groups, or each answer stands alone where there is none.
+    With ``keep_invalid`` invalid answers stay in their groups, for consolidation without a filter.
+    An unparseable reply is requested once more; then several questions are sent one by one; then
+    `fallback` groups the answers, or without one each answer is a group of its own.
     """
 
     asker: Asker
@@ -70,40 +70,55 @@ class LlmGrouper:
     keep_invalid: bool = False
 
     async def group(
-        self, asked: Sequence[Asked], questions: Sequence[str], articles: Sequence[Article]
+        self,
+        answer_sets: Sequence[AnswerSet],
+        questions: Sequence[str],
+        articles: Sequence[Article],
     ) -> tuple[Grouping | Unscored, ...]:
         """See `fairjudge.references.ports.Grouper`."""
-        if len(asked) > 1 and sum(len(one.answers) for one in asked) <= self.batch_size:
-            found = await self._sort(asked, questions, articles)
-            if not isinstance(found, Unscored):
+        if (
+            len(answer_sets) > 1
+            and sum(len(answer_set.answers) for answer_set in answer_sets) <= self.batch_size
+        ):
+            by_question = await self._sort(answer_sets, questions, articles)
+            if not isinstance(by_question, Unscored):
                 return tuple(
                     self._grouping(
-                        _joined(Sorted(), found[one.index], range(len(one.answers))), one.answers
+                        _joined(
+                            Sorted(), by_question[answer_set.index], range(len(answer_set.answers))
+                        ),
+                        answer_set.answers,
                     )
-                    for one in asked
+                    for answer_set in answer_sets
                 )
-            if found.reason in RETRYABLE:
-                return (found,) * len(asked)
-        return tuple([await self._alone(one, questions, articles) for one in asked])
+            if by_question.reason in RETRYABLE:
+                return (by_question,) * len(answer_sets)
+        return tuple(
+            [await self._alone(answer_set, questions, articles) for answer_set in answer_sets]
+        )
 
     async def _alone(
-        self, asked: Asked, questions: Sequence[str], articles: Sequence[Article]
+        self, answer_set: AnswerSet, questions: Sequence[str], articles: Sequence[Article]
     ) -> Grouping | Unscored:
-        n, so_far = len(asked.answers), Sorted()
+        n, so_far = len(answer_set.answers), Sorted()
         n_parts = max(1, -(-n // self.batch_size))
         for part in range(n_parts):
             places = range(part * n // n_parts, (part + 1) * n // n_parts)
-            some = replace(asked, answers=tuple(asked.answers[place] for place in places))
+            subset = replace(
+                answer_set, answers=tuple(answer_set.answers[place] for place in places)
+            )
             labels = [group.label for group in so_far.groups]
-            found = await self._sort([some], questions, articles, labels=labels)
-            if isinstance(found, Unscored):
-                return await self._without(found, questions[asked.index], asked.answers, articles)
-            so_far = _joined(so_far, found[asked.index], places)
-        return self._grouping(so_far, asked.answers)
+            by_question = await self._sort([subset], questions, articles, labels=labels)
+            if isinstance(by_question, Unscored):
+                return await self._without(
+                    by_question, questions[answer_set.index], answer_set.answers, articles
+                )
+            so_far = _joined(so_far, by_question[answer_set.index], places)
+        return self._grouping(so_far, answer_set.answers)
 
     async def _sort(
         self,
-        asked: Sequence[Asked],
+        answer_sets: Sequence[AnswerSet],
         questions: Sequence[str],
         articles: Sequence[Article],
         *,
@@ -115,12 +130,13 @@ class LlmGrouper:
             load_template("reference", "groups"),
             {
                 "questions": Fenced("questions", (numbered,)),
-                "answers": _answers(asked, outlets, labels),
+                "answers": _answers(answer_sets, outlets, labels),
                 "label_words": str(MAX_LABEL_WORDS),
             },
             schema=_SCHEMA,
             read=lambda text, _: read_sorted(
-                text, sizes={one.index: len(one.answers) for one in asked}
+                text,
+                sizes={answer_set.index: len(answer_set.answers) for answer_set in answer_sets},
             ),
             usual_limit=_LIMIT,
         )
@@ -128,32 +144,36 @@ class LlmGrouper:
     async def _without(
         self, why: Unscored, question: str, answers: Sequence[Answer], articles: Sequence[Article]
     ) -> Grouping | Unscored:
-        """Group by other means than the model's, and say so."""
+        """Group without the model, and state the reason."""
         if why.reason in RETRYABLE:
-            return why  # nothing takes the place of a reply that may still come
+            return why  # the next start of the run may still get a reply
         if self.fallback is None:
             alone = tuple((n,) for n in range(len(answers)))
             problem = f"each answer stands alone, not by the model: {_why(why)}"
             return Grouping(groups=alone, problem=problem, reason=why.reason)
-        found = await self.fallback.group(question, answers, articles)
-        if isinstance(found, Unscored):
-            return found
+        groups = await self.fallback.group(question, answers, articles)
+        if isinstance(groups, Unscored):
+            return groups
         problem = f"by embeddings, not by the model: {_why(why)}"
-        return Grouping(groups=found, problem=problem, reason=why.reason)
+        return Grouping(groups=groups, problem=problem, reason=why.reason)
 
-    def _grouping(self, found: Sorted, answers: Sequence[Answer]) -> Grouping:
-        """Return the groups, largest first, without invalid answers."""
-        left_out = frozenset() if self.keep_invalid else found.invalid
-        alone = found.invalid.difference(*(group.members for group in found.groups))
+    def _grouping(self, sorted_answers: Sorted, answers: Sequence[Answer]) -> Grouping:
+        """Return the groups, largest first, without invalid answers (unless `keep_invalid`)."""
+        left_out = frozenset() if self.keep_invalid else sorted_answers.invalid
+        alone = sorted_answers.invalid.difference(
+            *(group.members for group in sorted_answers.groups)
+        )
         kept_alone = sorted(alone) if self.keep_invalid else []
         groups = [
-            *(_without_members(group, left_out) for group in found.groups),
+            *(_without_members(group, left_out) for group in sorted_answers.groups),
             *(Group(label="", members=(place,)) for place in kept_alone),
         ]
         order = [n for n, group in enumerate(groups) if group.members]
         order.sort(key=lambda n: (-len(groups[n].members), groups[n].members, n))
         place = {old: new for new, old in enumerate(order)}
-        pairs = (sorted((place[a], place[b])) for a, b in found.rivals if {a, b} <= place.keys())
+        pairs = (
+            sorted((place[a], place[b])) for a, b in sorted_answers.rivals if {a, b} <= place.keys()
+        )
         return Grouping(
             groups=tuple(groups[n].members for n in order),
             labels=tuple(_label(groups[n], answers) for n in order),
@@ -173,29 +193,31 @@ _STANCES = {"reports": "reported", "disputes": "disputed", "endorses": "endorsed
 
 
 def answer_line(answer: Answer, *, outlet: str) -> str:
-    """Return one answer as the prompt shows it: outlet, speaker, stance, words and gloss."""
+    """Return the line of an answer in the prompt: outlet, speaker, stance, words and gloss."""
     voice = [outlet, answer.speaker or "", _STANCES.get(answer.stance or "", "")]
     if answer.speaker is None and answer.stance in {None, "endorses"}:
         voice = [outlet]
     gloss = f" [{answer.gloss}]" if answer.gloss else ""
-    held = f"({', '.join(filter(None, voice))}) " if any(voice) else ""
-    return " ".join(f"{held}{answer.answer}{gloss}".split())
+    prefix = f"({', '.join(filter(None, voice))}) " if any(voice) else ""
+    return " ".join(f"{prefix}{answer.answer}{gloss}".split())
 
 
-def _answers(asked: Sequence[Asked], outlets: Mapping[str, str], labels: Sequence[str]) -> Fenced:
-    """Return a fence a question with its answers, numbered through all of them.
+def _answers(
+    answer_sets: Sequence[AnswerSet], outlets: Mapping[str, str], labels: Sequence[str]
+) -> Fenced:
+    """Return the fenced answers, one text per question, numbered consecutively.
 
-    No answer can pass for two, for its line holds no break. `labels` are of groups that earlier
-    answers to the same question made.
+    An answer cannot look like two, since its line has no line breaks. `labels` are those of groups
+    of earlier answers to the same question.
     """
     texts, titles, number = [], [], 0
-    for one in asked:
+    for answer_set in answer_sets:
         lines = []
-        for answer in one.answers:
+        for answer in answer_set.answers:
             number += 1
             lines.append(f"{number}. {answer_line(answer, outlet=outlets.get(answer.aid, ''))}")
         texts.append("\n".join(lines))
-        titles.append(f"to question {one.index + 1}")
+        titles.append(f"to question {answer_set.index + 1}")
     if labels:
         texts.append("\n".join(f"- {label}" for label in labels))
         titles.append(
@@ -206,11 +228,11 @@ def _answers(asked: Sequence[Asked], outlets: Mapping[str, str], labels: Sequenc
 
 
 def read_sorted(text: str, *, sizes: Mapping[int, int]) -> dict[int, Sorted] | Unscored:
-    """Return what a reply makes of the answers to each question; `sizes` says how many it has.
+    """Return the sorted answers of a reply by question; `sizes` are the numbers of answers.
 
-    Answers are numbered from 1 through all questions, in the order of `sizes`, and are returned by
-    their position among those to their question. An answer that stands nowhere, or under another
-    question, makes a reply unparseable, as does a question that is missing.
+    In the reply, answers are numbered from 1 over all questions, in the order of `sizes`; in the
+    result they are positions within their question. A reply is unparseable if an answer is missing
+    or under another question, or if a question is missing.
     """
     value = read_object(text, "sorted") or {}
     rows = value.get("sorted")
@@ -219,31 +241,31 @@ def read_sorted(text: str, *, sizes: Mapping[int, int]) -> dict[int, Sorted] | U
         for row in (rows if isinstance(rows, list) else [])
         if isinstance(row, dict)
     }
-    found, first = {}, 1
+    by_question, first = {}, 1
     for index, size in sizes.items():
-        one = _sorted(by_number.get(index + 1), range(first, first + size))
-        if one is None:
+        sorted_answers = _sorted(by_number.get(index + 1), range(first, first + size))
+        if sorted_answers is None:
             detail = "the groups do not hold each answer"
             return Unscored(reason="unparseable", detail=detail, raw=text)
-        found[index] = one
+        by_question[index] = sorted_answers
         first += size
-    return found
+    return by_question
 
 
 def _sorted(row: Any, offered: range) -> Sorted | None:
     if not isinstance(row, dict) or not isinstance(row.get("groups"), list):
         return None
     groups: list[Group] = []
-    for one in row["groups"]:
-        if not isinstance(one, dict):
+    for entry in row["groups"]:
+        if not isinstance(entry, dict):
             return None
-        members = _positions(one.get("answers"), offered)
-        disputed = _positions(one.get("disputed_by", []), offered)
+        members = _positions(entry.get("answers"), offered)
+        disputed = _positions(entry.get("disputed_by", []), offered)
         if members is None or disputed is None:
             return None
-        label = " ".join(one["label"].split()) if isinstance(one.get("label"), str) else ""
-        rest = tuple(n for n in disputed if n not in members)
-        groups.append(Group(label=label, members=members, disputed=rest))
+        label = " ".join(entry["label"].split()) if isinstance(entry.get("label"), str) else ""
+        opponents = tuple(n for n in disputed if n not in members)
+        groups.append(Group(label=label, members=members, disputed=opponents))
     invalid = _positions(row.get("invalid", []), offered)
     if invalid is None:
         return None
@@ -255,7 +277,7 @@ def _sorted(row: Any, offered: range) -> Sorted | None:
 
 
 def _positions(numbers: Any, offered: range) -> tuple[int, ...] | None:
-    """Return numbers that were offered by their position, ascending; None for anything else."""
+    """Return the positions of numbers in `offered`, ascending; None if any item is not in it."""
     if not isinstance(numbers, list):
         return None
     if not all(type(number) is int and number in offered for number in numbers):
@@ -264,29 +286,34 @@ def _positions(numbers: Any, offered: range) -> tuple[int, ...] | None:
 
 
 def _pairs(value: Any, n: int) -> frozenset[tuple[int, int]]:
-    """Return the pairs of different groups (numbered from 1) that `value` holds."""
+    """Return the pairs of different groups in `value`, as indices from 0; invalid items skipped."""
     pairs = set()
     for pair in value if isinstance(value, list) else []:
         numbers = pair if isinstance(pair, list) else []
-        if len(numbers) == 2 and all(type(one) is int and 1 <= one <= n for one in numbers):
+        if len(numbers) == 2 and all(
+            type(number) is int and 1 <= number <= n for number in numbers
+        ):
             a, b = sorted(number - 1 for number in numbers)
             pairs |= {(a, b)} if a != b else set()
     return frozenset(pairs)
 
 
-def _joined(so_far: Sorted, found: Sorted, places: range) -> Sorted:
-    """Add the groups of a part, whose answers stand at `places`; one label is one group."""
+def _joined(so_far: Sorted, addition: Sorted, places: range) -> Sorted:
+    """Return `so_far` with the groups of a further part merged by label.
+
+    `places` are the positions of the part's answers among all.
+    """
     groups = list(so_far.groups)
-    known = {group.label.casefold(): n for n, group in enumerate(groups) if group.label}
+    by_label = {group.label.casefold(): n for n, group in enumerate(groups) if group.label}
     at: list[int] = []
-    for group in found.groups:
+    for group in addition.groups:
         members = tuple(places[n] for n in group.members)
         disputed = tuple(places[n] for n in group.disputed)
-        n = known.get(group.label.casefold(), len(groups))
+        n = by_label.get(group.label.casefold(), len(groups))
         if n == len(groups):
             groups.append(Group(label=group.label, members=members, disputed=disputed))
             if group.label:
-                known[group.label.casefold()] = n
+                by_label[group.label.casefold()] = n
         else:
             old = groups[n]
             groups[n] = replace(
@@ -295,14 +322,14 @@ def _joined(so_far: Sorted, found: Sorted, places: range) -> Sorted:
                 disputed=tuple(sorted({*old.disputed, *disputed} - {*old.members, *members})),
             )
         at.append(n)
-    pairs = {tuple(sorted((at[a], at[b]))) for a, b in found.rivals}
+    pairs = {tuple(sorted((at[a], at[b]))) for a, b in addition.rivals}
     rivals = so_far.rivals.union((a, b) for a, b in pairs if a != b)
-    invalid = so_far.invalid.union(places[n] for n in found.invalid)
+    invalid = so_far.invalid.union(places[n] for n in addition.invalid)
     return Sorted(groups=tuple(groups), rivals=rivals, invalid=invalid)
 
 
 def _label(group: Group, answers: Sequence[Answer]) -> str:
-    """Return the model's label, or the shortest answer's words where it gave none; cut if long."""
+    """Return the model's label, or else the shortest answer; truncated to `MAX_LABEL_WORDS`."""
     text = group.label or min((answers[n].answer for n in group.members), key=len)
     return first_words(text, MAX_LABEL_WORDS) + (
         "\u2026" if count_words(text) > MAX_LABEL_WORDS else ""

@@ -1,4 +1,4 @@
-"""Reference building with an LLM: DiverseSumm section 3.1 and its C.1, in our own words."""
+"""Build references with an LLM, as in DiverseSumm (section 3.1, C.1) with our own prompts."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _CHECK = json_object({"invalid": INTEGERS, "diverse": {"type": "boolean"}})
 
 
 def asked_for(n: int) -> dict[str, str]:
-    """Return the fields that ask for `n` questions: a quarter factual, the rest opinion.
+    """Return the prompt's fields for `n` questions: a quarter factual, the rest opinion.
 
-    For the 20 questions of DiverseSumm that is 5 and 15; predictions are opinion too.
+    For DiverseSumm's 20 questions that is 5 and 15; predictions count as opinion.
     """
     n_factual = max(1, n // 4)
     return {
@@ -43,7 +43,7 @@ def asked_for(n: int) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmQuestionWriter:
-    """Asks for questions on the given articles."""
+    """Writes questions on the representative articles."""
 
     asker: Asker
 
@@ -51,7 +51,7 @@ class LlmQuestionWriter:
         self,
         articles: Sequence[Article],
         *,
-        cluster: Sequence[Article],  # noqa: ARG002  # the representative articles stand for it
+        cluster: Sequence[Article],  # noqa: ARG002  # represented by `articles`
         n: int,
     ) -> tuple[str, ...] | Unscored:
         """See `fairjudge.references.ports.QuestionWriter`."""
@@ -71,10 +71,10 @@ class LlmQuestionWriter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmAnswerer:
-    """Extracts all answers of one whole article (article-level QA).
+    """Extracts all answers of one article (article-level QA).
 
-    Models also answer from what they know, or make answers up: see `QuotableArticle.find` for what
-    counts as standing in the article, and takes the place of what the model wrote.
+    Models also answer from their own knowledge or invent answers: only answers that
+    `QuotableArticle.find` finds in the article are kept, in the article's words.
     """
 
     asker: Asker
@@ -87,7 +87,7 @@ class LlmAnswerer:
         cluster: Sequence[Article],  # noqa: ARG002  # a model reads one article at a time
     ) -> tuple[Answer, ...] | Unscored:
         """See `fairjudge.references.ports.Answerer`."""
-        found = await self.asker.ask(
+        quotes = await self.asker.ask(
             load_template("reference", "answers", version=1),
             {
                 "article": fence_articles((article,)),
@@ -99,17 +99,17 @@ class LlmAnswerer:
             schema=_ANSWERS,
             read=lambda text, cut_off: read_answers(text, cut_off=cut_off),
         )
-        if isinstance(found, Unscored):
-            return found
+        if isinstance(quotes, Unscored):
+            return quotes
         text = QuotableArticle(article)
-        passages = (text.find(answer) for answer in found)
+        passages = (text.find(answer) for answer in quotes)
         spans = dict.fromkeys(passage.text for passage in passages if passage)
         return tuple(Answer(aid=article.aid, answer=span) for span in spans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmConsolidator:
-    """Groups answers in one prompt."""
+    """Groups all answers to a question in one call."""
 
     asker: Asker
 
@@ -117,7 +117,7 @@ class LlmConsolidator:
         self,
         question: str,
         answers: Sequence[Answer],
-        articles: Sequence[Article],  # noqa: ARG002  # the port offers them; this part needs none
+        articles: Sequence[Article],  # noqa: ARG002  # not needed here
     ) -> Groups | Unscored:
         """See `fairjudge.references.ports.Consolidator`."""
         return await self.asker.ask(
@@ -134,7 +134,7 @@ class LlmConsolidator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmPostFilter:
-    """Checks a question's answers and whether its groups differ."""
+    """Checks the answers to a question, and whether its groups differ."""
 
     asker: Asker
 

@@ -1,9 +1,8 @@
-"""References without an LLM: points that sources make, under topics, and numbers that differ.
+"""Build references without an LLM: points by topic, and differing numbers.
 
-Statements of different articles that say the same are a point (`points`), and so is what one alone
-says; points that speak of the same are under one question, "What do the sources say of ...?"
-(`topics`), with an answer group a point. Numbers that differ under one question have questions of
-their own (`counts`).
+A point is a set of equivalent statements of different articles, or a statement of one article only
+(`points`). Points on the same topic are under one question, "What do the sources say of ...?"
+(`topics`), each as an answer group. Differing numbers have questions of their own (`counts`).
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ AnswerGroups: TypeAlias = tuple[tuple[Answer, ...], ...]
 class LocalReferences:
     """Questions with grouped answers for clusters, without an LLM.
 
-    What was worked out of a cluster is kept for as long as the object lives. Not safe for several
-    threads.
+    The result of each cluster is cached in the object. Not thread-safe.
     """
 
     embedder: Embedder
@@ -45,22 +43,22 @@ class LocalReferences:
     def answer_question(
         self, question: str, article: Article, *, cluster: Sequence[Article]
     ) -> tuple[Answer, ...]:
-        """Return what `article`, one of `cluster`, answers, word for word; often nothing.
+        """Return the verbatim answers of `article`, one of `cluster`; often none.
 
         Only questions that `generate_questions` returns have answers.
         """
         groups = self._questions(cluster).get(question, ())
-        return tuple(one for group in groups for one in group if one.aid == article.aid)
+        return tuple(answer for group in groups for answer in group if answer.aid == article.aid)
 
     def groups_of(self, question: str, cluster: Sequence[Article]) -> AnswerGroups:
-        """Return the answers of all articles, grouped."""
+        """Return the grouped answers of all articles."""
         return self._questions(cluster).get(question, ())
 
     def _questions(self, articles: Sequence[Article]) -> Mapping[str, AnswerGroups]:
         key = tuple((article.aid, article.content) for article in articles)
         if key not in self._known:
-            kept, _ = usable(articles)
-            self._known[key] = self._worked_out(kept) if len(kept) > 1 else {}
+            usable_articles, _ = usable(articles)
+            self._known[key] = self._worked_out(usable_articles) if len(usable_articles) > 1 else {}
         return self._known[key]
 
     def _worked_out(self, articles: Sequence[Article]) -> dict[str, AnswerGroups]:
@@ -71,4 +69,4 @@ class LocalReferences:
 
 
 def _answers(point: Point) -> tuple[Answer, ...]:
-    return tuple(Answer(aid=one.aid, answer=one.text) for one in point.statements)
+    return tuple(Answer(aid=statement.aid, answer=statement.text) for statement in point.statements)

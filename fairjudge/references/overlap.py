@@ -1,4 +1,4 @@
-"""Where answers stand while references are built, and which questions rest on the same words."""
+"""Positions of answers in articles, and questions with mostly the same answers."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.domain import Answer, QuestionAnswers
-from fairjudge.references.ports import Found
+from fairjudge.references.ports import LocatedAnswer
 
 SAME_WORDS = 0.5
-"""Share of the longer passage that two have in common, from which on they are the same words."""
+"""Minimum overlap, as a share of the longer passage, of passages that count as the same."""
 REPEATED = 0.7
-"""Share of a question's memberships that are another's, from which on it is that other one."""
+"""Minimum share of a question's memberships in another question to count as its repetition."""
 _PLACES = ("index", "start", "end")
 
 
-def with_places(found: Found) -> dict[str, Any]:
-    """Return an answer as JSON, with the question it is to and where it stands."""
-    return found.answer.to_json() | {"index": found.index, "start": found.start, "end": found.end}
+def with_places(located: LocatedAnswer) -> dict[str, Any]:
+    """Return an answer as JSON, with the index of its question and its position."""
+    return located.answer.to_json() | {
+        "index": located.index,
+        "start": located.start,
+        "end": located.end,
+    }
 
 
 def without_places(question: QuestionAnswers) -> QuestionAnswers:
-    """Return `question` as files have it."""
+    """Return `question` without the keys of `with_places`, as in files."""
     row = question.to_json()
     row["answer_groups"] = [[_bare(answer) for answer in group] for group in row["answer_groups"]]
     return QuestionAnswers.model_validate(row)
@@ -34,43 +38,52 @@ def _bare(answer: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in answer.items() if name not in _PLACES}
 
 
-def distinct(found: Iterable[Found]) -> tuple[Found, ...]:
-    """Return `found` without what repeats an answer: the same words, meant the same."""
-    seen = {(one.index, one.answer.aid, one.start, one.end, one.answer.gloss): one for one in found}
-    return tuple(seen.values())
+def distinct(answers: Iterable[LocatedAnswer]) -> tuple[LocatedAnswer, ...]:
+    """Return `answers` without repetitions: equal question, article, position and gloss."""
+    by_key = {
+        (
+            located.index,
+            located.answer.aid,
+            located.start,
+            located.end,
+            located.answer.gloss,
+        ): located
+        for located in answers
+    }
+    return tuple(by_key.values())
 
 
 def drop_repeated(
     questions: Sequence[QuestionAnswers],
 ) -> tuple[list[QuestionAnswers], list[dict[str, str]]]:
-    """Return the questions that say something of their own, and why each other does not stay.
+    """Return the questions that repeat no other, and the dropped ones with the reason.
 
-    The most divided come first: those with rivals, then those with most memberships (an article in
-    a group). One goes where `REPEATED` of its memberships are those of a question kept before it.
-    Those kept stay in the order given; answers must hold their places.
+    Questions with rivals have priority, then those with most memberships (an article in a group).
+    One is dropped if the share `REPEATED` of its memberships is in a question of higher priority.
+    The others keep their order; answers need their positions (`with_places`).
     """
     order = sorted(
         range(len(questions)),
         key=lambda n: (questions[n].kind != "rivals", -_n_memberships(questions[n]), n),
     )
-    kept: list[int] = []
+    chosen: list[int] = []
     dropped = []
     for n in order:
-        other = next((m for m in kept if repeats(questions[n], questions[m]) >= REPEATED), None)
+        other = next((m for m in chosen if repeats(questions[n], questions[m]) >= REPEATED), None)
         if other is None:
-            kept.append(n)
+            chosen.append(n)
         else:
             why = f"its answers are those to {questions[other].question!r}"
             dropped.append({"question": questions[n].question, "why": why})
-    return [questions[n] for n in sorted(kept)], dropped
+    return [questions[n] for n in sorted(chosen)], dropped
 
 
 def repeats(question: QuestionAnswers, other: QuestionAnswers) -> float:
-    """Return the share of a question's memberships that are another's, in [0, 1].
+    """Return the share of a question's memberships that another question has, in [0, 1].
 
-    Each group of `question` is matched with one of `other`, each with another one, so that most
-    memberships are the same: the article stands in both groups, by the same words. Answers that
-    share a sentence and are sorted otherwise are thus not the same.
+    The groups of both questions are matched one to one (linear assignment) so that the number of
+    common memberships is largest: an article is in both groups with the same passage. Equal
+    passages in groups that are not matched do not count.
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -1,7 +1,7 @@
-"""What reference building asks of its parts.
+"""Interfaces of the parts of reference building.
 
 `Builder` holds the parts of the paper's pipeline, each with an LLM and a local implementation;
-`ArticleBuilder` those of the pipeline that asks an article all questions at once.
+`ArticleBuilder` holds those of the pipeline that asks all questions about an article at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fairjudge.domain import (
 )
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
-"""Groups of answers by index, largest group first; a partition, where no more is said."""
+"""Groups of answers by index, largest group first; a partition unless stated otherwise."""
 
 
 def sort_groups(groups: Sequence[Sequence[int]]) -> Groups:
@@ -30,23 +30,23 @@ def sort_groups(groups: Sequence[Sequence[int]]) -> Groups:
 
 
 class QuestionWriter(Protocol):
-    """Asks questions about a story."""
+    """Writes questions about a story."""
 
     async def write(
         self, articles: Sequence[Article], *, cluster: Sequence[Article], n: int
     ) -> tuple[str, ...] | Unscored:
-        """Return up to `n` questions, written on the representative `articles` of `cluster`."""
+        """Return up to `n` questions on the representative `articles` of `cluster`."""
 
 
 class Answerer(Protocol):
-    """Finds the answers of one article to one question."""
+    """Extracts the answers of one article to one question."""
 
     async def answer(
         self, question: str, article: Article, *, cluster: Sequence[Article]
     ) -> tuple[Answer, ...] | Unscored:
-        """Return near-verbatim spans of `article`; none is a legitimate and common outcome.
+        """Return near-verbatim spans of `article`; an empty tuple is common and valid.
 
-        `cluster` holds all articles on the story, `article` among them.
+        `cluster` has all articles on the story, including `article`.
         """
 
 
@@ -61,7 +61,7 @@ class Consolidator(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """The post-filter's findings: answers to drop (by position in reading order), and diversity."""
+    """Result of the post-filter: invalid answers (by position over all groups), and diversity."""
 
     invalid: frozenset[int]
     diverse: bool
@@ -71,15 +71,15 @@ class PostFilter(Protocol):
     """Checks one question and its answer groups."""
 
     async def check(self, question: QuestionAnswers) -> Checked | Unscored:
-        """Say which answers are invalid and whether the groups differ without them."""
+        """Return the invalid answers, and whether the groups differ without them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builder:
-    """The parts that build references together.
+    """The parts of the paper's pipeline.
 
-    ``seed_writer`` asks the first, cheap questions. ``post_filter`` is None where no model can
-    judge answers. ``signature`` says what the parts are.
+    ``seed_writer`` writes the first, cheap questions. ``post_filter`` is None without a model that
+    can judge answers. ``signature`` identifies the parts.
     """
 
     seed_writer: QuestionWriter
@@ -92,7 +92,7 @@ class Builder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question, whether its answers exclude each other, and the answers that its writer saw."""
+    """A question, its kind (whether answers exclude each other), and answers seen by its writer."""
 
     text: str
     kind: QuestionKind | None = None
@@ -100,8 +100,8 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """An answer to the question at ``index``, and where its article holds it (see `Passage`)."""
+class LocatedAnswer:
+    """An answer to the question at ``index``, with its position in the article (see `Passage`)."""
 
     index: int
     answer: Answer
@@ -111,19 +111,19 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """What one article answers; ``n_absent`` answers do not stand in it and were left out.
+    """The answers of one article; ``n_absent`` others were dropped, since it does not contain them.
 
-    ``problem`` says what of a reply could not be read, where the rest could.
+    ``problem`` describes the invalid items of a reply whose other items are valid.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[LocatedAnswer, ...]
     n_absent: int = 0
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """Answers that are to be sorted, and the place of their question among all of its story."""
+class AnswerSet:
+    """The answers to one question, to be grouped; ``index`` is that of the question."""
 
     index: int
     answers: tuple[Answer, ...]
@@ -131,13 +131,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """The answers to one question by position: those that are invalid, and groups of the rest.
+    """The grouped answers to one question, by position, and the invalid ones.
 
-    An answer may stand in several groups. ``labels`` and ``disputed`` have one entry a group, or
-    are None: what it says, and the answers whose articles say that others hold it and reject it.
-    ``rivals`` are pairs of groups that exclude each other, None where nobody said. ``problem`` says
-    how the groups were made otherwise than by the model, and why; ``reason`` is that of the call
-    that failed.
+    An answer may be in several groups. ``labels`` and ``disputed`` have one entry per group, or are
+    None: its meaning, and the answers whose articles reject it while attributing it to others.
+    ``rivals`` are pairs of groups that exclude each other, None if unknown. If the groups are not
+    by the model, ``problem`` says how they were made and why, and ``reason`` is that of the failed
+    call.
     """
 
     groups: Groups
@@ -151,7 +151,7 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """An answer to a question, by its place, that belongs to the group at ``group``."""
+    """A missed answer of the group with index ``group`` of the question with index ``question``."""
 
     question: int
     group: int
@@ -162,10 +162,10 @@ class Missed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
-    """What a second reading found: answers that were missed, and labels that it did not find.
+    """Result of the second pass: missed answers, and doubtful labels.
 
-    ``doubtful`` are places of a question and a group of it, and the ``aid`` of a member whose
-    article does not say the label. ``n_absent`` and ``problem`` are as in `Answered`.
+    ``doubtful`` has (question index, group index, ``aid``) of members whose article does not
+    support the group's label. ``n_absent`` and ``problem`` are as in `Answered`.
     """
 
     missed: tuple[Missed, ...] = ()
@@ -175,47 +175,50 @@ class Completed:
 
 
 class ClusterWriter(Protocol):
-    """Asks for the points on which the articles of a story differ."""
+    """Writes questions on which the articles of a story differ."""
 
     async def write(
         self, articles: Sequence[Article], *, n: int, at_least: int
     ) -> tuple[Question, ...] | Unscored:
-        """Return up to `n` questions that `at_least` of `articles` answer."""
+        """Return up to `n` questions, each answered by `at_least` of `articles`."""
 
 
 class ArticleAnswerer(Protocol):
-    """Finds the answers of one article to many questions."""
+    """Extracts the answers of one article to many questions."""
 
     async def answer(self, questions: Sequence[Question], article: Article) -> Answered | Unscored:
-        """Return all answers that stand in `article`."""
+        """Return all answers in `article`."""
 
 
 class Grouper(Protocol):
     """Filters and groups the answers to questions of one story."""
 
     async def group(
-        self, asked: Sequence[Asked], questions: Sequence[str], articles: Sequence[Article]
+        self,
+        answer_sets: Sequence[AnswerSet],
+        questions: Sequence[str],
+        articles: Sequence[Article],
     ) -> tuple[Grouping | Unscored, ...]:
-        """Return, for each of `asked`, what is invalid and groups of the rest.
+        """Return a grouping for each of `answer_sets`.
 
-        `questions` are all of the story, asked or not.
+        `questions` are all questions of the story, also those without a set here.
         """
 
 
 class Completer(Protocol):
-    """Reads articles once more for answers that were missed."""
+    """Reads articles again for missed answers."""
 
     async def complete(
         self, questions: Sequence[QuestionAnswers], articles: Sequence[Article]
     ) -> Completed | Unscored:
-        """Return what `articles` say beside what `questions` have of them."""
+        """Return the answers of `articles` that `questions` lack, and doubtful labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArticleBuilder:
-    """The parts of the pipeline by article; ``signature`` says what they are.
+    """The parts of the pipeline by article; ``signature`` identifies them.
 
-    ``completer`` is None where articles are read once.
+    ``completer`` is None without a second pass.
     """
 
     writer: ClusterWriter

@@ -1,7 +1,7 @@
-"""Statements of articles that stand alone: what may be quoted without the sentences around it.
+"""Self-contained statements of articles, which can be quoted without their context.
 
-English news. A sentence that begins with a pronoun or leans on the one before it, a question, a
-piece of an excerpt, and what the writer says of itself or of the reader are left out.
+For English news. Sentences that begin with a pronoun or a connective, questions, truncated
+sentences, and sentences about the sources themselves or addressed to the reader are excluded.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from fairjudge.text.tokens import ENGLISH_STOP_WORDS, words
 
 LEAST_WORDS, MOST_WORDS = 6, 45
 MAX_STATEMENTS, LEAST_OF_ARTICLE = 1200, 20
-"""Statements of a cluster that are compared, and of them an article's, however many there are."""
+"""Maximum number of statements of a cluster, and the minimum share of each article in it."""
 HEAD_WORDS = 4
-"""Words at a sentence's head among which no pronoun may stand."""
+"""Number of words at the beginning of a sentence without pronouns."""
 
 _PRONOUNS = frozenset(
     """he she it they him her them his hers its their theirs i me my we us our you your this that
@@ -41,14 +41,14 @@ _OF_ITSELF = re.compile(
     r"\b(?:documents|sources|accounts|reports|evidence|information|picture|views)\b",
     re.IGNORECASE,
 )
-"""What is said of what others say, and not of the event."""
+"""Phrases about the sources and their contradictions, not about the event."""
 _TO_READERS = re.compile(r"\b(?:we|us|our|you|your|i|i'm|we're|you're|let's)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"\u201c][^\"\u201d]*[\"\u201d]")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of an article, verbatim, with the stems of its words that are no stop words."""
+    """A verbatim sentence of an article, with the stems of its words without stop words."""
 
     aid: str
     text: str
@@ -70,12 +70,12 @@ _DENIALS = re.compile(
 
 
 def denies(text: str) -> bool:
-    """Whether a statement denies something, or says that it is doubted."""
+    """Return whether a statement contains a denial or a doubt."""
     return _DENIALS.search(text) is not None
 
 
 def stands_alone(text: str) -> bool:
-    """Whether a reader needs nothing before or after a sentence to know what it says."""
+    """Return whether a sentence can be understood without its context."""
     tokens = text.split()
     if not LEAST_WORDS <= len(tokens) <= MOST_WORDS or is_question(text):
         return False
@@ -91,15 +91,21 @@ def stands_alone(text: str) -> bool:
 
 
 def statements_of(articles: Sequence[Article]) -> list[Statement]:
-    """Return the statements of a cluster that stand alone, at most `MAX_STATEMENTS`.
+    """Return the self-contained statements of a cluster, about `MAX_STATEMENTS` at most.
 
-    Of long articles those stay that have most words in common with other articles, for their
-    number, in text order; a sentence that an article repeats counts once.
+    Of long articles those with the largest share of words that other articles have too are
+    selected, in text order; a sentence that an article repeats counts once.
     """
-    found = [_of_article(article) for article in articles]
-    n_articles = Counter(word for some in found for word in {w for s in some for w in s.stems})
+    by_article = [_of_article(article) for article in articles]
+    n_articles = Counter(
+        word for statements in by_article for word in {w for s in statements for w in s.stems}
+    )
     room = max(LEAST_OF_ARTICLE, MAX_STATEMENTS // max(1, len(articles)))
-    return [one for some in found for one in _most_shared(some, n_articles, room)]
+    return [
+        statement
+        for statements in by_article
+        for statement in _most_shared(statements, n_articles, room)
+    ]
 
 
 def _of_article(article: Article) -> list[Statement]:
@@ -110,18 +116,21 @@ def _of_article(article: Article) -> list[Statement]:
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that are no stop words."""
+    """Return the stems of all words except stop words."""
     return frozenset(stem(word) for word in words(text) if word not in ENGLISH_STOP_WORDS)
 
 
 def _most_shared(
-    some: Sequence[Statement], n_articles: Counter[str], room: int
+    statements: Sequence[Statement], n_articles: Counter[str], room: int
 ) -> Sequence[Statement]:
-    if len(some) <= room:
-        return some
-    shares = [sum(n_articles[w] > 1 for w in one.stems) / (len(one.stems) + 4) for one in some]
-    ranked = sorted(range(len(some)), key=lambda place: -shares[place])
-    return [some[place] for place in sorted(ranked[:room])]
+    if len(statements) <= room:
+        return statements
+    shares = [
+        sum(n_articles[w] > 1 for w in statement.stems) / (len(statement.stems) + 4)
+        for statement in statements
+    ]
+    ranked = sorted(range(len(statements)), key=lambda place: -shares[place])
+    return [statements[place] for place in sorted(ranked[:room])]
 
 
 def _bare(token: str) -> str:

@@ -1,6 +1,6 @@
-"""The steps of reference building that need no model (DiverseSumm, section 3.1).
+"""The steps of reference building without a model (DiverseSumm, section 3.1).
 
-All functions are pure and deterministic; articles are named by ``aid``.
+All functions are pure and deterministic; articles are identified by ``aid``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairjudge.text.scripts import count_words
 from fairjudge.text.tokens import words
 
 Place: TypeAlias = tuple[str, int]
-"""An article's ``aid``, and which of its paragraphs, from 0."""
+"""An article's ``aid`` and the index of one of its paragraphs."""
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
@@ -37,11 +37,11 @@ _ASKS = {"who": "who", "whom": "who", "whose": "who", "which": "what"} | {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validity:
-    """When a question stays: enough of the sources, in (0, 1], and answer groups (DiverseSumm).
+    """Conditions for a valid question: minimum share of sources, in (0, 1], and answer groups.
 
-    Discord Questions has two filters more, which None leaves out: the largest group holds at most
-    ``max_largest_share`` of the answers (there 0.5), and less than ``max_source_overlap`` of the
-    paragraphs that answer it (there 0.8) answer another question.
+    These are DiverseSumm's. Discord Questions has two further filters, off with None: the largest
+    group has at most the share ``max_largest_share`` of the answers (there 0.5), and less than the
+    share ``max_source_overlap`` of its answering paragraphs (there 0.8) answer another question.
     """
 
     min_source_share: float = 0.3
@@ -50,41 +50,41 @@ class Validity:
     max_source_overlap: float | None = None
 
     def least_sources(self, n: int) -> int:
-        """Return how many of `n` sources must answer a question, rounded up."""
+        """Return the minimum number of `n` sources that must answer a question."""
         return math.ceil(round(self.min_source_share * n, 6))
 
 
 LEAST_SOURCES = 2
-"""A question that one source answers in two ways shows no difference between sources."""
+"""Minimum number of sources: a question answered by one shows no difference between sources."""
 MAX_QUESTIONS, MIN_QUESTIONS, WORDS_PER_QUESTION = 12, 4, 60
 
 
 def least_sources(validity: Validity, n: int) -> int:
-    """Return how many of `n` sources must answer a question that is to show differences."""
+    """Return the minimum number of `n` sources, at least `LEAST_SOURCES`."""
     return max(LEAST_SOURCES, validity.least_sources(n))
 
 
 def how_many_questions(articles: Iterable[Article]) -> int:
-    """Return how many questions the words of `articles` may bear, headlines included."""
+    """Return the number of questions for the length of `articles`, headlines included."""
     n_words = sum(count_words(f"{article.title} {article.content}") for article in articles)
     return min(MAX_QUESTIONS, max(MIN_QUESTIONS, n_words // WORDS_PER_QUESTION))
 
 
 def in_parts(articles: Sequence[Article], n_parts: int) -> tuple[tuple[Article, ...], ...]:
-    """Deal `articles` by turns into parts of two or more, `n_parts` where there are enough."""
+    """Distribute `articles` in turn over `n_parts` parts, or fewer so that each has two or more."""
     n = max(1, min(n_parts, len(articles) // 2))
     return tuple(tuple(articles[part::n]) for part in range(n))
 
 
 def answering_aids(question: QuestionAnswers) -> frozenset[str]:
-    """Return the articles that answer `question`."""
+    """Return the ids of the articles that answer `question`."""
     return frozenset(answer.aid for group in question.answer_groups for answer in group)
 
 
 def why_invalid(
     question: QuestionAnswers, *, n_sources: int, validity: Validity, at_least: int = 0
 ) -> str | None:
-    """Return why `question` does not stay among `n_sources` articles, or None if it does."""
+    """Return why `question` is invalid for `n_sources` articles, or None if it is valid."""
     n_answering = len(answering_aids(question))
     n_groups = len(question.answer_groups)
     if n_answering < validity.least_sources(n_sources):
@@ -109,24 +109,24 @@ def split_valid(
     *,
     at_least: int = 0,
 ) -> tuple[list[QuestionAnswers], list[dict[str, str]]]:
-    """Return the questions that stay among `n_sources` articles, and why each other does not.
+    """Return the valid questions for `n_sources` articles, and the dropped ones with the reason.
 
-    Fewer than `at_least` sources are too few, whatever share of all they are.
+    A question needs `at_least` sources, whatever their share.
     """
-    kept, dropped = [], []
+    valid, dropped = [], []
     for question in questions:
         why = why_invalid(question, n_sources=n_sources, validity=validity, at_least=at_least)
         if why is None:
-            kept.append(question)
+            valid.append(question)
         else:
             dropped.append({"question": question.question, "why": why})
-    return kept, dropped
+    return valid, dropped
 
 
 def median_cluster_question(questions: Sequence[QuestionAnswers]) -> QuestionAnswers | None:
-    """Return the question with the median number of answer groups (the first one with it).
+    """Return the first question with the median number of answer groups.
 
-    With an even count the lower median is taken. Questions without answers are excluded.
+    For an even count it is the lower median. Questions without answers are excluded.
     """
     answered = [question for question in questions if question.answer_groups]
     if not answered:
@@ -136,7 +136,7 @@ def median_cluster_question(questions: Sequence[QuestionAnswers]) -> QuestionAns
 
 
 def medium_length_article(articles: Iterable[Article]) -> Article:
-    """Return the article of median length in words (lower median; ties by order given)."""
+    """Return the article of median length in words (lower median; ties in the given order)."""
     by_length = sorted(articles, key=lambda article: count_words(article.content))
     return by_length[(len(by_length) - 1) // 2]
 
@@ -146,7 +146,7 @@ def representative_articles(
 ) -> tuple[Article, ...]:
     """Return the medium-length article of each of the `limit` largest answer groups.
 
-    Groups whose medium-length article was taken before add nothing. Ties in size keep their order.
+    Groups with the same medium-length article contribute it once. Ties in size keep their order.
     """
     by_aid = {article.aid: article for article in articles}
     groups = sorted(question.answer_groups, key=lambda group: -len(group))[:limit]
@@ -161,43 +161,42 @@ def representative_articles(
 def down_select(
     questions: Sequence[QuestionAnswers], articles: Sequence[Article], *, limit: int
 ) -> tuple[tuple[Article, ...], tuple[QuestionAnswers, ...]]:
-    """Keep the `limit` articles that answer most questions, and only their answers.
+    """Return the `limit` articles that answer most questions, and the questions with their answers.
 
-    Ties go by cluster order; the articles kept stay in cluster order. Groups and questions left
-    without answers are gone.
+    Ties are broken by cluster order; the result is in cluster order. Groups and questions without
+    answers are dropped.
     """
     counts = {article.aid: 0 for article in articles}
     for question in questions:
         for aid in answering_aids(question):
             counts[aid] += 1
     ranked = sorted(articles, key=lambda article: -counts[article.aid])[:limit]
-    kept = {article.aid for article in ranked}
+    kept_aids = {article.aid for article in ranked}
     restricted = (
-        keep_answers(question, lambda answer: answer.aid in kept) for question in questions
+        keep_answers(question, lambda answer: answer.aid in kept_aids) for question in questions
     )
     return (
-        tuple(article for article in articles if article.aid in kept),
+        tuple(article for article in articles if article.aid in kept_aids),
         tuple(question for question in restricted if question.answer_groups),
     )
 
 
 def drop_near_duplicates(questions: Sequence[str]) -> tuple[str, ...]:
-    """Keep the first of questions that share at least 0.75 of their words (Jaccard).
+    """Return the questions without near-duplicates: word overlap (Jaccard) of at least 0.75.
 
-    Articles and auxiliaries do not count: they change while the question stays, as "what" and
-    "which" do. Questions of which one asks what and the other who, why, when, where or how are
-    never the same.
+    The first of each set is kept. Articles and auxiliaries are ignored, and "what" equals "which".
+    Questions with different question words (what, who, why, when, where, how) are never duplicates.
     """
-    kept: list[tuple[str, frozenset[str]]] = []
+    distinct: list[tuple[str, frozenset[str]]] = []
     for question in questions:
-        asked = frozenset(words(question)) - _LIGHT_WORDS
-        if not any(_same_question(asked, other) for _, other in kept):
-            kept.append((question, asked))
-    return tuple(question for question, _ in kept)
+        content_words = frozenset(words(question)) - _LIGHT_WORDS
+        if not any(_same_question(content_words, other) for _, other in distinct):
+            distinct.append((question, content_words))
+    return tuple(question for question, _ in distinct)
 
 
 def _same_question(a: frozenset[str], b: frozenset[str]) -> bool:
-    asks = [{_ASKS[word] for word in some if word in _ASKS} for some in (a, b)]
+    asks = [{_ASKS[word] for word in question_words if word in _ASKS} for question_words in (a, b)]
     if all(asks) and asks[0] != asks[1]:
         return False
     a, b = a - _ASKS.keys(), b - _ASKS.keys()
@@ -207,45 +206,45 @@ def _same_question(a: frozenset[str], b: frozenset[str]) -> bool:
 def drop_same_sources(
     questions: Sequence[QuestionAnswers], articles: Sequence[Article], *, max_contained: float
 ) -> tuple[list[QuestionAnswers], list[QuestionAnswers]]:
-    """Split `questions` into those kept and those whose paragraphs an earlier one has.
+    """Split `questions` into those to keep and those answered by the paragraphs of another one.
 
-    As in the authors' code, questions with most answers come first, and one goes where at least
-    `max_contained` (there 0.8) of the paragraphs that answer it answer one question kept before it.
-    Those kept stay in the order given.
+    As in the authors' code, questions with most answers have priority, and one is dropped if at
+    least the share `max_contained` (there 0.8) of its answering paragraphs answer a question of
+    higher priority. Both results keep the given order.
     """
     paragraphs = {article.aid: _paragraphs(article) for article in articles}
     places = [answering_paragraphs(question, paragraphs) for question in questions]
     n_answers = [sum(map(len, question.answer_groups)) for question in questions]
-    kept: list[int] = []
+    kept_rows: list[int] = []
     for row in sorted(range(len(questions)), key=lambda row: -n_answers[row]):
-        if all(containment(places[row], places[other]) < max_contained for other in kept):
-            kept.append(row)
+        if all(containment(places[row], places[other]) < max_contained for other in kept_rows):
+            kept_rows.append(row)
     return (
-        [question for row, question in enumerate(questions) if row in kept],
-        [question for row, question in enumerate(questions) if row not in kept],
+        [question for row, question in enumerate(questions) if row in kept_rows],
+        [question for row, question in enumerate(questions) if row not in kept_rows],
     )
 
 
 def containment(places: frozenset[Place], other: frozenset[Place]) -> float:
-    """Return the share of `places` that `other` has too, in [0, 1]; 0 for no places."""
+    """Return the share of `places` that are in `other`, in [0, 1]; 0 if `places` is empty."""
     return len(places & other) / len(places) if places else 0.0
 
 
 def answering_paragraphs(
     question: QuestionAnswers, paragraphs: Mapping[str, Sequence[Counter[str]]]
 ) -> frozenset[Place]:
-    """Return the paragraphs that answer `question`: for each answer the one most like it.
+    """Return the paragraphs that answer `question`: for each answer the most similar one.
 
-    `paragraphs` has each article's, as counts of their words. An answer's paragraph is the one that
-    shares most words with it, the first of a tie; a quote's own paragraph has them all.
+    `paragraphs` has the word counts of each article's paragraphs. An answer's paragraph is the one
+    with most common words, the first of a tie.
     """
     answers = (answer for group in question.answer_groups for answer in group)
     return frozenset((a.aid, _place(a, paragraphs.get(a.aid, ()))) for a in answers)
 
 
 def _place(answer: Answer, paragraphs: Sequence[Counter[str]]) -> int:
-    wanted = Counter(words(answer.answer))
-    shared = [(wanted & paragraph).total() for paragraph in paragraphs]
+    answer_words = Counter(words(answer.answer))
+    shared = [(answer_words & paragraph).total() for paragraph in paragraphs]
     return shared.index(max(shared)) if shared else 0
 
 
@@ -254,38 +253,38 @@ def _paragraphs(article: Article) -> list[Counter[str]]:
 
 
 def keep_answers(question: QuestionAnswers, keep: Callable[[Answer], bool]) -> QuestionAnswers:
-    """Return `question` with the answers that `keep` accepts; groups left empty are gone."""
+    """Return `question` with the answers that `keep` accepts, without empty groups."""
     groups = [tuple(filter(keep, group)) for group in question.answer_groups]
-    left = [place for place, group in enumerate(groups) if group]
-    update: dict[str, object] = {"answer_groups": tuple(groups[place] for place in left)}
+    non_empty = [place for place, group in enumerate(groups) if group]
+    update: dict[str, object] = {"answer_groups": tuple(groups[place] for place in non_empty)}
     for name in GROUP_LISTS:
-        given = getattr(question, name)
-        if given is not None:
-            update[name] = tuple(given[place] for place in left)
+        values = getattr(question, name)
+        if values is not None:
+            update[name] = tuple(values[place] for place in non_empty)
     if question.group_sources is not None:
         update["group_sources"] = tuple(
-            _still_there(question.group_sources[place], groups[place]) for place in left
+            _still_there(question.group_sources[place], groups[place]) for place in non_empty
         )
-    return question.model_copy(update=update | _rivals_among(question, left))
+    return question.model_copy(update=update | _rivals_among(question, non_empty))
 
 
 def _still_there(sources: GroupSources, answers: Sequence[Answer]) -> GroupSources:
-    left = {answer.aid for answer in answers}
-    support = tuple(aid for aid in sources.support if aid in left)
+    aids = {answer.aid for answer in answers}
+    support = tuple(aid for aid in sources.support if aid in aids)
     return sources.model_copy(update={"support": support})
 
 
-def _rivals_among(question: QuestionAnswers, left: Sequence[int]) -> dict[str, object]:
-    """Return the pairs of rivals by their new places, and the kind that follows from them."""
+def _rivals_among(question: QuestionAnswers, places: Sequence[int]) -> dict[str, object]:
+    """Return the pairs of rivals by their new indices, and the resulting kind."""
     if question.rivals is None:
         return {}
-    place = {old: new for new, old in enumerate(left)}
+    place = {old: new for new, old in enumerate(places)}
     pairs = tuple((place[a], place[b]) for a, b in question.rivals if a in place and b in place)
     return {"rivals": pairs, "kind": "rivals" if pairs else "facets"}
 
 
 def drop_positions(question: QuestionAnswers, positions: Iterable[int]) -> QuestionAnswers:
-    """Return `question` without the answers at `positions`, counted through all groups."""
+    """Return `question` without the answers at `positions`, counted over all groups."""
     dropped = frozenset(positions)
     counter = count()
     return keep_answers(question, lambda _: next(counter) not in dropped)
@@ -297,7 +296,7 @@ def grouped(
     groups: Sequence[Sequence[int]],
     labels: Sequence[str] | None = None,
 ) -> QuestionAnswers:
-    """Return `question` with `answers` arranged by `groups` of indices, each with its label."""
+    """Return `question` with `answers` arranged in `groups` of indices, with their labels."""
     labelled = {} if labels is None else {"group_labels": tuple(labels)}
     return QuestionAnswers(
         question=question,
@@ -306,36 +305,37 @@ def grouped(
     )
 
 
-def sorted_out(question: str, answers: Sequence[Answer], found: Grouping) -> QuestionAnswers:
-    """Return `question` with its groups, and with what is known of each.
+def sorted_out(question: str, answers: Sequence[Answer], grouping: Grouping) -> QuestionAnswers:
+    """Return `question` with its groups, their labels, sources and rivals.
 
-    An answer in a group says what the group says: one that disputes X and stands under not-X
-    endorses not-X. So ``disputes`` is left to the sources that a group has against it. Words that
-    name X only to dispute it are left out of not-X where their article says not-X in others.
+    An answer in a group supports it: one that disputes X and is in the group not-X endorses not-X.
+    The stance ``disputes`` is therefore replaced, and the group X has the source in ``dispute``. A
+    passage that only names X in order to dispute it is dropped from not-X if its article supports
+    not-X by another passage.
     """
-    against = found.disputed or ((),) * len(found.groups)
-    naming = {n for some in against for n in some if answers[n].stance == "disputes"}
-    kept = [
-        one.model_copy(update={"stance": "endorses"}) if one.stance == "disputes" else one
-        for one in answers
+    against = grouping.disputed or ((),) * len(grouping.groups)
+    naming = {n for opponents in against for n in opponents if answers[n].stance == "disputes"}
+    group_answers = [
+        answer.model_copy(update={"stance": "endorses"}) if answer.stance == "disputes" else answer
+        for answer in answers
     ]
     groups, sources = [], []
-    for members, opposed in zip(found.groups, against, strict=True):
+    for members, opposed in zip(grouping.groups, against, strict=True):
         plain = {answers[n].aid for n in members if n not in naming}
         groups.append([n for n in members if n not in naming or answers[n].aid not in plain])
         support = dict.fromkeys(answers[n].aid for n in members)
         dispute = dict.fromkeys(answers[n].aid for n in opposed if answers[n].aid not in support)
         sources.append(GroupSources(support=tuple(support), dispute=tuple(dispute)))
-    known: dict[str, Any] = {"group_sources": tuple(sources)}
-    if found.rivals is not None:
-        known |= {"kind": "rivals" if found.rivals else "facets", "rivals": found.rivals}
-    whole = grouped(question, kept, groups, found.labels)
-    return QuestionAnswers.model_validate(whole.to_json() | known)
+    facts: dict[str, Any] = {"group_sources": tuple(sources)}
+    if grouping.rivals is not None:
+        facts |= {"kind": "rivals" if grouping.rivals else "facets", "rivals": grouping.rivals}
+    whole = grouped(question, group_answers, groups, grouping.labels)
+    return QuestionAnswers.model_validate(whole.to_json() | facts)
 
 
 def with_missed(question: QuestionAnswers, group: int, answer: Answer) -> QuestionAnswers:
-    """Return `question` with one more answer in a group, or one more article against it."""
-    groups = [list(some) for some in question.answer_groups]
+    """Return `question` with a further answer in a group, or a further article that disputes it."""
+    groups = [list(members) for members in question.answer_groups]
     sources = [facts.model_dump() for facts in question.group_sources or ()]
     side = "dispute" if answer.stance == "disputes" else "support"
     if side == "support":

@@ -1,7 +1,7 @@
-"""Topics that points are put under, as noun phrases that stand in the articles; English.
+"""Topics of points: noun phrases of the articles; English only.
 
-No grammar is parsed. A name is a run of words with capitals; another noun phrase stands between an
-article, a possessive or a preposition and what ends it: punctuation or a form of "be" or "have".
+Without a parser: a name is a run of capitalised words; other noun phrases begin after an article, a
+possessive or a preposition and end before punctuation or a form of "be" or "have".
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from fairjudge.text.sentences import news_sentences
 from fairjudge.text.tokens import ENGLISH_STOP_WORDS
 
 LEAST_POINTS, MOST_POINTS, MOST_ALONE = 2, 12, 3
-"""Points of a topic, and of them those that one source alone makes."""
+"""Minimum and maximum number of points of a topic, and the maximum with a single source."""
 UNNAMED = "What else do several sources say?"
 MAX_READ = 200
-"""Sentences of an article that are searched for topics."""
+"""Maximum number of sentences of an article that are searched for topics."""
 
 _BE = r"(?:is|are|was|were|has|have|had|will|would)\b"
 _END = (
@@ -47,7 +47,7 @@ _NO_TOPIC = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What points are about, in words ("" where nothing names it), and the points."""
+    """A topic's name ("" for the remaining points) and its points."""
 
     name: str
     points: tuple[Point, ...]
@@ -59,33 +59,33 @@ class Topic:
 
 
 def topics_of(points: Sequence[Point], articles: Sequence[Article]) -> list[Topic]:
-    """Put each point under one topic, those that most points share first.
+    """Return the topics of `points`, each point in one topic, the most valuable topics first.
 
-    A topic has a point that several sources make. Such points without a topic of their own come
-    last, under one question without a name; what one source alone says is left out there.
+    A topic has at least one point of several sources. Such points without a topic come last, under
+    one question without a name; other points without a topic are dropped.
     """
     about = {
         name: [place for place, point in enumerate(points) if needed <= _stems(point)]
         for name, needed in noun_phrases(articles).items()
     }
-    found: list[Topic] = []
-    left = set(range(len(points)))
+    topics: list[Topic] = []
+    remaining = set(range(len(points)))
     while about:
-        about = {name: [p for p in some if p in left] for name, some in about.items()}
+        about = {name: [p for p in indices if p in remaining] for name, indices in about.items()}
         name = max(about, key=lambda name: (_worth(points, about[name]), len(name), name))
         places = about.pop(name)
         if len(places) >= LEAST_POINTS and any(_is_shared(points[p]) for p in places):
             several = [points[p] for p in places if _is_shared(points[p])][:MOST_POINTS]
             alone = [points[p] for p in places if not _is_shared(points[p])][:MOST_ALONE]
-            found.append(Topic(name, (*several, *alone)))
-            left -= set(places)
-    rest = tuple(points[p] for p in sorted(left) if _is_shared(points[p]))[:MOST_POINTS]
-    return [*found, Topic("", rest)] if len(rest) >= LEAST_POINTS else found
+            topics.append(Topic(name, (*several, *alone)))
+            remaining -= set(places)
+    unnamed = tuple(points[p] for p in sorted(remaining) if _is_shared(points[p]))[:MOST_POINTS]
+    return [*topics, Topic("", unnamed)] if len(unnamed) >= LEAST_POINTS else topics
 
 
 def _stems(point: Point) -> frozenset[str]:
-    """Return the stems of a point's statements that at least half of them have."""
-    counts = Counter(word for one in point.statements for word in one.stems)
+    """Return the stems in at least half of a point's statements."""
+    counts = Counter(word for statement in point.statements for word in statement.stems)
     return frozenset(word for word, n in counts.items() if 2 * n >= len(point.statements))
 
 
@@ -94,23 +94,28 @@ def _is_shared(point: Point) -> bool:
 
 
 def _worth(points: Sequence[Point], places: Sequence[int]) -> int:
-    """Return what a topic of these points is worth: points of several sources count thrice."""
+    """Return the value of a topic with these points: those of several sources count three times."""
     n_shared = sum(_is_shared(points[place]) for place in places)
     return 3 * n_shared + min(MOST_ALONE, len(places) - n_shared)
 
 
 def noun_phrases(articles: Sequence[Article]) -> Mapping[str, frozenset[str]]:
-    """Return names and noun phrases of at least two articles, with the stems that mark them."""
+    """Return the names and noun phrases in at least two articles, with their stems."""
     counts: Counter[str] = Counter()
-    held: dict[str, set[str]] = defaultdict(set)
+    aids_by_phrase: dict[str, set[str]] = defaultdict(set)
     for article in articles:
         for span in news_sentences(article.content)[:MAX_READ]:
             for phrase in _phrases(span.text):
                 counts[phrase] += 1
-                held[phrase].add(article.aid)
-    found = {phrase: content_stems(phrase) for phrase in counts if len(held[phrase]) > 1}
+                aids_by_phrase[phrase].add(article.aid)
+    candidates = {
+        phrase: content_stems(phrase) for phrase in counts if len(aids_by_phrase[phrase]) > 1
+    }
     best: dict[frozenset[str], str] = {}
-    for phrase, stems in found.items():  # "the fed" and "fed" are one: the commoner wording stays
+    for (
+        phrase,
+        stems,
+    ) in candidates.items():  # "the fed" and "fed" are one phrase: keep the more frequent wording
         if stems and (stems not in best or counts[phrase] > counts[best[stems]]):
             best[stems] = phrase
     return {phrase: stems for stems, phrase in best.items()}

@@ -1,7 +1,7 @@
-"""References as people left them: answers they call invalid are gone, and questions checked again.
+"""Apply validity labels to references, and compare question answering with people's.
 
-DiverseSumm, section 3.2 and B.2: an answer is valid where it addresses its question and an article
-supports it. Section 3.1 compares question answering by recall and precision against people.
+DiverseSumm, section 3.2 and B.2: an answer is valid if it addresses its question and an article
+supports it. Section 3.1 measures question answering by recall and precision against human answers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ VALIDITY = "validity"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidatedCluster:
-    """What labels did to one cluster; ``dropped`` are questions, each with the reason."""
+    """The effect of labels on one cluster; ``dropped`` are questions with the reason."""
 
     eid: str
     n_questions_before: int
@@ -48,7 +48,7 @@ class ValidatedCluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validated:
-    """References without invalid answers; one without a question left has none."""
+    """References without invalid answers; a reference may have no questions left."""
 
     references: tuple[Reference, ...]
     clusters: tuple[ValidatedCluster, ...]
@@ -60,47 +60,54 @@ class Validated:
 def apply_validity(
     references: Sequence[Reference], labels: Iterable[Label], *, validity: Validity | None = None
 ) -> Validated:
-    """Drop the groups of answers that most annotators call invalid, then check each question again.
+    """Drop the answer groups that most annotators reject, then check each question again.
 
-    A group on which annotators are split half and half is not shown to be valid, and goes too; one
-    without a label stays. A question stays where enough of the sources still answer it, two at
-    least, and enough groups are left. Groups and questions that stay are numbered anew.
+    A group on which annotators are evenly split is dropped too; one without a label is kept. A
+    question is kept if enough sources, at least two, still answer it, and enough groups remain.
+    The remaining groups and questions are renumbered.
 
     Raises
     ------
     InputError
-        No label is of an answer's validity, or none is of an answer of these references.
+        If there is no label of the aspect ``validity``, or none of an answer of these references.
     """
-    given = [label for label in labels if label.aspect == VALIDITY and not label.adjudicated]
-    if not given:
+    validity_labels = [
+        label for label in labels if label.aspect == VALIDITY and not label.adjudicated
+    ]
+    if not validity_labels:
         raise InputError(
             f"no label is of the aspect {VALIDITY!r}, as 'annotate --task answers' writes them",
             field="aspect",
         )
-    said: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for label in given:
+    values_by_item: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for label in validity_labels:
         if isinstance(label.value, str) or not 0.0 <= label.value <= 1.0:
             raise InputError(f"expected 1 (valid) or 0, got {label.value!r}", field="value")
-        said[label.eid, label.unit][label.annotator].append(float(label.value))
-    shares = {item: fmean(map(fmean, some.values())) for item, some in said.items()}
-    known = {
+        values_by_item[label.eid, label.unit][label.annotator].append(float(label.value))
+    shares = {
+        item: fmean(map(fmean, by_annotator.values()))
+        for item, by_annotator in values_by_item.items()
+    }
+    known_items = {
         (reference.eid, f"answer:{q}.{g}")
         for reference in references
         for q, question in enumerate(reference.question_answers)
         for g, _ in enumerate(question.answer_groups)
     }
-    if not known & shares.keys():
+    if not known_items & shares.keys():
         raise InputError(
             "no label is of an answer of these references: give the file that was labelled",
             field="unit",
         )
-    found = [_validated(reference, shares, validity or Validity()) for reference in references]
+    results = [_validated(reference, shares, validity or Validity()) for reference in references]
     return Validated(
-        references=tuple(reference for reference, _ in found),
-        clusters=tuple(cluster for _, cluster in found),
-        alpha=_alpha(said),
-        n_labels=len(given),
-        n_unmatched=len(shares.keys() - known),
+        references=tuple(reference for reference, _ in results),
+        clusters=tuple(cluster for _, cluster in results),
+        alpha=_alpha(values_by_item),
+        n_labels=len(validity_labels),
+        n_unmatched=len(shares.keys() - known_items),
     )
 
 
@@ -121,15 +128,15 @@ def _validated(
         questions.append(_of_groups(question, keep))
     worth = {article.aid for article in worth_reading(reference.articles)}
     n_sources = len(worth.union(*map(answering_aids, before))) if before else len(worth)
-    kept, dropped = split_valid(questions, n_sources, validity, at_least=LEAST_SOURCES)
+    valid, dropped = split_valid(questions, n_sources, validity, at_least=LEAST_SOURCES)
     return (
-        reference.model_copy(update={"question_answers": tuple(kept)}),
+        reference.model_copy(update={"question_answers": tuple(valid)}),
         ValidatedCluster(
             eid=reference.eid,
             n_questions_before=len(before),
-            n_questions=len(kept),
-            n_groups_before=sum(len(one.answer_groups) for one in before),
-            n_groups=sum(len(one.answer_groups) for one in kept),
+            n_questions=len(valid),
+            n_groups_before=sum(len(question.answer_groups) for question in before),
+            n_groups=sum(len(question.answer_groups) for question in valid),
             n_invalid=counts["invalid"],
             n_split=counts["split"],
             n_unlabelled=counts["unlabelled"],
@@ -139,28 +146,32 @@ def _validated(
 
 
 def _of_groups(question: QuestionAnswers, keep: Sequence[bool]) -> QuestionAnswers:
-    """Return `question` with the groups that are kept; equal answers may stand in two groups."""
-    places = iter([kept for group, kept in zip(question.answer_groups, keep, strict=True)
+    """Return `question` with the groups marked by `keep`; equal answers may be in two groups."""
+    places = iter([is_kept for group, is_kept in zip(question.answer_groups, keep, strict=True)
                    for _ in group])  # fmt: skip
     return keep_answers(question, lambda _: next(places))
 
 
-def _alpha(said: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -> float | Undefined:
-    names = sorted({who for some in said.values() for who in some})
-    ratings = np.zeros((len(said), len(names)))
+def _alpha(
+    values_by_item: Mapping[tuple[str, str], Mapping[str, Sequence[float]]],
+) -> float | Undefined:
+    names = sorted(
+        {annotator for by_annotator in values_by_item.values() for annotator in by_annotator}
+    )
+    ratings = np.zeros((len(values_by_item), len(names)))
     present = np.zeros(ratings.shape, dtype=bool)
-    for row, some in enumerate(said.values()):
-        for who, values in some.items():
-            ratings[row, names.index(who)] = fmean(values)
-            present[row, names.index(who)] = True
+    for row, by_annotator in enumerate(values_by_item.values()):
+        for annotator, values in by_annotator.items():
+            ratings[row, names.index(annotator)] = fmean(values)
+            present[row, names.index(annotator)] = True
     return krippendorff_alpha(ratings, present, level="nominal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerAgreement:
-    """How far answers are those that people gave to the same questions, in [0, 1].
+    """Recall and precision of answers against human answers to the same questions, in [0, 1].
 
-    ``recall`` is over people's answers, ``precision`` over the others; intervals are over clusters.
+    ``recall`` is over human answers, ``precision`` over the others; intervals are over clusters.
     """
 
     recall: Estimate | Undefined
@@ -172,31 +183,41 @@ class AnswerAgreement:
 def compare_answers(
     references: Sequence[Reference], people: Sequence[Reference], *, least_overlap: float = 0.5
 ) -> AnswerAgreement:
-    """Compare answers article by article to people's, question by question.
+    """Compare the answers of each article with human answers, question by question.
 
-    Two answers of one article agree where the F1 of their words is `least_overlap` or more, or one
-    holds all words of the other: answers are near-verbatim spans. Questions meet by their words.
-    Questions that people did not ask are left out; those that are missing have no answer found.
+    Two answers of one article agree if the F1 of their words is at least `least_overlap`, or if one
+    has all words of the other: answers are near-verbatim spans. Questions are matched by their
+    words. Questions that people did not ask are ignored; missing ones count as unanswered.
 
     Raises
     ------
     InputError
-        No question of people's is asked in the references.
+        If the references have none of the human questions.
     """
-    own = {(one.eid, _key(q.question)): q for one in references for q in one.question_answers}
+    own = {
+        (reference.eid, _key(q.question)): q
+        for reference in references
+        for q in reference.question_answers
+    }
     hits: list[tuple[str, bool]] = []
     right: list[tuple[str, bool]] = []
     n_questions = n_without = 0
     for reference in people:
         for question in reference.question_answers:
             n_questions += 1
-            found = own.get((reference.eid, _key(question.question)))
-            n_without += found is None
-            theirs, ours = _answers(question), [] if found is None else _answers(found)
-            for answers, others, out in ((theirs, ours, hits), (ours, theirs, right)):
+            own_question = own.get((reference.eid, _key(question.question)))
+            n_without += own_question is None
+            theirs, ours = (
+                _answers(question),
+                [] if own_question is None else _answers(own_question),
+            )
+            for answers, other_answers, out in ((theirs, ours, hits), (ours, theirs, right)):
                 out += [
-                    (reference.eid, any(_same(one, other, least_overlap) for other in others))
-                    for one in answers
+                    (
+                        reference.eid,
+                        any(_same(answer, other, least_overlap) for other in other_answers),
+                    )
+                    for answer in answers
                 ]
     if n_without == n_questions:
         raise InputError("no question of people's is asked in these references")
@@ -220,10 +241,10 @@ def _key(text: str) -> tuple[str, ...]:
     return tuple(words(text))
 
 
-def _same(one: Answer, other: Answer, least_overlap: float) -> bool:
-    if one.aid != other.aid:
+def _same(answer: Answer, other: Answer, least_overlap: float) -> bool:
+    if answer.aid != other.aid:
         return False
-    a, b = Counter(_key(one.answer)), Counter(_key(other.answer))
+    a, b = Counter(_key(answer.answer)), Counter(_key(other.answer))
     shared = (a & b).total()
     if not shared:
         return False

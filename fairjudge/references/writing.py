@@ -1,4 +1,4 @@
-"""The points on which the articles of a story differ, as questions, by one call over them."""
+"""Write questions on which the articles of a story differ, in one call over all articles."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from fairjudge.text.scripts import count_words
 
 MAX_QUESTION_WORDS = 16
 _TOKENS_PER_QUESTION = 300
-"""Four answers of a line each, with the numbers of their articles."""
+"""Enough for four answers of a line each, with the numbers of their articles."""
 _MAX_SEEN, _MAX_SEEN_WORDS = 8, 30
-"""Answers that are shown below a question again, and the words of the longest."""
+"""Maximum numbers of seen answers of a question, and of words of each."""
 _KEYS = ("date", "published", "published_at", "publish_date", "publication_date", "datetime")
 _IN_KEY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|[^\n<>]{1,30}")
 _IN_URL = re.compile(r"(?<!\d)((?:19|20)\d\d)([/-])(\d\d?)(?:\2(\d\d?))?(?!\d)")
@@ -45,7 +45,7 @@ _SCHEMA = json_object(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmClusterWriter:
-    """Asks for the points on which articles differ, each with the answers seen, in one call."""
+    """A `ClusterWriter` with one call: questions on differences, each with the answers seen."""
 
     asker: Asker
 
@@ -71,15 +71,15 @@ class LlmClusterWriter:
 def numbered_articles(
     articles: Sequence[Article], *, more: Callable[[Article], str] = lambda _: ""
 ) -> Fenced:
-    """Return `articles` fenced, each with its number, outlet, date, and what `more` says of it."""
+    """Return `articles` fenced, each with its number, outlet, date and the text of `more`."""
     titles = (f"{n}: {outlet_and_date(a)}{more(a)}" for n, a in enumerate(articles, 1))
     return replace(fence_articles(tuple(articles)), titles=tuple(titles))
 
 
 def published(article: Article) -> str:
-    """Return the date that a further key of the record or its address holds, or an empty string.
+    """Return the date in a further key of the record or in its URL, or an empty string.
 
-    As ``2022-07-28``, ``2022-07``, or the first 30 characters of a key in another form.
+    As ``2022-07-28``, ``2022-07``, or the first 30 characters of a key in another format.
     """
     extra = article.model_extra or {}
     for key in _KEYS:
@@ -93,7 +93,7 @@ def published(article: Article) -> str:
 
 
 def outlet_and_date(article: Article) -> str:
-    """Return what a prompt says of where `article` comes from."""
+    """Return the outlet and date of `article` for a prompt."""
     parts = (article.domain or article.title or article.aid, published(article))
     return ", ".join(part for part in parts if part)
 
@@ -101,18 +101,18 @@ def outlet_and_date(article: Article) -> str:
 def read_divided(
     text: str, *, limit: int, cut_off: bool = False
 ) -> tuple[Question, ...] | Unscored:
-    """Return up to `limit` questions of a reply, each with the answers that it lists.
+    """Return up to `limit` questions of a reply, each with its listed answers.
 
-    What is no question is left out; answers in another form are none.
+    Items that are no questions are skipped, and answers in another format are ignored.
     """
     questions: dict[str, Question] = {}
     for item in read_list(text, "questions", cut_off=cut_off) or ():
-        given = item if isinstance(item, dict) else {"question": item}
-        question = question_in(given.get("question"), max_words=MAX_QUESTION_WORDS)
+        fields = item if isinstance(item, dict) else {"question": item}
+        question = question_in(fields.get("question"), max_words=MAX_QUESTION_WORDS)
         if question is not None:
-            kind = given.get("kind") if given.get("kind") in get_args(QuestionKind) else None
+            kind = fields.get("kind") if fields.get("kind") in get_args(QuestionKind) else None
             questions.setdefault(
-                question, Question(text=question, kind=kind, seen=_seen(given.get("answers")))
+                question, Question(text=question, kind=kind, seen=_seen(fields.get("answers")))
             )
     if not questions:
         return Unscored(reason="unparseable", detail="no question in the reply", raw=text)
@@ -120,9 +120,9 @@ def read_divided(
 
 
 def _seen(answers: Any) -> tuple[str, ...]:
-    """Return the answers listed to a question, each on one line and of a bearable length."""
+    """Return the distinct listed answers to a question, on one line each, without long ones."""
     listed = answers if isinstance(answers, list) else []
-    texts = (one.get("answer") if isinstance(one, dict) else one for one in listed)
+    texts = (entry.get("answer") if isinstance(entry, dict) else entry for entry in listed)
     lines = (" ".join(text.split()) for text in texts if isinstance(text, str))
-    kept = dict.fromkeys(line for line in lines if 0 < count_words(line) <= _MAX_SEEN_WORDS)
-    return tuple(kept)[:_MAX_SEEN]
+    unique = dict.fromkeys(line for line in lines if 0 < count_words(line) <= _MAX_SEEN_WORDS)
+    return tuple(unique)[:_MAX_SEEN]

@@ -1,4 +1,4 @@
-"""Findings and tables of ``fairjudge align``; no arithmetic."""
+"""Findings and tables of ``fairjudge calibrate align``; no arithmetic."""
 
 from __future__ import annotations
 

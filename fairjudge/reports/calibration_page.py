@@ -8,7 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from fairjudge.reports import calibration_tables as tables
 from fairjudge.reports.decision_tables import decisions_tables, group_title, verdict
 from fairjudge.reports.disagreement_tables import disagreement_tables
+<<<<<<< HEAD
 from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, row, sentence, why
+=======
+from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN
+from fairjudge.reports.figures import Json, forest, row, why
+>>>>>>> main
 from fairjudge.reports.judge_sections import position_plot
 from fairjudge.reports.jury_tables import jury_plot, jury_tables
 from fairjudge.reports.pages import page_html
@@ -22,16 +27,21 @@ from fairjudge.reports.parts import (
     Section,
     Verbatim,
 )
-from fairjudge.reports.plots import Curve, Mark, curve_plot, reliability_plot
+from fairjudge.reports.plots import Curve, CurvePlot, ReliabilityPlot
 from fairjudge.reports.protocol_tables import protocol_plot, protocol_tables
 from fairjudge.reports.rates_tables import rates_tables
+from fairjudge.reports.result_figures import (
+    confusion_plot,
+    position_pairs_plot,
+    ratings_plot,
+    systems_plot,
+)
 from fairjudge.text.counting import pluralize
 
 Groups = Sequence[Json]
 
 _LISTED, _LONGEST_REASON = 20, 600
 _KEY = ("judge", "aspect", "protocol", "unit")
-_PEOPLE = Mark(shape="diamond", filled=True)
 
 
 def calibration_page(report: Json, *, position: Groups = ()) -> str:
@@ -82,6 +92,10 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
     yield Group(tuple(_agreement(group)), "row")
     yield from tables.agreement_tables(group)
     yield from tables.gains_tables(group)
+    title = tables.group_title(group)
+    ratings = (confusion_plot(group, title), ratings_plot(group, title), systems_plot(group, title))
+    yield Heading("Ratings of judge and people", level)
+    yield Group(ratings, "row")
     yield Heading("Reliability before and after calibration", level)
     yield from _reliability(group)
     yield tables.errors_table(group)
@@ -93,13 +107,14 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
         pairs = pluralize(one["n_pairs"], "pair")
         title = f"Position bias in {pairs} asked in both orders, percent"
         yield Group((position_plot(one, title), tables.position_table(one, title)))
+        yield position_pairs_plot(one)
     yield Heading("How many labels you need", level)
     yield from _planning(group)
 
 
 def _agreement(group: Json) -> Iterator[Part]:
     """Yield a forest plot of Spearman's correlation at each level; tables have the others."""
-    marks = {"judge": PLAIN, tables.HUMAN: _PEOPLE}
+    marks = {"judge": PLAIN, tables.HUMAN: BY_PEOPLE}
     for level, label in tables.levels_of(group).items():
         ceiling = tables.spearman(group["human"], level)
         yield forest(
@@ -133,8 +148,8 @@ def _reliability(group: Json) -> Iterator[Part]:
     yield Group(
         tuple(
             Plot(
-                reliability_plot(
-                    bins,
+                ReliabilityPlot(
+                    bins=bins,
                     scale=(scale[0], scale[1]),
                     name=f"Reliability, {stage}, {group_title(group)}: people's mean label "
                     "against the judge's score",
@@ -178,8 +193,8 @@ def _planning(group: Json) -> Iterator[Part]:
     if isinstance(curve, Mapping):
         yield Paragraph(f"No label plan: {why(curve)}.")
         return
-    plot = curve_plot(
-        [
+    plot = CurvePlot(
+        curves=[
             Curve(
                 name=label,
                 points=tuple((float(point["n_labels"]), point[field]) for point in curve),

@@ -1,4 +1,4 @@
-"""The table of a cascade, made of the JSON that ``cascade --json`` writes."""
+"""The table of a cascade, made of the JSON that ``calibrate cascade --json`` writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fairjudge.reports.tables import TextTable
 
 
 def cascade_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return how each way of judging agrees with the labels (``cascade``)."""
+    """Return how each way of judging agrees with the labels (``calibrate cascade``)."""
     return (
         table(
             "Kendall's tau-b with the labels, on held-out documents",

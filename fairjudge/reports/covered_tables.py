@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from fairjudge.protocols import shown_protocol
 from fairjudge.reports.figures import Json, interval
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, columns, terminal_width
@@ -46,9 +47,19 @@ def covered_tables(report: Json, *, only: Sequence[str] | None = None) -> Iterat
 
 
 def by_judge(groups: Sequence[Json]) -> list[list[Json]]:
-    """Return the groups of each judge."""
-    judges = dict.fromkeys(group["judge"] for group in groups)
-    return [[group for group in groups if group["judge"] == judge] for judge in judges]
+    """Return the groups of each judge, those of another aspect, protocol or unit apart."""
+    found: dict[tuple[str | None, ...], list[Json]] = {}
+    for group in groups:
+        key = tuple(group.get(name) for name in ("judge", "aspect", "protocol", "unit"))
+        found.setdefault(key, []).append(group)
+    return list(found.values())
+
+
+def judged_by(group: Json) -> str:
+    """Return the judge of a group, and how it was asked."""
+    if "protocol" not in group:
+        return str(group["judge"])
+    return f"{group['judge']}, {shown_protocol(group['protocol'], group['unit'])}"
 
 
 def slices(groups: Iterable[Json]) -> list[str]:
@@ -73,7 +84,7 @@ def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) ->
             "weigh the same in a cluster, and clusters the same."
         )
     return TextTable(
-        title=f"{by.capitalize()}, share 0 to 1, by {groups[0]['judge']}",
+        title=f"{by.capitalize()}, share 0 to 1, by {judged_by(groups[0])}",
         columns=columns(by.partition(" by ")[2], *heads, numbers=heads),
         rows=tuple(
             (name, *(interval(group["slices"][by].get(name)) for group in groups))

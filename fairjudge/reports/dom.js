@@ -24,6 +24,21 @@ function setFragment(text) {
   }
 }
 
+// The page's address says which judgement is open and how the list of them is filtered:
+// #judgement-ADDRESS, #judgements?verdict=tie&sort=-gap&page=2, or both, #judgement-ADDRESS?verdict=tie
+const address = { judgement: "", list: "" };
+
+function readAddress() {
+  const parts = /^#judgement(?:-([\w-]+)|s)(?:\?(.*))?$/.exec(window.location.hash) || [];
+  return { judgement: parts[1] || "", list: parts[2] || "" };
+}
+
+function writeAddress(changes) {
+  Object.assign(address, changes);
+  const name = address.judgement ? `#judgement-${address.judgement}` : address.list ? "#judgements" : "";
+  setFragment(address.list ? `${name}?${address.list}` : name);
+}
+
 let lastId = 0;
 
 function newId(stem) {

@@ -14,11 +14,12 @@ from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.registry import FAMILIES
 from fairjudge.reports import bias_tables, fairness_tables
 from fairjudge.reports.content import Content
+from fairjudge.reports.drawing import CURVE_MARKS, OTHER, PLAIN
 from fairjudge.reports.fairness_tables import Family, label_of
-from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, plotted, row
+from fairjudge.reports.figures import Json, forest, plotted, row
 from fairjudge.reports.judge_sections import Show, panel_parts
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
-from fairjudge.reports.plots import Curve, ForestRow, Mark, Shape, curve_plot
+from fairjudge.reports.plots import Curve, CurvePlot, ForestRow
 from fairjudge.reports.row_tables import rows_within
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.measures import Measure
@@ -26,8 +27,6 @@ from fairjudge.text.counting import pluralize
 
 _MAX_WORDS = 25
 """Words of each group that a report shows; the JSON has all."""
-_SHAPES: tuple[Shape, ...] = ("square", "circle", "diamond")
-_CURVE_MARKS = [Mark(shape=_SHAPES[n % 3], filled=n % 2 == 0) for n in range(6)]
 
 
 def fairness_parts(content: Content) -> Iterator[Part]:
@@ -106,10 +105,10 @@ def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
     swept = {system: found for system, found in systems.items() if found.get("sweep")}
     if not swept:
         return
-    shown = dict(list(swept.items())[: len(_CURVE_MARKS)])
+    shown = dict(list(swept.items())[: len(CURVE_MARKS)])
     title = "Summaries that under-represent some value, by tolerance tau"
-    plot = curve_plot(
-        [
+    plot = CurvePlot(
+        curves=[
             Curve(
                 name=system,
                 points=tuple(
@@ -117,7 +116,7 @@ def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
                 ),
                 mark=mark,
             )
-            for (system, found), mark in zip(shown.items(), _CURVE_MARKS, strict=False)
+            for (system, found), mark in zip(shown.items(), CURVE_MARKS, strict=False)
         ],
         name=title,
         across="tau: the part of its share that a value must reach",

@@ -121,8 +121,14 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
     """Return one row a system and measure, then two tables by system and value; in percent."""
     values = list(rows_within(report["systems"], "system", "by_value", "of"))
     title = f"Proportional representation by {report['attribute']}, in percent; 0 is fair"
+    novel = [
+        f"{system} {interval(found['novel_terms'], digits=1)}"
+        for system, found in report["systems"].items()
+        if "novel_terms" in found
+    ]
+    remarks = [f"Terms of summaries that no document has: {named(novel, 5)}."] * bool(novel)
     return (
-        _measures(report, title, PROPORTIONAL),
+        _measures(report, title, PROPORTIONAL, *remarks),
         table(
             "Share of the summary less the wanted share, in points",
             "system: {system} | value: {of} | n> {n} | difference> {difference:value.2}"

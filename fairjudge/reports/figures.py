@@ -7,14 +7,13 @@ from math import floor, log10
 from typing import Any, TypeAlias
 
 from fairjudge.protocols import shown_protocol
+from fairjudge.reports.drawing import PLAIN, Mark
 from fairjudge.reports.parts import Group, Plot
-from fairjudge.reports.plots import ForestRow, Mark, forest_plot
+from fairjudge.reports.plots import ForestPlot, ForestRow
 from fairjudge.reports.tables import TextTable, number
 
 Json: TypeAlias = Mapping[str, Any]
 
-PLAIN = Mark(shape="square", filled=True)
-OTHER = Mark(shape="circle", filled=False)
 PERCENT = (0.0, 100.0)
 
 
@@ -118,16 +117,13 @@ def forest(
     span: tuple[float, float] | None = None,
     band: tuple[float, float] | None = None,
     caption: str = "",
+    whole: bool = False,
 ) -> Plot:
-    """Return a forest plot named by its title and all its rows.
-
-    Nothing where no row has a value: the table beside it says why.
-    """
-    if all(one.value is None for one in rows):
-        return Plot("")
+    """Return a forest plot named by its title and all its rows."""
     said = "; ".join(f"{one.label} {one.text}" for one in rows)
-    drawn = forest_plot(rows, name=f"{title}: {said}", across=across, span=span, band=band)
-    return Plot(drawn, caption)
+    name = f"{title}: {said}"
+    figure = ForestPlot(name=name, rows=rows, across=across, span=span, band=band, whole=whole)
+    return Plot(figure, caption)
 
 
 def plotted(

@@ -10,15 +10,18 @@ from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.covered_tables import (
     by_judge,
     contradicted_table,
+    judged_by,
     least_covered_table,
     outlets_table,
     slice_table,
     slices,
 )
-from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, named, protocol_of, row
+from fairjudge.reports.drawing import CURVE_MARKS, OTHER
+from fairjudge.reports.figures import PERCENT, Json, forest, named, protocol_of, row
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place, Plot
-from fairjudge.reports.plots import CURVE_MARKS, Curve, curve_plot
+from fairjudge.reports.plots import Curve, CurvePlot
+from fairjudge.reports.result_figures import answers_plots, outlets_plot, position_pairs_plot
 from fairjudge.reports.statement_tables import (
     citations_table,
     errors_table,
@@ -46,7 +49,7 @@ def covered_parts(content: Content) -> Iterator[Part]:
     """Yield coverage by source, systems beside each other, and the voices that each leaves out."""
     groups = [g for panel in content.of_kind("audit covered") for g in panel.report["groups"]]
     for judge in by_judge(groups):
-        yield Heading(f"Coverage by source, judged by {judge[0]['judge']}")
+        yield Heading(f"Coverage by source, judged by {judged_by(judge[0])}")
         yield Paragraph(" ".join(findings_of("audit covered", {"groups": judge})))
         yield Paragraph(_WEIGHTING, "note")
         for by in slices(judge):
@@ -54,6 +57,8 @@ def covered_parts(content: Content) -> Iterator[Part]:
             parts = (*_sliced_plot(by, shown), slice_table(by, shown))
             opened = by.endswith((" by question", " by outlet", " by weight of groups"))
             yield Fold(by.capitalize(), parts, opened)
+        if plots := tuple(answers_plots(judge)):
+            yield Fold(f"Answers by system: {pluralize(len(plots), 'event')}", plots)
         yield from (Paragraph(said, "strong") for group in judge if (said := wrong_in_words(group)))
     if any(group.get("contradicted") for group in groups):
         yield Heading("Answers that summaries contradict")
@@ -70,6 +75,8 @@ def covered_parts(content: Content) -> Iterator[Part]:
 def _sliced_plot(by: str, groups: Sequence[Json]) -> Iterator[Part]:
     """Yield the plot of coverage by position, frequency or question word (DiverseSumm, 3 to 5)."""
     what = by.partition(" by ")[2]
+    if what == "outlet":
+        yield outlets_plot(by, groups)
     if what == "question word":
         rows = [
             row(f"{name}: {group['system']}", one)
@@ -94,10 +101,8 @@ def _sliced_plot(by: str, groups: Sequence[Json]) -> Iterator[Part]:
         )
         for group, mark in zip(groups, CURVE_MARKS, strict=False)
     ]
-    plot = curve_plot(
-        curves, name=f"{by.capitalize()}, by {groups[0]['judge']}", across=what, up="share, 0 to 1",
-        logarithmic=False,
-    )  # fmt: skip
+    name = f"{by.capitalize()}, by {groups[0]['judge']}"
+    plot = CurvePlot(curves=curves, name=name, across=what, up="share, 0 to 1", logarithmic=False)
     more = len(groups) > len(curves)
     caption = f"The plot shows the first {pluralize(len(curves), 'system')}, the table all."
     yield Plot(plot, caption if more else "")
@@ -134,6 +139,7 @@ def _position(report: Json) -> Iterator[Part]:
         title = f"Position: {group['aspect']}, by {group['judge']}"
         yield Heading(title)
         yield Group((position_plot(group, title), table))
+        yield position_pairs_plot(group)
 
 
 def position_plot(group: Json, title: str) -> Part:
@@ -184,9 +190,8 @@ def _scores_plot(group: Json) -> Part:
         for (version, some), mark in zip(counts.items(), CURVE_MARKS, strict=False)
     ]
     title = f"Scores by {group['judge']}, {group['aspect']}, {protocol_of(group)}"
-    return Plot(
-        curve_plot(curves, name=title, across="score", up="percent", logarithmic=False), title
-    )
+    figure = CurvePlot(curves=curves, name=title, across="score", up="percent", logarithmic=False)
+    return Plot(figure, title)
 
 
 def _length(report: Json) -> Iterator[Part]:

@@ -11,6 +11,7 @@ from fairjudge.reports.figures import Json, forest, row
 from fairjudge.reports.findings import Board, board_findings, of_leaderboard, two_kinds
 from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Plot
 from fairjudge.reports.ranking_tables import RANKS_ALLOWED, shown_rank
+from fairjudge.reports.result_figures import ranks_plot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import Column, TextTable
 from fairjudge.scores.leaderboards import (
@@ -46,6 +47,9 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
         yield Paragraph(f"{_described(board)}.", "note")
         yield from (Paragraph(caution, "strong") for caution in _cautions(board))
         yield Group((_plot(board), _table(board)))
+        if has_strengths(board):
+            placed = [to_json(one.place) for one in board.standings if one.place is not None]
+            yield ranks_plot(placed, f"{board.aspect}, by {board.judge}")
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample documents. 'Difference to best' is the first system's "

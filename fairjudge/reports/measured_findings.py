@@ -13,8 +13,18 @@ from fairjudge.records.matching import loss_finding
 from fairjudge.records.schema import with_schema
 from fairjudge.reports.align_tables import align_findings
 from fairjudge.reports.check_tables import check_findings
+<<<<<<< HEAD
 from fairjudge.reports.covered_tables import LEFT_OUT, by_judge, how_left_out, n_left_out
 from fairjudge.reports.decision_tables import group_title, verdict
+=======
+from fairjudge.reports.covered_tables import (
+    LEFT_OUT,
+    by_judge,
+    how_left_out,
+    judged_by,
+    n_left_out,
+)
+>>>>>>> main
 from fairjudge.reports.fairness_findings import (
     agreement_findings,
     changes_findings,
@@ -152,7 +162,7 @@ def _parse(report: Json) -> Iterator[str]:
 def _covered(report: Json) -> Iterator[str]:
     judges = by_judge(report["groups"])
     for by_one in judges:
-        says = f", says {by_one[0]['judge']}" if len(judges) > 1 else ""
+        says = f", says {judged_by(by_one[0])}" if len(judges) > 1 else ""
         yield from _balanced(by_one, says)
         judge = [group for group in by_one if group["n"]]
         if not judge:

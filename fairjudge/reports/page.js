@@ -31,14 +31,15 @@ if (block) {
   place("uncovered", (box) => new Uncovered(data, box));
   place("questions", (box) => new Questions(judgements, box));
   place("passages", (box) => new Sentences(judgements, box));
+  if (address.list) document.getElementById("judgements").scrollIntoView();
   judgements.view.follow();
 }
 
 // A box is a stop for the keyboard only where there is something to scroll.
 function settleBoxes() {
-  document.querySelectorAll(".wide").forEach((box) => {
-    box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
-  });
+  const boxes = [...document.querySelectorAll(".wide")];
+  const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth);  // all measured before any is changed
+  boxes.forEach((box, place) => { box.tabIndex = scrolls[place] ? 0 : -1; });
 }
 
 window.addEventListener("resize", afterPause(settleBoxes));

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.reports.parts import Section
-from fairjudge.reports.svg import can_draw
+from fairjudge.reports.svg import can_draw, to_svg
 from fairjudge.reports.tables import TextTable
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent
 _TABLES = ("dom.js", "tables.js", "page.js")
-_BROWSING = ("dom.js", "tables.js", "judgements.js", "evidence.js", "stories.js", "page.js")
+_BROWSING = (
+    "dom.js", "tables.js", "judgements.js", "judgement_view.js", "explorer.js", "evidence.js",
+    "stories.js", "page.js",
+)  # fmt: skip
 
 
 def page_html(
@@ -75,6 +78,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         finalize=_shown,
     )
+    made.filters["svg"] = to_svg
     made.filters["kind"] = lambda part: type(part).__name__
     return made
 

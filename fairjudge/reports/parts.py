@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from fairjudge.reports.drawing import WIDTH, Drawing
 from fairjudge.reports.tables import TextTable
 
 
@@ -28,10 +29,15 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A drawing by `fairjudge.reports.plots`; nothing where it is empty."""
+    """A figure, with what is said under it; nothing where it is empty."""
 
-    svg: str
+    figure: Drawing
     caption: str = ""
+
+    @property
+    def broad(self) -> bool:
+        """Whether it has more columns than a phone is wide, so that its box scrolls."""
+        return self.figure.layout.width > WIDTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,15 @@ class Section:
     id: str
     title: str
     parts: tuple[Part, ...]
+
+
+def figures_in(parts: Iterable[Part]) -> Iterator[Drawing]:
+    """Yield the figures of parts, and of the parts within these, but empty ones."""
+    for part in parts:
+        if isinstance(part, Plot):
+            yield from () if part.figure.empty else (part.figure,)
+        elif isinstance(part, Group | Fold):
+            yield from figures_in(part.parts)
 
 
 def notes(texts: Sequence[str]) -> list[Paragraph]:

@@ -6,8 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from fairjudge.reports.calibration_page import calibration_parts
+<<<<<<< HEAD
 from fairjudge.reports.content import UNSCORED, Content, Cost
 from fairjudge.reports.decision_tables import group_title, verdict
+=======
+from fairjudge.reports.calibration_tables import group_title, verdict
+from fairjudge.reports.content import UNSCORED, Content, Cost, Panel
+from fairjudge.reports.drawing import Drawing
+>>>>>>> main
 from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
 from fairjudge.reports.figures import Json, dollars
 from fairjudge.reports.findings import NEXT, next_step, standing
@@ -20,7 +26,16 @@ from fairjudge.reports.judge_sections import (
 from fairjudge.reports.leaderboard_section import leaderboard_parts
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.pages import page_html
-from fairjudge.reports.parts import Codes, Fold, Heading, Paragraph, Part, Place, Section
+from fairjudge.reports.parts import (
+    Codes,
+    Fold,
+    Heading,
+    Paragraph,
+    Part,
+    Place,
+    Section,
+    figures_in,
+)
 from fairjudge.reports.result_sections import (
     change_parts,
     plan_parts,
@@ -39,6 +54,21 @@ _SAID_ELSEWHERE = {"calibrate", "audit parse", "judge", "build", "summarize", "s
 
 def report_page(content: Content) -> str:
     """Return the page; sections without content are left out."""
+    return page_html(
+        _sections(content),
+        title=content.title,
+        counts=_counts(content.counts),
+        data=content.browse,
+    )
+
+
+def figures_of(kind: str, report: Json) -> tuple[Drawing, ...]:
+    """Return the figures of the JSON of the command `kind`, in the order of the page."""
+    content = Content(title="", panels=(Panel(kind=kind, source="", report=report),))
+    return tuple(figures_in(part for section in _sections(content) for part in section.parts))
+
+
+def _sections(content: Content) -> list[Section]:
     parts = {
         ("short", "In short"): _in_short(content),
         ("systems", "Systems"): _systems(content),
@@ -57,12 +87,7 @@ def report_page(content: Content) -> str:
     sections = [
         Section(id=id_, title=title, parts=tuple(part)) for (id_, title), part in parts.items()
     ]
-    return page_html(
-        [section for section in sections if section.parts],
-        title=content.title,
-        counts=_counts(content.counts),
-        data=content.browse,
-    )
+    return [section for section in sections if section.parts]
 
 
 def _in_short(content: Content) -> Iterator[Part]:

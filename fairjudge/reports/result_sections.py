@@ -13,6 +13,7 @@ from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Section
 from fairjudge.reports.ranking_tables import ranking_tables, together_tables
+from fairjudge.reports.result_figures import ranks_plot, wins_plot
 
 
 def ranking_page(report: Json) -> str:
@@ -101,6 +102,8 @@ def _ranking(report: Json) -> Iterator[Part]:
         rows = [row(one["system"], one["strength"]) for one in group["systems"]]
         across = "strength (log-odds; they add up to 0)"
         yield Group((forest(rows, title=table.title, across=across), table))
+        title = f"{group['aspect']}, by {group['judge']}"
+        yield Group((ranks_plot(group["systems"], title), wins_plot(group, title)), "row")
     yield from together_tables(report)
 
 

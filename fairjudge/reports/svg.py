@@ -18,11 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from fairjudge.errors import InputError
+from fairjudge.errors import InputError, MissingExtraError
 from fairjudge.text.printable import printable
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from fairjudge.reports.drawing import Drawing, Layout
 
 _STYLE = {
     "svg.fonttype": "none",
@@ -66,7 +69,7 @@ class SavedFigures:
 
     def save(self, drawn: Figure, name: str) -> None:
         """Write a figure under its number and what its name begins with."""
-        title = re.sub(r"\W+", "-", shown(name).partition(":")[0].casefold()).strip("-")
+        title = re.sub(r"\W+", "-", shown(name).partition(": ")[0].casefold()).strip("-")
         stem = f"{self.n_figures + 1:02d}-{title[:_LONGEST_NAME].rstrip('-')}".rstrip("-")
         for suffix in FILE_TYPES:
             path = self.folder / f"{stem}.{suffix}"
@@ -100,6 +103,16 @@ def saved_figures(folder: Path) -> Iterator[SavedFigures]:
         _SAVED.reset(token)
 
 
+@contextmanager
+def no_saved_figures() -> Iterator[None]:
+    """Draw without writing files, such as of a page that is only a check."""
+    token = _SAVED.set(None)
+    try:
+        yield
+    finally:
+        _SAVED.reset(token)
+
+
 def can_draw() -> bool:
     """Return whether Matplotlib, the extra ``[plots]``, is installed."""
     try:
@@ -121,12 +134,45 @@ def house_style(name: str) -> Iterator[None]:
         yield
 
 
-def figure(width: float, height: float) -> Figure:
-    """Return an empty figure of so many pixels."""
+def on_axes(drawing: Drawing, axes: Axes | None = None) -> Axes:
+    """Draw on `axes`, or on those of a new figure of pyplot's, and return them.
+
+    Raises
+    ------
+    MissingExtraError
+        If Matplotlib is not installed.
+    """
+    if not can_draw():
+        raise MissingExtraError("plot", extra="plots")
+    with house_style(drawing.name):
+        if axes is None:
+            from matplotlib import pyplot as plt
+
+            layout = drawing.layout
+            axes = plt.figure(figsize=_inches(layout)).add_axes(layout.box)
+        axes.spines[["top", "right"]].set_visible(False)
+        drawing.draw(axes)
+    return axes
+
+
+def to_svg(drawing: Drawing) -> str:
+    """Return a drawing as an element that says its name to those who do not see it.
+
+    Nothing where there is nothing to draw, or nothing to draw with.
+    """
+    if drawing.empty or not can_draw():
+        return ""
     from matplotlib.figure import Figure
 
-    size = (width / _POINTS_PER_INCH, height / _POINTS_PER_INCH)
-    return Figure(figsize=size, dpi=_POINTS_PER_INCH, frameon=False)
+    layout = drawing.layout
+    with house_style(drawing.name):
+        drawn = Figure(figsize=_inches(layout), dpi=_POINTS_PER_INCH, frameon=False)
+        drawing.draw(drawn.add_axes(layout.box))
+        return _element(drawn, drawing.name)
+
+
+def _inches(layout: Layout) -> tuple[float, float]:
+    return layout.width / _POINTS_PER_INCH, layout.height / _POINTS_PER_INCH
 
 
 def shown(text: str) -> str:
@@ -139,8 +185,7 @@ def tooltip(text: str) -> str:
     return f"{_SAYS}{shown(text)}"
 
 
-def to_svg(drawn: Figure, name: str) -> str:
-    """Return `drawn` as an element named `name` for those who do not see it."""
+def _element(drawn: Figure, name: str) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     saved = _SAVED.get()

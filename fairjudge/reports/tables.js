@@ -42,12 +42,14 @@ function makeSortable(table) {
 }
 
 // A list of any length, of which a page is drawn at a time.
-//   columns: [{ title, value(item), show(item)?, right?, minor? }]; show returns text or an element
+//   columns: [{ title, key?, value(item), show(item)?, right?, minor?, descends? }]; show returns text or an
+//   element, `key` names the column in an address, `descends` says that the largest come first
 // On a phone, `cards` sets the cells of a row below one another; roles keep it a table all the same.
 class PagedTable {
-  constructor({ title, columns, noun, nouns, cards = false }) {
+  constructor({ title, columns, noun, nouns, cards = false, onChange = () => {} }) {
     this.columns = columns;
     this.noun = noun;
+    this.onChange = onChange;
     this.nouns = nouns;
     this.items = [];
     this.all = 0;
@@ -81,11 +83,12 @@ class PagedTable {
   }
 
   sort(place) {
-    this.sign = this.chosen === place ? -this.sign : 1;
+    this.sign = this.chosen === place ? -this.sign : this.columns[place].descends ? -1 : 1;
     this.chosen = place;
     this.page = 0;
     this.arrange();
     this.draw();
+    this.onChange();
   }
 
   arrange() {
@@ -98,9 +101,27 @@ class PagedTable {
   }
 
   turn(step) {
-    this.page += step;
-    this.draw();
+    this.turnTo(this.page + 1 + step);
     this.box.scrollIntoView({ block: "nearest" });
+    this.onChange();
+  }
+
+  turnTo(page) {
+    this.page = page - 1;
+    this.draw();
+  }
+
+  // What is sorted by and the page, for an address; nothing where both are as at first.
+  order() {
+    const sort = this.chosen < 0 ? null : `${this.sign < 0 ? "-" : ""}${this.columns[this.chosen].key}`;
+    return { ...(sort && { sort }), ...(this.page && { page: this.page + 1 }) };
+  }
+
+  // Sorts from the next `show` on as `order` said.
+  orderBy(sort) {
+    this.sign = sort.startsWith("-") ? -1 : 1;
+    this.chosen = sort ? this.columns.findIndex((column) => column.key === sort.replace(/^-/, "")) : -1;
+    showSorted(this.heads, this.chosen, this.sign);
   }
 
   draw() {

@@ -11,7 +11,7 @@ from fairjudge.annotation.active import Draw, draw
 from fairjudge.annotation.adjudication import Adjudication, read_adjudication
 from fairjudge.annotation.board import Job
 from fairjudge.annotation.desk import LabelService
-from fairjudge.annotation.items import Item, build_items, digest
+from fairjudge.annotation.items import Item, build_items, digest, values_of
 from fairjudge.annotation.labels_file import LabelWriter
 from fairjudge.annotation.passages import (
     Marks,
@@ -80,6 +80,7 @@ def prepare(
     files: LabelFiles,
     *,
     aspect: str | None = None,
+    attribute: str | None = None,
     options: JobOptions,
     active: ActiveOptions | None = None,
     skip_bad: bool = False,
@@ -90,9 +91,11 @@ def prepare(
     label.
     """
     scale = load_scale(files.scale) if files.scale else None
-    task = label_task(name, aspect=aspect, scale=scale)
     read = read_references if name in {"answers", "coverage"} else read_clusters
     clusters = read(files.source, skip_bad=skip_bad)
+    every = (article for cluster in clusters for article in cluster.articles)
+    values = values_of(attribute, every) if attribute else ()
+    task = label_task(name, aspect=aspect, scale=scale, attribute=attribute, values=values)
     summaries: Sequence[Summary] | Loaded[Summary] = ()
     if files.summaries:
         summaries = match_summaries(read_summaries(files.summaries, skip_bad=skip_bad), clusters)
@@ -140,17 +143,17 @@ def _controls(
 ) -> dict[int, Value]:
     if path is None:
         return {}
-    found = match_controls(items, with_ids_of(read_labels(path, skip_bad=skip_bad), records))
+    matched = match_controls(items, with_ids_of(read_labels(path, skip_bad=skip_bad), records))
     pair = task.scale.kind == "pair"
-    known = {level.value for level in task.scale.levels}
-    for number, value in found.items():
-        if isinstance(value, str) != pair or not (pair or value in known):
+    values = {level.value for level in task.scale.levels}
+    for number, value in matched.items():
+        if isinstance(value, str) != pair or not (pair or value in values):
             raise InputError(
                 f"the control {items[number].id} has the value {value!r}, which is no answer",
                 path=path,
                 field="value",
             )
-    return found
+    return matched
 
 
 def _judged(
@@ -158,7 +161,7 @@ def _judged(
 ) -> Sequence[Judgement]:
     """Return the judgements to draw by, with the ids of `records`; some must be of the items."""
     rows = with_ids_of(read_judgements(path, skip_bad=skip_bad), records)
-    keys = ((item_key(one)[0] for one in some) for some in (rows, items))
+    keys = ((item_key(item)[0] for item in group) for group in (rows, items))
     match(*keys, names=("judgement", "item of this job")).check(path=str(path))
     return rows
 
@@ -179,6 +182,7 @@ def open_desk(prepared: Prepared, output: Path) -> tuple[LabelService, Store]:
     try:
         writer = LabelWriter(
             items=prepared.items,
+            leanings=_leanings(prepared.task),
             probabilities=prepared.drawn.probabilities if prepared.drawn else None,
             adjudicated=prepared.adjudication is not None,
         )
@@ -186,6 +190,12 @@ def open_desk(prepared: Prepared, output: Path) -> tuple[LabelService, Store]:
     except BaseException:
         store.close()
         raise
+
+
+def _leanings(task: LabelTask) -> dict[Value, str]:
+    """Return the answer that each value of a leaning stands for."""
+    levels = task.scale.levels if task.name == "leaning" else ()
+    return {level.value: level.answer for level in levels if isinstance(level.value, float)}
 
 
 def find_passages(prepared: Prepared, highlight: Highlight) -> dict[str, Marks]:

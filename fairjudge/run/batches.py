@@ -111,8 +111,8 @@ def import_batch(paths: Sequence[Path], *, cache: AnyCache) -> BatchImport:
             try:
                 problem = _store(row, cache)
             except (LookupError, TypeError, AttributeError, ValueError) as error:
-                what = f"not a line of a batch's results: {error!r}"
-                raise InputError(what, path=path, line=number) from None
+                message = f"not a line of a batch's results: {error!r}"
+                raise InputError(message, path=path, line=number) from None
             if problem is not None:
                 failed.append((str(row.get("custom_id", row.get("key"))), problem))
     return BatchImport(n_stored=n_rows - len(failed), failed=tuple(failed))
@@ -130,8 +130,8 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
             try:
                 yield number, json.loads(line)
             except (ValueError, RecursionError) as error:
-                what = f"not a line of a batch's results: {error!r}"
-                raise InputError(what, path=path, line=number) from None
+                message = f"not a line of a batch's results: {error!r}"
+                raise InputError(message, path=path, line=number) from None
 
 
 def _store(row: Mapping[str, Any], cache: AnyCache) -> str | None:

@@ -32,7 +32,7 @@ from fairjudge.run.builders import LOCAL_BUILDER, make_builder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOutcome(RunOutcome):
-    """What ``fairjudge build`` did. ``n_failed`` of ``n_steps`` model steps gave nothing."""
+    """Result of ``fairjudge build``; ``n_failed`` of ``n_steps`` model steps failed."""
 
     clusters: tuple[Built, ...]
     signature: str
@@ -44,7 +44,7 @@ class BuildOutcome(RunOutcome):
 
     @property
     def n_failed(self) -> int:
-        """How many model steps gave nothing."""
+        """Number of failed model steps."""
         return sum(len(built.problems) for built in self.clusters)
 
     @property

@@ -56,7 +56,7 @@ def collect(
     model: Model,
     progress: Progress,
 ) -> tuple[Judgement, ...]:
-    """Return the judgements that `given` holds, or judge what it names.
+    """Return judgements from files, or judge the given summaries.
 
     With `probes`, every summary is judged beside itself with that text added.
     """
@@ -126,10 +126,10 @@ def _stored_judgements(run: Path, store: StoreAddress) -> tuple[Judgement, ...]:
     if not rows:
         raise InputError(f"the store {store} holds no judgements of this run", path=run)
     try:
-        found = {row["task"]: Judgement.model_validate(row["judgement"]) for row in rows}
+        judgements = {row["task"]: Judgement.model_validate(row["judgement"]) for row in rows}
     except (ValueError, KeyError, TypeError):
         raise InputError("not a run's judgements", path=run) from None
-    return tuple(found.values())
+    return tuple(judgements.values())
 
 
 async def judge_planned(

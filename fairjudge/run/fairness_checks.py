@@ -69,10 +69,10 @@ def tune_chunk_size(
     """Tabulate how many summary sentences some document supports, for each chunk size."""
     texts = match_summaries(summaries, sources)
     model = load_support_scorer(scorer.name, scorer.argument)
-    wanted = {summary.eid for summary in texts}
-    used: list[Cluster] = [cluster for cluster in sources if cluster.eid in wanted]
+    eids = {summary.eid for summary in texts}
+    used: list[Cluster] = [cluster for cluster in sources if cluster.eid in eids]
     count = progress(len(used) * len(sizes))
-    found: dict[int, list[Support]] = {
+    by_size: dict[int, list[Support]] = {
         size: list(model.supports(used, texts.records, max_words=size, on_cluster=count))
         for size in sizes
     }
@@ -81,8 +81,8 @@ def tune_chunk_size(
     def compare(system: str | None) -> ChunkSizes:
         resampling = Resampling(rng=np.random.default_rng(seed))
         chosen = {
-            size: [each for each in supports if system in {None, each.system}]
-            for size, supports in found.items()
+            size: [support for support in supports if system in {None, support.system}]
+            for size, supports in by_size.items()
         }
         return compare_chunk_sizes(chosen, resampling=resampling)
 
@@ -113,13 +113,13 @@ def check_oracle(
 ) -> OracleReport:
     """Compare pseudo-summaries of one value's documents with ones that keep the source's shares."""
     corpus = label_corpus(sources.records, attribute=attribute, bins=bins)
-    made = pseudo_summaries(corpus, n_documents=n_documents, rng=np.random.default_rng(seed))
-    if not made:
+    pseudo = pseudo_summaries(corpus, n_documents=n_documents, rng=np.random.default_rng(seed))
+    if not pseudo:
         raise InputError(f"no set has documents of two values of {attribute!r}", path=sources.path)
     if output is not None:
-        write_records(output, made)
+        write_records(output, pseudo)
     usable = replace(corpus, sets=tuple(s for s in corpus.sets if s.exclusion is None))
-    report = _measured(usable, sources.records, made, scorer=scorer, seed=seed, progress=progress)
+    report = _measured(usable, sources.records, pseudo, scorer=scorer, seed=seed, progress=progress)
     excluded = Counter(s.exclusion for s in corpus.sets if s.exclusion is not None)
     return OracleReport(
         comparison=compare_with_baseline([rows_of_report(report)], baseline="balanced", seed=seed),

@@ -23,7 +23,7 @@ from fairjudge.scores.leaderboards import WEIGHTING, rank_ranges
 
 @dataclass(frozen=True, kw_only=True)
 class AspectReport:
-    """What was found on one aspect; each part is computed when it is first asked for.
+    """Results for one aspect; each part is computed on first use.
 
     ``seed`` is that of the bootstrap by which systems are told apart.
     """
@@ -50,7 +50,7 @@ class AspectReport:
 
     @cached_property
     def stability(self) -> dict[str, Any] | None:
-        """What repeats say, where there are some."""
+        """Stability over repeats, where there are repeats."""
         return self.outcome.stability()
 
     @property
@@ -77,7 +77,7 @@ class AspectReport:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What is said first."""
+        """The main findings, in sentences."""
         return board_findings(self.board)
 
     def to_json(self) -> dict[str, Any]:
@@ -120,13 +120,13 @@ class JudgeReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge judge --json`` writes."""
-        outcome, found = self.outcome, [aspect.to_json() for aspect in self.aspects]
+        outcome, aspects = self.outcome, [aspect.to_json() for aspect in self.aspects]
         return with_schema(
             {
-                **(found[0] if len(found) == 1 else {"together": found}),
+                **(aspects[0] if len(aspects) == 1 else {"together": aspects}),
                 "signature": outcome.signature,
                 "left_out": list(outcome.bad_lines),
-                "articles_left_out": [left.to_json() for left in outcome.articles_left_out],
+                "articles_left_out": [article.to_json() for article in outcome.articles_left_out],
                 **({"n_left": outcome.n_left} if outcome.n_left else {}),
                 "spent": outcome.spent and outcome.spent.to_json(),
                 "costs": [cost.to_json() for cost in outcome.costs],

@@ -1,4 +1,4 @@
-"""Choosing who judges, and who fills in."""
+"""Making judges and fallback judges from options."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def make_judge(
     tasks: Iterable[JudgeTask] = (),
     first: Models | None = None,
 ) -> Judge:
-    """Return the judge for `plan`; `tasks` are what it will be asked, for batches of questions.
+    """Return the judge for `plan`; `tasks` are needed to batch questions to one summary.
 
     `first` are the models of the first judge of a cascade under a promise.
     """
@@ -114,10 +114,13 @@ def stated_criteria(options: JudgeOptions) -> dict[str, StatedCriterion]:
     """Return the criteria that are judged together, by aspect."""
     protocol = options.plans()[0].protocol
     return {
-        one.aspect: stated_criterion(
-            one.aspect, protocol, rule=one.rule, scale=load_scale(one.scale) if one.scale else None
+        criterion.aspect: stated_criterion(
+            criterion.aspect,
+            protocol,
+            rule=criterion.rule,
+            scale=load_scale(criterion.scale) if criterion.scale else None,
         )
-        for one in options.together
+        for criterion in options.together
     }
 
 
@@ -137,29 +140,29 @@ def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask])
 
 def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None:
     """Reject --repeats and --prompt-variants for judges that are deterministic."""
-    given = {"--repeats": options.repeats > 1, "--prompt-variants": bool(variants)}
-    for option in (name for name, asked in given.items() if asked):
+    options_given = {"--repeats": options.repeats > 1, "--prompt-variants": bool(variants)}
+    for option in (name for name, is_given in options_given.items() if is_given):
         why = "does not go with --cascade" if options.cascade else "needs an LLM: give a --backend"
         raise ConfigurationError(f"{option} {why}; a local scorer gives one verdict every time")
 
 
 def _own_form(llm: Llm, options: JudgeOptions, protocol: ProtocolName) -> None:
-    """Refuse what does not go with a protocol whose prompt and form of reply are its own."""
-    asked = {
+    """Reject options that do not apply to protocols with their own prompt and reply format."""
+    options_given = {
         "--prompt": options.prompt,
         "--scale": options.scale,
         "--token-probabilities": options.token_probabilities,
         "--samples": options.samples > 1,
         "--fallback": PROTOCOLS[protocol].listwise and options.fallback != "none",
     }
-    for option in (name for name, value in asked.items() if value):
+    for option in (name for name, value in options_given.items() if value):
         raise ConfigurationError(f"{option} does not go with --protocol {protocol}")
     if llm.decides is not None:
         raise ConfigurationError(f"a {protocol} is written: a decision model cannot give one")
 
 
 def _ranking(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
-    """Return the judge that ranks, unless `options` ask for what only others do."""
+    """Return the judge for rankings; reject options that it does not support."""
     _own_form(llm, options, plan.protocol)
     return RankingJudge(
         aspect=plan.aspect,
@@ -171,7 +174,7 @@ def _ranking(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
 
 
 def _checklist(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
-    """Return the judge by checklist, unless `options` ask for what only others do."""
+    """Return the judge for checklists; reject options that it does not support."""
     _own_form(llm, options, plan.protocol)
     return ChecklistJudge(
         form=FORMS[plan.aspect],
@@ -270,7 +273,7 @@ def range_of(scale: Scale) -> tuple[float, float]:
 
 
 def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge | None:
-    """Return who fills in what the judge leaves unscored, or None."""
+    """Return the judge for items that the main judge leaves unscored, or None."""
     if fallback == "none":
         return None
     return LocalJudge(aspect=aspect, support=_support(models, fallback))

@@ -88,20 +88,20 @@ class JudgeOutcome(RunOutcome):
 
     @property
     def cost(self) -> Cost | None:
-        """What all judges took together; None where no language model was asked."""
+        """Total cost of all judges; None where no language model was called."""
         if len(self.costs) < 2:
             return self.costs[0] if self.costs else None
-        said = [rating for rating in self.ratings if rating.judge == self.ratings[0].judge]
-        return cost_together("all", self.costs, n_items=n_summaries_scored(said))
+        ratings = [rating for rating in self.ratings if rating.judge == self.ratings[0].judge]
+        return cost_together("all", self.costs, n_items=n_summaries_scored(ratings))
 
     @property
     def missing(self) -> Missing:
-        """The items without a score, those that had nothing to judge among them."""
+        """Items without a score, including those with nothing to judge."""
         return missing_of(self.ratings, n_not_applicable=self.n_missing)
 
     @property
     def all_judgements(self) -> tuple[Judgement, ...]:
-        """The judgements, then what was derived from them."""
+        """The judgements, followed by those derived from them."""
         return (*self.judgements, *self.derived)
 
     def by_aspect(self, options: JudgeOptions) -> tuple[JudgeOutcome, ...]:
@@ -155,8 +155,8 @@ class JudgeOutcome(RunOutcome):
 
         if not any(row.statements for row in self.judgements):
             return []
-        found = statements_report(self.judgements, self.references, self.cited)
-        return list(found["groups"])
+        report = statements_report(self.judgements, self.references, self.cited)
+        return list(report["groups"])
 
     def stability(self) -> dict[str, Any] | None:
         """Return what `stability_report` says of repeats; None where no item has two scores."""
@@ -203,7 +203,7 @@ async def judge_material(
         "--paraphrase": options.paraphrases,
         "--cascade with a promise": isinstance(options.cascade, Promise),
     }
-    option = next((name for name, given in alone.items() if given), None)
+    option = next((name for name, is_given in alone.items() if is_given), None)
     if model.engine != "local" and option is not None:
         raise ConfigurationError(f"{option} works in one process: leave out --engine")
     async with _opened(model, options) as (models, first):
@@ -227,7 +227,7 @@ async def _judge(
     progress: Progress,
 ) -> Spent | None:
     """Judge what `book` lacks, in this process or on a cluster."""
-    options, plan, told = material.options, material.plan, progress(len(material.tasks))
+    options, plan, advance = material.options, material.plan, progress(len(material.tasks))
     models, first = opened
 
     def spent() -> Spent | None:
@@ -236,7 +236,7 @@ async def _judge(
     if model.engine == "ray":
         from fairjudge.run.ray_engine import judge_on_ray
 
-        return judge_on_ray(book, options=options, plan=plan, model=model, progress=told)
+        return judge_on_ray(book, options=options, plan=plan, model=model, progress=advance)
     if any(rating.unscored is None for rating in book.ratings):
         models.note_answered_before()
     with noting_spent(book.run, model, spent), relaxed_gc():
@@ -245,7 +245,7 @@ async def _judge(
             judge=judge,
             fallback=make_fallback(models, options.fallback, aspect=plan.aspect),
             concurrency=model.concurrency,
-            progress=told,
+            progress=advance,
             sync=models.sync,
         )
     return spent()
@@ -257,10 +257,10 @@ def _spent_by(models: Models, first: Models | None) -> Spent | None:
     The budget is one for both, and counts the calls and the cost of either.
     """
     own, cheap = models.spent(), None if first is None else first.spent()
-    both = spent_together((own, cheap))
-    if both is None or own is None or cheap is None:
-        return both
-    return replace(both, n_calls=own.n_calls, cost_usd=own.cost_usd)
+    spent = spent_together((own, cheap))
+    if spent is None or own is None or cheap is None:
+        return spent
+    return replace(spent, n_calls=own.n_calls, cost_usd=own.cost_usd)
 
 
 @asynccontextmanager
@@ -293,7 +293,7 @@ def check_priced(models: Iterable[Model]) -> None:
 
 
 def _finished(material: Material, *, model: Model, opened: RunStore) -> JudgeOutcome | None:
-    """Return what the run came to where nothing is left to ask of anybody, else None."""
+    """Return the outcome of a finished run, else None."""
     if not opened.may_hold(_ENDS):
         return None
     with opened as run, rejecting_foreign_rows(run):
@@ -338,14 +338,14 @@ def _outcome(
         without_tasks=tuple(lost),
         n_missing=lost.total(),
         n_missing_of={
-            one.aspect: material.not_judged_on(one).total() for one in material.options.plans()
+            plan.aspect: material.not_judged_on(plan).total() for plan in material.options.plans()
         },
         articles_left_out=material.articles_left_out(),
         n_left=material.n_left,
         bad_lines=bad_lines(material.sources, *material.summaries),
         derived=derive(judgements, protocols) if protocols else (),
         references=material.references,
-        cited=tuple(one for one in material.written if one.citations is not None),
+        cited=tuple(summary for summary in material.written if summary.citations is not None),
         spent=spent,
         run=book.run.shown,
         was_finished=was_finished,

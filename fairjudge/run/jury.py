@@ -1,4 +1,4 @@
-"""Who judges: one model, or a jury, whose verdicts are all kept beside what they say together."""
+"""Judging by one model or by a jury; all members' verdicts are kept beside the jury's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fairjudge.run.material import Material, read_material
 from fairjudge.scores.aggregate import system_scores, with_pair_verdicts
 from fairjudge.scores.juries import JuryRule, jury
 from fairjudge.scores.ratings import rating_of
-from fairjudge.text.model_families import own_family
+from fairjudge.text.model_families import own_family_warning
 
 
 def judge_files(
@@ -66,8 +66,8 @@ async def judge_by(
     """
     systems = [summary.system for summary in material.written]
     for member in models:
-        if said := own_family(member.target, systems):
-            print_warning(f"{said}; 'calibrate --family' measures by how much")
+        if warning := own_family_warning(member.target, systems):
+            print_warning(f"{warning}; 'calibrate --family' measures by how much")
     if len(models) == 1:
         return await judge_material(
             material, model=models[0], run_folder=run_folder, progress=progress
@@ -124,7 +124,7 @@ async def judge_by(
 
 def jury_rows(members: Sequence[Sequence[Judgement]], *, rule: JuryRule) -> tuple[Judgement, ...]:
     """Return the jury's judgement of every item, from the members' judgements in the same order."""
-    return tuple(_row(each, rule) for each in zip(*members, strict=True))
+    return tuple(_row(rows, rule) for rows in zip(*members, strict=True))
 
 
 def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
@@ -146,10 +146,10 @@ def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
         "agreement": None if isinstance(verdict.agreement, Undefined) else verdict.agreement,
         "split": verdict.split,
     }
-    told = {row.judge: row.without_probabilities for row in members if row.unscored is None}
+    reasons = {row.judge: row.without_probabilities for row in members if row.unscored is None}
     if derived_from := (first.model_extra or {}).get("derived_from"):
         fields["derived_from"] = derived_from
-    if why := "; ".join(f"{judge}: {said}" for judge, said in told.items() if said):
+    if why := "; ".join(f"{judge}: {reason}" for judge, reason in reasons.items() if reason):
         fields["without_probabilities"] = why
     return Judgement.model_validate(fields)
 
@@ -173,9 +173,15 @@ def _why(members: Sequence[Judgement]) -> str:
 
 def _mean_probabilities(members: Sequence[Judgement]) -> Mapping[str, float] | None:
     """Return the mean of the scored members' distributions, where all of them have one."""
-    given = [row.probabilities for row in members if row.unscored is None]
-    found = [one for one in given if one is not None]
-    if not found or len(found) < len(given):
+    scored = [row.probabilities for row in members if row.unscored is None]
+    distributions = [distribution for distribution in scored if distribution is not None]
+    if not distributions or len(distributions) < len(scored):
         return None
-    answers = list(dict.fromkeys(answer for one in found for answer in one))
-    return {answer: fsum(one.get(answer, 0.0) for one in found) / len(found) for answer in answers}
+    answers = list(
+        dict.fromkeys(answer for distribution in distributions for answer in distribution)
+    )
+    return {
+        answer: fsum(distribution.get(answer, 0.0) for distribution in distributions)
+        / len(distributions)
+        for answer in answers
+    }

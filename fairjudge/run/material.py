@@ -66,16 +66,18 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
     else:
         first = load_template_file(options.prompt)
     own = map(load_template_file, options.paraphrases)
-    found = [(f"{one.name}.v{one.version}", one) for one in (first, *built_in, *own)]
-    names = [name for name, _ in found]
+    templates = [
+        (f"{template.name}.v{template.version}", template) for template in (first, *built_in, *own)
+    ]
+    names = [name for name, _ in templates]
     if len(set(names)) < len(names):
         raise ConfigurationError(f"prompts need different names or versions; given: {names!r}")
-    return dict(found)
+    return dict(templates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What is to be judged, read and checked."""
+    """Inputs of judging, read and checked."""
 
     sources: Sources
     summaries: tuple[Loaded[Summary], ...]
@@ -105,12 +107,12 @@ class Material:
 
     @property
     def references(self) -> tuple[Cluster, ...]:
-        """What is judged against, where it is references or judgements name its articles."""
+        """Clusters or references to judge against, where judgements refer to them."""
         named = self.plan.aspect == BALANCE or PROTOCOLS[self.plan.protocol].itemized
         return tuple(source for source in self.sources if named or isinstance(source, Reference))
 
     def identity(self) -> dict[str, Any]:
-        """Return what ties a run to its options and inputs, whoever judges."""
+        """Return the run's identity apart from its models: options and input hashes."""
         options = replace(self.options.settled(), derive=())  # derives from what the run holds
         return {
             # own files by their content
@@ -120,7 +122,7 @@ class Material:
         }
 
     def not_judged(self) -> Counter[str]:
-        """Return the clusters with nothing to judge, each with the judgements lost at the least.
+        """Count, by cluster, judgements lost because there was nothing to judge (a lower bound).
 
         As if there were one question or one article.
         """
@@ -136,7 +138,7 @@ class Material:
     def not_judged_on(self, plan: JudgingPlan) -> Counter[str]:
         """Return the same for the aspect of `plan`."""
         judged = {task.eid for task in self.every_task if task.aspect == plan.aspect}
-        n_summaries = Counter(one.eid for one in self.written if one.eid not in judged)
+        n_summaries = Counter(summary.eid for summary in self.written if summary.eid not in judged)
         n_verdicts = PROTOCOLS[plan.protocol].n_verdicts
         return Counter({eid: n_verdicts(n) for eid, n in n_summaries.items()})
 
@@ -183,7 +185,10 @@ def check_material(
     check_distinct(files)
     written = tuple(summary for file in files for summary in file)
     once = together_tasks(
-        [plan_tasks(sources.records, written, one, split_sentences=sentence_texts) for one in plans]
+        [
+            plan_tasks(sources.records, written, plan, split_sentences=sentence_texts)
+            for plan in plans
+        ]
     )
     names = () if options.together else tuple(prompt_variants(options, plans[0]))
     tasks = repeated(once, repeats=options.repeats, variants=names)
@@ -200,13 +205,13 @@ def check_material(
 
 
 def _item(task: JudgeTask) -> tuple[str, tuple[str, ...], str]:
-    """Return what is judged, in whichever order, by whichever prompt, and how often."""
+    """Return the item of a task: its ids without order, prompt variant and repeat."""
     return task.eid, task.systems, task.unit
 
 
 def _by_content(value: object) -> object:
     if isinstance(value, dict):
-        return {name: _by_content(one) for name, one in value.items()}
+        return {name: _by_content(record) for name, record in value.items()}
     if isinstance(value, tuple):
         return tuple(map(_by_content, value))
     return hashlib.sha256(read_file(value)).hexdigest() if isinstance(value, Path) else value

@@ -1,4 +1,4 @@
-"""What a command would ask, before it asks: the real steps, over a backend that asks nobody."""
+"""Cost estimates: the real steps over a backend that sends nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What one model would be asked. ``cost_usd`` is None where its price is not known.
+    """Estimated calls of one model; ``cost_usd`` is None for an unknown price.
 
     ``cached_input_tokens`` are those of the input with which an earlier request begins too.
     ``requests`` are as they would be sent, by their cache keys. ``assumes`` says on what the counts
@@ -95,7 +95,7 @@ def plan_judging(
 
 
 async def ask_all(judge: Judge, tasks: Sequence[JudgeTask]) -> None:
-    """Ask about all `tasks`, for what is counted on the way."""
+    """Run all `tasks` over the counting backend."""
     for start in range(0, len(tasks), _AT_ONCE):
         await asyncio.gather(*(judge.ask(task) for task in tasks[start : start + _AT_ONCE]))
 
@@ -108,7 +108,7 @@ def plan_building(
     skip_bad: bool,
     seconds_per_call: float = SECONDS_PER_CALL,
 ) -> tuple[Plan, ...]:
-    """Return the plan of ``fairjudge build``: as many calls as if every article answered."""
+    """Return the plan of ``fairjudge build`` if every article answers every question."""
     if not _calls(model):
         return ()
     plan, _ = plan_references(
@@ -201,17 +201,17 @@ SHORT = "a reply is as long as a typical one of its kind"
 
 
 def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
-    rest = []
+    later = []
     if isinstance(options.cascade, Promise):
-        rest.append(
+        later.append(
             "the better judge of the cascade is asked about every item; it is asked about those "
             "alone of which the first is not sure enough"
         )
     elif options.cascade is not None:
-        rest.append("the local scorer of the cascade was run: only what it leaves is counted")
+        later.append("the local scorer of the cascade was run: only what it leaves is counted")
     if options.token_probabilities and options.samples > 1:
-        rest.append("the server gives no token probabilities, so that all samples are drawn")
-    return (READABLE, SHORT, *rest)
+        later.append("the server gives no token probabilities, so that all samples are drawn")
+    return (READABLE, SHORT, *later)
 
 
 def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tuple[str, ...]:
@@ -232,8 +232,8 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
         f"no question is dropped before its answers are checked; each one that is takes one off "
         f"the {pluralize(checks, 'such call')}"
     )
-    said = (READABLE, SHORT, "every article answers every question, once")
-    return (*said, rest) if checks else said
+    assumptions = (READABLE, SHORT, "every article answers every question, once")
+    return (*assumptions, rest) if checks else assumptions
 
 
 def _calls(model: Model) -> bool:
@@ -242,7 +242,7 @@ def _calls(model: Model) -> bool:
 
 @asynccontextmanager
 async def planned(model: Model) -> AsyncIterator[tuple[Models, PlanningBackend]]:
-    """Open the local models, with a backend in place of the language model that asks nobody."""
+    """Open local models, with a counting backend in place of the language model."""
     with planning(model) as planner:
         async with open_models(replace(model, planner=planner)) as models:
             yield models, planner
@@ -265,7 +265,7 @@ def summed(
     *,
     assumes: tuple[str, ...],
 ) -> Plan:
-    """Return what was counted in place of `model`."""
+    """Sum the counts of the backend that replaces `model`."""
     prices, target = model.price_list, model.llm
     if target is None:
         raise ConfigurationError("the embedded default calls no model; there is nothing to plan")

@@ -1,4 +1,4 @@
-"""Audits that judge what they made themselves: articles moved about, and metamorphic checks."""
+"""Audits that judge modified inputs: reordered articles and metamorphic checks."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ async def order_report(
         },
         progress=progress,
     )
-    found = order_bias(rows)
+    bias = order_bias(rows)
     return {
         "judge": rows[0].judge,
         "aspect": "faithfulness",
-        "by_place": {place: figure(one) for place, one in found.by_place.items()},
-        "first_minus_last": figure(found.first_minus_last),
-        "ends_minus_middle": figure(found.ends_minus_middle),
-        "changed": figure(found.changed),
-        "spread": figure(found.spread),
-        "n_unscored": found.n_unscored,
+        "by_place": {place: figure(estimate) for place, estimate in bias.by_place.items()},
+        "first_minus_last": figure(bias.first_minus_last),
+        "ends_minus_middle": figure(bias.ends_minus_middle),
+        "changed": figure(bias.changed),
+        "spread": figure(bias.spread),
+        "n_unscored": bias.n_unscored,
     }
 
 
@@ -87,11 +87,13 @@ async def checks_report(
     plans: dict[str, JudgingPlan] = {name: resolve_plan(aspect, protocol=name) for name in names}
     as_sources = read_references if plans["likert"].needs_questions else read_clusters
     sources = as_sources(references, argument="references", skip_bad=skip_bad)
-    given = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
-    clusters, written = sources.records, given.records
-    made = checks(clusters, written, plans)
-    if not made:
-        raise InputError("nothing to check: no summary has both text and evidence", path=given.path)
+    matched = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
+    clusters, written = sources.records, matched.records
+    checked = checks(clusters, written, plans)
+    if not checked:
+        raise InputError(
+            "nothing to check: no summary has both text and evidence", path=matched.path
+        )
     identity = {
         "audit": "checks",
         "aspect": aspect,
@@ -103,7 +105,9 @@ async def checks_report(
     path = spending_path(model, json.dumps(own, sort_keys=True)) if run is None else run / FILE
     with recording_in(path, model):  # one budget for the runs of all protocols
         for name, plan in plans.items():
-            tasks = {t.id: t for check in made for t in check.tasks if t.protocol == plan.protocol}
+            tasks = {
+                t.id: t for check in checked for t in check.tasks if t.protocol == plan.protocol
+            }
             if tasks:
                 rows = await judge_planned(
                     list(tasks.values()),
@@ -127,6 +131,6 @@ async def checks_report(
                     {"item": item, "values": list(values)} for item, values in check_result.broken
                 ],
             }
-            for check_result in check_results(made, judged)
+            for check_result in check_results(checked, judged)
         ],
     }

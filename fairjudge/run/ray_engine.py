@@ -27,7 +27,7 @@ from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.engine.built import BuildBook
-from fairjudge.engine.interrupts import ending_at_once
+from fairjudge.engine.interrupts import stopping_on_interrupt
 from fairjudge.engine.models import Spent
 from fairjudge.engine.progress import BuildProgress
 from fairjudge.engine.ray_gate import Gate, GateTotals
@@ -122,8 +122,8 @@ def _work(
     in_actors = loads or model.llm is None or loads_its_model(model.llm)
     spent = ClusterSpent()
     with noting_spent(run, model, lambda: spent.spent(model)):
-        left = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
-        work = replace(work, model=left)
+        remaining = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
+        work = replace(work, model=remaining)
         try:
             for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
                 record(row)
@@ -136,7 +136,7 @@ def _work(
 
 @dataclass(slots=True, kw_only=True)
 class ClusterSpent:
-    """What a cluster has asked of a model; ``booked`` is what a budget was told of it."""
+    """Usage of a model by a Ray cluster; ``booked`` is the part already charged to the budget."""
 
     totals: GateTotals = field(default_factory=GateTotals)
     n_cached: int = 0
@@ -169,19 +169,19 @@ def judging_shards(
     for position, task in enumerate(tasks):
         clusters.setdefault(task.eid, []).append(position)
     shards: list[JudgingShard] = []
-    some: dict[int, JudgeTask] = {}
+    shard: dict[int, JudgeTask] = {}
     left: list[int] = []
 
     def cut() -> None:
         if left:
-            shards.append(JudgingShard(tasks=dict(some), pending=tuple(left)))
-            some.clear()
+            shards.append(JudgingShard(tasks=dict(shard), pending=tuple(left)))
+            shard.clear()
             left.clear()
 
     for cluster in clusters.values():
         pending = [position for position in cluster if not is_done(position)]
         if pending:
-            some |= {position: tasks[position] for position in cluster}
+            shard |= {position: tasks[position] for position in cluster}
             left += pending
         if len(left) >= SHARD_SIZE:
             cut()
@@ -202,7 +202,7 @@ def run_on_cluster(
     ray = _ray()
     try:
         # Ray prints of dead workers.
-        with ending_at_once(), redirect_stdout(sys.stderr), _connected(ray):
+        with stopping_on_interrupt(), redirect_stdout(sys.stderr), _connected(ray):
             yield from _run(ray, work, shards, in_actors=in_actors, spent=spent)
     except (ray.exceptions.RayError, ConnectionError) as error:
         why = " ".join(str(error).split())[-500:]
@@ -245,15 +245,15 @@ def _run(
 
 def _outcomes(ray: Any, shards: Sequence[Shard], how: dict[str, Any]) -> Iterator[ShardOutcome]:
     """Yield what comes of each of `shards`, worked on as `how` says, as it comes."""
-    given = ray.data.from_items(list(map(as_row, shards)), override_num_blocks=len(shards))
-    given.context.enable_progress_bars = False
-    given.context.execution_no_progress_timeout_s = -1  # a shard takes as long as its calls
+    dataset = ray.data.from_items(list(map(as_row, shards)), override_num_blocks=len(shards))
+    dataset.context.enable_progress_bars = False
+    dataset.context.execution_no_progress_timeout_s = -1  # a shard takes as long as its calls
     with warnings.catch_warnings():
         # The numbers of retries, which by default have no end, have no new names yet.
         warnings.simplefilter("ignore", DeprecationWarning)
-        done = given.map(**how)
+        mapped = dataset.map(**how)
     # Nothing is fetched ahead: an outcome would be held back until the next one has come.
-    for table in done.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
+    for table in mapped.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
         yield from map(ShardOutcome.from_row, table.to_pylist())
 
 

@@ -79,9 +79,9 @@ class ShardOutcome:
     @classmethod
     def from_row(cls, row: Mapping[str, str]) -> ShardOutcome:
         """Return the outcome of which `as_row` made `row`."""
-        found = json.loads(row["outcome"])
-        rest = {"rows": tuple(found["rows"]), "tokens": Tokens(**found["tokens"])}
-        return cls(**found | rest)
+        outcome = json.loads(row["outcome"])
+        rest = {"rows": tuple(outcome["rows"]), "tokens": Tokens(**outcome["tokens"])}
+        return cls(**outcome | rest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,9 +75,9 @@ def cascade_report(
 
 
 def _single(judged: Loaded[Judgement], labels: Sequence[Label]) -> Joined:
-    found = join(judged.records, labels)
-    if len(found) != 1:
+    joined = join(judged.records, labels)
+    if len(joined) != 1:
         raise InputError(
-            f"expected one judge, aspect, protocol and unit, found {len(found)}", path=judged.path
+            f"expected one judge, aspect, protocol and unit, found {len(joined)}", path=judged.path
         )
-    return found[0]
+    return joined[0]

@@ -28,25 +28,25 @@ def split_file(
             return await asyncio.gather(
                 *(
                     split_units(
-                        one.text,
+                        summary.text,
                         backend=None if llm is None else llm.backend,
                         target=None if llm is None else llm.target,
                         **model.sampling,
                     )
-                    for one in loaded
+                    for summary in loaded
                 )
             )
 
-    found = run_to_end(split_all())
+    splits = run_to_end(split_all())
     rows: list[dict[str, Any]] = [
         {
-            "eid": one.eid,
-            "system": one.system,
+            "eid": summary.eid,
+            "system": summary.system,
             "units": list(split.units),
             "split_by": split.split_by,
             **({"why": split.why} if split.why else {}),
         }
-        for one, split in zip(loaded, found, strict=True)
+        for summary, split in zip(loaded, splits, strict=True)
     ]
     write_jsonl(output, rows)
-    return tuple(zip(loaded, found, strict=True))
+    return tuple(zip(loaded, splits, strict=True))

@@ -44,7 +44,7 @@ class Failed:
     why: Unscored
 
     def to_json(self) -> dict[str, str]:
-        """Return whose summary of what is missing, and why."""
+        """Return cluster, system and reason of a missing summary."""
         return {
             "eid": self.eid,
             "system": self.system,
@@ -83,7 +83,7 @@ class SummarizeOutcome(RunOutcome):
                 },
                 "failed": [failed.to_json() for failed in self.failed],
                 "left_out": list(self.bad_lines),
-                "articles_left_out": [left.to_json() for left in self.articles_left_out],
+                "articles_left_out": [article.to_json() for article in self.articles_left_out],
                 "spent": self.spent and self.spent.to_json(),
             }
         )
@@ -128,7 +128,9 @@ async def summarize_loaded(
     settings = settings_of(options)
     for setting in settings:
         _check_attribute(loaded, setting.wishes.fair_attribute)
-    prompts = sorted({own_prompt(one).label for each in settings for one in each.wishes.prompts})
+    prompts = sorted(
+        {own_prompt(prompt).label for setting in settings for prompt in setting.wishes.prompts}
+    )
     opened = open_run(
         run_folder,
         command="summarize",
@@ -141,35 +143,37 @@ async def summarize_loaded(
     )
     async with open_models(model) as models:
         summarizers = _summarizers(models.llm, options)
-        work = [(one, cluster) for one in summarizers.values() for cluster in loaded]
+        work = [(summarizer, cluster) for summarizer in summarizers.values() for cluster in loaded]
         advance = progress(len(work))
         with opened as run, noting_spent(run, model, models.spent):
             with rejecting_foreign_rows(run):
                 rows = map(Summary.model_validate, run.read(_ROWS))
-                kept = {(row.eid, row.system): row for row in rows}
-            if kept:
+                recorded = {(row.eid, row.system): row for row in rows}
+            if recorded:
                 models.note_answered_before()
 
             async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | Failed:
-                found = kept.get((cluster.eid, summarizer.name))
-                written = await summarizer.summarize(cluster) if found is None else found
+                earlier = recorded.get((cluster.eid, summarizer.name))
+                summary = await summarizer.summarize(cluster) if earlier is None else earlier
                 advance(1)
-                if isinstance(written, Unscored):
-                    return Failed(eid=cluster.eid, system=summarizer.name, why=written)
-                if found is None:
-                    run.append(_ROWS, written.to_json())
-                return written
+                if isinstance(summary, Unscored):
+                    return Failed(eid=cluster.eid, system=summarizer.name, why=summary)
+                if earlier is None:
+                    run.append(_ROWS, summary.to_json())
+                return summary
 
-            written = await asyncio.gather(*(write(one, cluster) for one, cluster in work))
+            outcomes = await asyncio.gather(
+                *(write(summarizer, cluster) for summarizer, cluster in work)
+            )
         return SummarizeOutcome(
-            summaries=tuple(found for found in written if isinstance(found, Summary)),
-            failed=tuple(found for found in written if isinstance(found, Failed)),
+            summaries=tuple(outcome for outcome in outcomes if isinstance(outcome, Summary)),
+            failed=tuple(outcome for outcome in outcomes if isinstance(outcome, Failed)),
             systems=dict(zip(summarizers, settings_of(options), strict=True)),
             articles_left_out=articles_left_out(loaded),
             bad_lines=bad_lines(loaded),
             spent=models.spent(),
             run=run.shown,
-            was_finished=all((c.eid, one.name) in kept for one, c in work),
+            was_finished=all((c.eid, summarizer.name) in recorded for summarizer, c in work),
         )
 
 
@@ -177,10 +181,10 @@ def _check_attribute(loaded: Loaded[Cluster], attribute: str | None) -> None:
     """Refuse an attribute that no article of the file has."""
     if attribute is None or any(has_attribute(c.articles, attribute) for c in loaded):
         return
-    known = sorted({name for c in loaded for article in c.articles for name in article.attributes})
-    there = f"there are: {', '.join(known)}" if known else "no article has any"
+    names = sorted({name for c in loaded for article in c.articles for name in article.attributes})
+    available = f"there are: {', '.join(names)}" if names else "no article has any"
     raise InputError(
-        f"no article has the attribute {attribute!r} of --fair; {there}",
+        f"no article has the attribute {attribute!r} of --fair; {available}",
         path=loaded.path,
         field="attributes",
     )

@@ -51,7 +51,7 @@ class Setting:
         return system if self.change is None else f"{system}+{self.change}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was asked for."""
+        """Return the setting as JSON."""
         return {
             "change": self.change,
             "temperature": self.temperature,
@@ -73,7 +73,7 @@ def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
     Sweeps are ``NAME=VALUE,VALUE`` each, with a name of `SWEPT`; ``none`` asks for no wish.
     """
     own = Setting(wishes=options.wishes, temperature=options.temperature)
-    found = [own]
+    settings = [own]
     for sweep in options.sweeps:
         name, _, values = sweep.partition("=")
         if name not in SWEPT or not values:
@@ -82,10 +82,10 @@ def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
                 f"{', '.join(SWEPT)}"
             )
         each_value = [values] if name in _WHOLE else values.split(",")
-        found += [_changed(own, name, value.strip()) for value in each_value]
+        settings += [_changed(own, name, value.strip()) for value in each_value]
     distinct: dict[tuple[Wishes, float], Setting] = {}
-    for each in found:
-        distinct.setdefault((each.wishes, each.temperature), each)
+    for setting in settings:
+        distinct.setdefault((setting.wishes, setting.temperature), setting)
     return tuple(distinct.values())
 
 
@@ -94,12 +94,12 @@ def _changed(own: Setting, name: str, value: str) -> Setting:
         number = _number(name, value)
         return replace(own, temperature=number, change=f"{name}={number:g}")
     wished = {_WISHES[name]: _read(name, value)}
-    shown = Path(value).stem if name == "prompt" else value
-    return replace(own, wishes=replace(own.wishes, **wished), change=f"{name}={shown}")
+    text = Path(value).stem if name == "prompt" else value
+    return replace(own, wishes=replace(own.wishes, **wished), change=f"{name}={text}")
 
 
 def _read(name: str, value: str) -> Any:
-    """Return what the sweep's `value` stands for."""
+    """Parse a value of a sweep."""
     if name in _CHOICES:
         if value not in _CHOICES[name]:
             raise ConfigurationError(

@@ -128,7 +128,7 @@ def _from_files_or_hub(name: str, auto_class: str, dtype: Any, what: str) -> tup
 
 
 def _tries(name: str) -> tuple[bool, ...]:
-    """Return whether to load local files alone, in the order of trying: first what is here."""
+    """Return values of `local_files_only` to try: local files first."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 

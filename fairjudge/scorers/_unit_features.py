@@ -68,22 +68,25 @@ def _is_content(word: str) -> bool:
 
 
 def _shares(passage: str, unit: str) -> tuple[float, float, float]:
-    asked, told = _content(unit), _content(passage)
-    wanted = set(asked)
+    unit_words, passage_words = _content(unit), _content(passage)
+    wanted = set(unit_words)
     if not wanted:
         return (0.0, 0.0, 0.0)
-    places = [place for place, word in enumerate(told) if word in wanted]
+    places = [place for place, word in enumerate(passage_words) if word in wanted]
     best = max(
-        (len({told[i] for i in places if start <= i < start + _WINDOW}) for start in places),
+        (
+            len({passage_words[i] for i in places if start <= i < start + _WINDOW})
+            for start in places
+        ),
         default=0,
     )
-    pairs = set(itertools.pairwise(asked))
-    shared = len(pairs & set(itertools.pairwise(told))) / max(1, len(pairs))
-    return (len(wanted & set(told)) / len(wanted), best / len(wanted), shared)
+    pairs = set(itertools.pairwise(unit_words))
+    shared = len(pairs & set(itertools.pairwise(passage_words))) / max(1, len(pairs))
+    return (len(wanted & set(passage_words)) / len(wanted), best / len(wanted), shared)
 
 
 @lru_cache(maxsize=4096)
 def _content(text: str) -> tuple[str, ...]:
-    found = words(text)
-    kept = [word for word in found if word not in ENGLISH_STOP_WORDS] or found
+    tokens = words(text)
+    kept = [word for word in tokens if word not in ENGLISH_STOP_WORDS] or tokens
     return tuple(stem(word) for word in kept)

@@ -1,4 +1,4 @@
-"""People and who is meant in plain documents, by a spaCy pipeline and rules."""
+"""People and coreference in plain documents, by a spaCy pipeline and rules."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def annotated(
             "id": name,
             "tokens": tokens,
             "tags": [token.tag_ for token in kept],
-            "people": [list(asdict(one).values()) for one in people],
-            "chains": [[list(asdict(one).values()) for one in chain] for chain in chains],
+            "people": [list(asdict(person).values()) for person in people],
+            "chains": [[list(asdict(mention).values()) for mention in chain] for chain in chains],
             "text": text,
         }
 
@@ -45,9 +45,9 @@ def annotated(
 def _sentences(text: str, tokens: Sequence[Any]) -> list[int]:
     """Return the number of the sentence that each token stands in."""
     ends = [span.end for span in split_sentences(text)]
-    found, number = [], 0
+    chains, number = [], 0
     for token in tokens:
         while number < len(ends) - 1 and token.idx >= ends[number]:
             number += 1
-        found.append(number)
-    return found
+        chains.append(number)
+    return chains

@@ -75,10 +75,10 @@ class BertScore:
                 pieces.append(window)
                 owners.append(text)
         encoded = self._encode(pieces)
-        found: dict[str, list[_Matrix]] = {}
+        matrices: dict[str, list[_Matrix]] = {}
         for owner, rows in zip(owners, encoded, strict=True):
-            found.setdefault(owner, []).append(rows)
-        return {text: np.concatenate(rows) for text, rows in found.items()}
+            matrices.setdefault(owner, []).append(rows)
+        return {text: np.concatenate(rows) for text, rows in matrices.items()}
 
     def _encode(self, pieces: list[list[int]]) -> list[_Matrix]:
         """Return each piece's token vectors, special tokens left out."""

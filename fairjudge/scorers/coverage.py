@@ -124,9 +124,9 @@ def _jobs(
 
 
 def _units_of(summary: Summary, units: Units | None) -> tuple[str, ...]:
-    given = None if units is None else units.get((summary.eid, summary.system))
-    if given is not None:
-        return tuple(given)
+    own_units = None if units is None else units.get((summary.eid, summary.system))
+    if own_units is not None:
+        return tuple(own_units)
     return tuple(span.text for span in split_sentences(summary.text))
 
 

@@ -73,15 +73,15 @@ def packaged_model_folder() -> Path:
 
 
 def check_sha256(path: Path, expected: str) -> None:
-    """Raise `ConfigurationError` for a file that cannot be read or whose sha256 is another."""
+    """Raise `ConfigurationError` for an unreadable file or a different SHA-256."""
     try:
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ConfigurationError(f"cannot read the model file {str(path)!r}: {error}") from error
-    if found != expected:
+    if digest != expected:
         raise ConfigurationError(
-            f"{str(path)!r} is not the published model: its sha256 is {found}, "
+            f"{str(path)!r} is not the published model: its sha256 is {digest}, "
             f"expected {expected}; reinstall {PACKAGE}, or name a model with --embedding-model"
         )
 

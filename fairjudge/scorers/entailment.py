@@ -80,17 +80,17 @@ class TransformersEntailment:
         if not pairs:
             return np.zeros((0, 3), dtype=np.float32)
         pieces = self._pieces(list(dict.fromkeys(hypothesis for _, hypothesis in pairs)))
-        asked = [
+        queries = [
             (encodable(premise), piece, number)
             for number, (premise, hypothesis) in enumerate(pairs)
             for piece in pieces[hypothesis]
         ]
-        found, owners = self._windows([(premise, piece) for premise, piece, _ in asked])
-        rows = self._score(found)
+        windows, owners = self._windows([(premise, piece) for premise, piece, _ in queries])
+        rows = self._score(windows)
         # Of a piece of a hypothesis, the premise window that entails it most counts ...
         best = _first(rows, owners, by=-rows[:, 0])
         # ... and of a hypothesis, the piece that is entailed least.
-        return _first(best, [number for _, _, number in asked], by=best[:, 0])
+        return _first(best, [number for _, _, number in queries], by=best[:, 0])
 
     def _pieces(self, hypotheses: list[str]) -> dict[str, list[str]]:
         """Cut hypotheses that leave a premise less than half of the window."""
@@ -99,15 +99,15 @@ class TransformersEntailment:
             texts, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )["offset_mapping"]
         limit = max(1, self._room() // 2)
-        found = {}
+        probabilities = {}
         for hypothesis, text, offsets in zip(hypotheses, texts, spans, strict=True):
             if not offsets:
                 raise InputError(f"hypothesis {hypothesis!r} has no token in the vocabulary")
-            found[hypothesis] = [
+            probabilities[hypothesis] = [
                 text[offsets[start][0] : offsets[min(start + limit, len(offsets)) - 1][1]]
                 for start in range(0, len(offsets), limit)
             ]
-        return found
+        return probabilities
 
     def _room(self) -> int:
         return self._loaded.window - self._shape.n_special
@@ -186,14 +186,14 @@ def _first(
 def label_columns(names: Mapping[int, str]) -> _Columns:
     """Find which output is which from the config's label names, or raise `ConfigurationError`."""
     by_name = {str(name).strip().casefold(): int(place) for place, name in names.items()}
-    found = {
+    places = {
         kind: next((by_name[name] for name in known if name in by_name), None)
         for kind, known in _NAMES.items()
     }
-    entailment = found["entailment"]
-    rest = next((by_name[name] for name in _OTHER if name in by_name), found["neutral"])
+    entailment = places["entailment"]
+    rest = next((by_name[name] for name in _OTHER if name in by_name), places["neutral"])
     if entailment is None or rest is None or len(names) > 3:
         raise ConfigurationError(
             f"the model's labels {list(names.values())!r} do not say which one is entailment"
         )
-    return _Columns(entailment=entailment, neutral=rest, contradiction=found["contradiction"])
+    return _Columns(entailment=entailment, neutral=rest, contradiction=places["contradiction"])

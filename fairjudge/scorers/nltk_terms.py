@@ -64,7 +64,7 @@ class NltkTerms:
 
 
 def load_nltk_terms() -> NltkTerms:
-    """Load NLTK and its data; an error names what is not installed, and how it comes."""
+    """Load NLTK and its data; an error names missing parts and how to install them."""
     try:
         import nltk
         from nltk.corpus import stopwords

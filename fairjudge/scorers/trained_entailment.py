@@ -43,22 +43,22 @@ class TrainedEntailment:
         distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
         texts = list(dict.fromkeys(text for pair in distinct for text in pair))
         spans = dict(zip(texts, self._models.token_spans(texts), strict=True))
-        asked = [
+        queries = [
             ((piece, hypothesis), place)
             for (premise, hypothesis), place in distinct.items()
             for piece in _pieces(premise, spans[premise], len(spans[hypothesis]))
         ]
-        rows = self._models.support([pair for pair, _ in asked])
-        owners = np.array([place for _, place in asked])
+        rows = self._models.support([pair for pair, _ in queries])
+        owners = np.array([place for _, place in queries])
         order = np.lexsort((-rows[:, 0], owners))
         _, starts = np.unique(owners[order], return_index=True)
         best = rows[order[starts]].astype(np.float32)
-        found: NDArray[np.float32] = best[[distinct[pair] for pair in pairs]]
-        return found
+        scores: NDArray[np.float32] = best[[distinct[pair] for pair in pairs]]
+        return scores
 
 
 def _pieces(premise: str, spans: Sequence[tuple[int, int]], n_hypothesis: int) -> Iterator[str]:
-    """Yield the premise's windows that fit beside a hypothesis of so many tokens."""
+    """Yield windows of the premise that fit beside a hypothesis of `n` tokens."""
     room = MAX_TOKENS - _SPECIAL - min(n_hypothesis, FIRST_TOKENS)
     if len(spans) <= room:
         yield premise

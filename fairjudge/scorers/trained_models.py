@@ -60,8 +60,8 @@ def rows_of(pairs: Sequence[tuple[str, str]], tokenizer: Any) -> list[Row]:
         return_attention_mask=False,
         verbose=False,
     )
-    found = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
-    known = dict(zip(texts, found, strict=True))
+    encodings = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
+    known = dict(zip(texts, encodings, strict=True))
     begin, separate = tokenizer.cls_token_id, tokenizer.sep_token_id
     rows = []
     for first, second in pairs:
@@ -179,8 +179,8 @@ class TrainedModels:
         """Return shape (n, 3), what the fit of P(supported) weighs: both heads, what is lacking."""
         logits = self.pair_logits(pairs)
         against = np.logaddexp(logits[:, 1], logits[:, 2])
-        found = -np.minimum(np.asarray(lacking, dtype=np.float64), MAX_LACKING)
-        return np.column_stack((logits[:, 0] - against, logits[:, 3], found))
+        penalties = -np.minimum(np.asarray(lacking, dtype=np.float64), MAX_LACKING)
+        return np.column_stack((logits[:, 0] - against, logits[:, 3], penalties))
 
     def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): P(covered) of (passage of a summary, unit)."""
@@ -199,10 +199,10 @@ class TrainedModels:
         A passage without a token answers nothing: (0, 0, 0).
         """
         rows = rows_of(pairs, self._tokenizer)
-        found = self._run(rows, "reading", _answers)
-        sure = self._probability("answered", found[:, :1])
+        answers = self._run(rows, "reading", _answers)
+        sure = self._probability("answered", answers[:, :1])
         readings = []
-        for row, p, (first, last) in zip(rows, sure, found[:, 1:].astype(int), strict=True):
+        for row, p, (first, last) in zip(rows, sure, answers[:, 1:].astype(int), strict=True):
             if row.spans:
                 start, end = row.spans[first - row.second][0], row.spans[last - row.second][1]
                 readings.append(Reading(float(p), start, end))
@@ -223,19 +223,19 @@ class TrainedModels:
         The head's own logit; and, of the answers without the question, those of coverage and of
         support, and how near their nearest words are.
         """
-        there = list(triples)
-        back = [(question, two, one) for question, one, two in triples]
-        texts = [(f"{question} {one}", two) for question, one, two in there + back]
+        forward = list(triples)
+        back = [(question, two, first) for question, first, two in triples]
+        texts = [(f"{question} {first}", two) for question, first, two in forward + back]
         head = self._run(rows_of(texts, self._tokenizer), "same", _same)
-        covered = self.covered_features([(one, two) for _, one, two in there + back])
-        both = np.column_stack((head, covered[:, [0, 1, -1]]))
-        mean: NDArray[np.float64] = both.reshape(2, len(triples), 4).mean(axis=0)
+        covered = self.covered_features([(first, two) for _, first, two in forward + back])
+        features = np.column_stack((head, covered[:, [0, 1, -1]]))
+        mean: NDArray[np.float64] = features.reshape(2, len(triples), 4).mean(axis=0)
         return mean
 
     def pair_logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n, 4): the support head's three classes, then the coverage head."""
-        asked = [(statement, passage) for passage, statement in pairs]
-        return self._run(rows_of(asked, self._tokenizer), "pair", _support_and_coverage)
+        queries = [(statement, passage) for passage, statement in pairs]
+        return self._run(rows_of(queries, self._tokenizer), "pair", _support_and_coverage)
 
     def _probability(self, fit: str, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what the logistic `fit`, a weight a feature and then a constant, says."""
@@ -248,7 +248,7 @@ class TrainedModels:
 
         columns = {"pair": 4, "reading": 3, "same": 1}[task]
         distinct = {row: place for place, row in enumerate(dict.fromkeys(rows))}
-        found = np.zeros((len(distinct), columns))
+        scores = np.zeros((len(distinct), columns))
         ordered = sorted(distinct, key=lambda row: len(row.ids))
         device = self._network.embeddings.words.weight.device
         start = 0
@@ -265,9 +265,9 @@ class TrainedModels:
                     hidden, pooled = self._network.encode(ids, types, mask)
                 hidden, pooled = hidden.float(), pooled.float()
                 values = head(self._network, hidden, pooled, (types % 2 == 0) | (mask == 0))
-            found[[distinct[row] for row in batch]] = values.double().cpu().numpy()
+            scores[[distinct[row] for row in batch]] = values.double().cpu().numpy()
             start = stop
-        return found[[distinct[row] for row in rows]]
+        return scores[[distinct[row] for row in rows]]
 
 
 def has_bfloat16(device: Any) -> bool:
@@ -276,8 +276,8 @@ def has_bfloat16(device: Any) -> bool:
 
     if device.type != "cpu":
         return bool(device.type == "cuda" and torch.cuda.is_bf16_supported())
-    asked = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
-    return bool(asked and asked())
+    supports_bf16 = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+    return bool(supports_bf16 and supports_bf16())
 
 
 def tensors(rows: Sequence[Row], task: str) -> tuple[Any, Any, Any]:
@@ -327,5 +327,5 @@ def best_spans(logits: Any, outside: Any) -> Any:
 
 def logistic(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return 1 / (1 + exp(-scores)) without overflow."""
-    found: NDArray[np.float64] = 0.5 * (1 + np.tanh(scores / 2))
-    return found
+    probabilities: NDArray[np.float64] = 0.5 * (1 + np.tanh(scores / 2))
+    return probabilities

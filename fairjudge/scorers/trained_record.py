@@ -1,4 +1,4 @@
-"""What is recorded of the weights that ship: how they were made, and what they were measured to do.
+"""The record of the shipped weights: their training and measured figures.
 
 Apart from the models, so that whoever only says it loads nothing.
 """
@@ -36,8 +36,8 @@ def faithfulness_areas() -> tuple[float, float]:
     """Return the least and the largest area under the ROC, by data set, of held-out summaries."""
     measured = trained_record()["measured"]["statements about documents"]
     areas = [
-        float(found["value"])
-        for name, found in measured.items()
+        float(figure["value"])
+        for name, figure in measured.items()
         if name.endswith(": AUC") and "alone" not in name
     ]
     return min(areas), max(areas)

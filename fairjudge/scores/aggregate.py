@@ -84,7 +84,7 @@ def _reconciled_pairs(judgements: Iterable[Rated]) -> dict[_PairKey, PairVerdict
         paired = PROTOCOLS[judgement.protocol].paired and judgement.systems is None
         if paired and not isinstance(judgement.value, int | float):
             orders[_pair_key(judgement)][judgement.order or "ab"] = judgement
-    return {key: _pair(found.get("ab"), found.get("ba")) for key, found in orders.items()}
+    return {key: _pair(rows.get("ab"), rows.get("ba")) for key, rows in orders.items()}
 
 
 def _pair(ab: Rated | None, ba: Rated | None) -> PairVerdict:
@@ -102,10 +102,10 @@ def _verdict(judgement: Rated | None) -> Verdict | None:
 
 
 def _sides(judgement: Rated | None) -> Mapping[Verdict, float] | None:
-    given = None if judgement is None else judgement.probabilities
-    if given is None or not given.keys() <= set(_SIDES):
+    probabilities = None if judgement is None else judgement.probabilities
+    if probabilities is None or not probabilities.keys() <= set(_SIDES):
         return None
-    return {side: given.get(side, 0.0) for side in _SIDES}
+    return {side: probabilities.get(side, 0.0) for side in _SIDES}
 
 
 def with_pair_verdicts(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
@@ -166,7 +166,7 @@ class SystemScore:
         return self.mean if self.strength is None else self.strength
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures; ``mean`` is null where nothing was scored."""
+        """Return the figures; ``mean`` is null without scored items."""
         strength = {} if self.strength is None else {"strength": self.strength}
         return strength | {
             "mean": None if isinstance(self.mean, Undefined) else self.mean,
@@ -210,9 +210,9 @@ def system_scores(
     bottom, top = scale_range or PROTOCOLS[judgements[0].protocol].score_range
     by_system = _cells(_points(judgements))
     scores = [_score(name, cells, bottom, top) for name, cells in by_system.items()]
-    found = strengths(judgements)
-    told = _by_means(scores, by_system) if found is None else _by_strengths(scores, found)
-    return tuple(sorted(told, key=_best_first))
+    fit = strengths(judgements)
+    board = _by_means(scores, by_system) if fit is None else _by_strengths(scores, fit)
+    return tuple(sorted(board, key=_best_first))
 
 
 def _by_means(scores: Sequence[SystemScore], by_system: Mapping[str, _Cells]) -> list[SystemScore]:
@@ -234,7 +234,7 @@ def _by_strengths(scores: Sequence[SystemScore], found: Ranking | Undefined) -> 
     if isinstance(found, Undefined):
         why = f"{INCOMPLETE}, and {found.why}"
         return [replace(score, ranked=False, why=why) for score in scores]
-    known = {one.system: one.strength.value for one in found.systems}
+    known = {system.system: system.strength.value for system in found.systems}
     return [
         replace(score, ranked=score.system in known, strength=known.get(score.system))
         for score in scores
@@ -266,7 +266,9 @@ def _points(judgements: Sequence[Rated]) -> Iterable[_Point]:
     items: dict[_Point, list[float]] = defaultdict(list)
     for point in _single_points(judgements):
         items[replace(point, value=None)] += [] if point.value is None else [point.value]
-    return [replace(item, value=fmean(some) if some else None) for item, some in items.items()]
+    return [
+        replace(item, value=fmean(values) if values else None) for item, values in items.items()
+    ]
 
 
 def _single_points(judgements: Sequence[Rated]) -> Iterable[_Point]:

@@ -52,14 +52,14 @@ class CitationScores:
 
     @property
     def share_borne_out(self) -> float:
-        """The share of sentences, in [0, 1], that are borne out by what they cite."""
+        """Share of sentences, in [0, 1], supported by their citations."""
         return self.n_borne_out / self.n_sentences
 
     @property
     def share_relevant(self) -> float | None:
         """The share of citations that are relevant; None where there is none."""
         n = len(self.citations)
-        return sum(one.relevant for one in self.citations) / n if n else None
+        return sum(citation.relevant for citation in self.citations) / n if n else None
 
 
 def citation_scores(
@@ -69,7 +69,7 @@ def citation_scores(
 
     `summaries` are by (eid, system). None where no summary that was judged has citations.
     """
-    found: list[CitationScore] = []
+    scored: list[CitationScore] = []
     n_sentences = n_cited = n_borne_out = n_unknown = 0
     citing = [
         (row, summary)
@@ -85,7 +85,7 @@ def citation_scores(
             by_sentence[entry.sentence].append(entry)
         for sentence, entries in by_sentence.items():
             aids = cited.get(sentence, ())
-            found += _scores(row.eid, sentence, aids, entries)
+            scored += _scores(row.eid, sentence, aids, entries)
             n_cited += bool(aids)
             n_borne_out += all(entry.is_supported_by(aids) for entry in entries)
         n_sentences += len(by_sentence)
@@ -96,7 +96,7 @@ def citation_scores(
         n_cited=n_cited,
         n_borne_out=n_borne_out,
         n_unknown=n_unknown,
-        citations=tuple(found),
+        citations=tuple(scored),
     )
 
 
@@ -106,7 +106,7 @@ def cited_articles(summary: Summary) -> tuple[dict[int, tuple[str, ...]], int]:
     A citation is of the sentences that its text shares a character with.
     """
     sentences = split_statements(summary.text)
-    found: dict[int, dict[str, None]] = defaultdict(dict)
+    articles: dict[int, dict[str, None]] = defaultdict(dict)
     n_unknown = 0
     for citation in summary.citations or ():
         span = find_quote(citation.text, summary.text)
@@ -115,8 +115,8 @@ def cited_articles(summary: Summary) -> tuple[dict[int, tuple[str, ...]], int]:
             continue
         for number, sentence in enumerate(sentences):
             if sentence.start < span.end and span.start < sentence.end:
-                found[number] |= dict.fromkeys(citation.articles)
-    return {number: tuple(aids) for number, aids in found.items()}, n_unknown
+                articles[number] |= dict.fromkeys(citation.articles)
+    return {number: tuple(aids) for number, aids in articles.items()}, n_unknown
 
 
 def _scores(

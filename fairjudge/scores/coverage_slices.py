@@ -1,4 +1,4 @@
-"""Coverage by one system, in slices (DiverseSumm section 4.3): shares by what was to be covered.
+"""Coverage by one system in slices, such as by outlet or question type (DiverseSumm section 4.3).
 
 From checklists, from judgements of single answers (unit ``answer:<q>.<g>``) and of single articles
 (``article:<aid>``), and from judgements of balance, which name each source. Values are in [0, 1]: a
@@ -54,7 +54,7 @@ Slices: TypeAlias = Mapping[str, Estimate | Undefined]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voice:
-    """Who said something: an outlet, by itself or through a speaker; and what it said."""
+    """An outlet's own answer, or the answer of a speaker that it quotes."""
 
     outlet: str
     speaker: str | None
@@ -79,6 +79,16 @@ class Uncovered:
     label: str
     value: float
     voices: tuple[Voice, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCovered:
+    """How far, from 0 to 1, a summary covers an answer group; ``answer`` is its label or words."""
+
+    eid: str
+    question: str
+    answer: str
+    value: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +118,7 @@ class LeastCovered:
 class CoverageSlices:
     """``slices`` maps what was sliced by (such as ``"coverage by outlet"``) to its slices.
 
+    ``answers`` has every group that was judged.
     ``left_out`` maps a cluster to outlets none of whose answers is covered, in whatever words;
     ``least_covered`` one to the sources that a balance stands on. ``n`` counts groups and articles
     with a score, ``n_sources`` the sources of balances, ``n_voices`` the answers in groups,
@@ -115,6 +126,7 @@ class CoverageSlices:
     """
 
     slices: Mapping[str, Slices]
+    answers: tuple[AnswerCovered, ...]
     uncovered: tuple[Uncovered, ...]
     contradicted: tuple[Contradiction, ...]
     left_out: Mapping[str, tuple[str, ...]]
@@ -128,7 +140,7 @@ class CoverageSlices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Point:
-    """A value, and the slices that it stands in; ``whole`` says of what it is one item's own."""
+    """A value and its slices; ``whole`` is the key of the item that it belongs to."""
 
     eid: str
     value: float
@@ -167,48 +179,55 @@ def coverage_slices(
     judgements = tuple(judgements)
     counts: Counter[str] = Counter()
     points: list[_Point] = []
+    answers: list[AnswerCovered] = []
     uncovered: list[Uncovered] = []
     contradicted: list[Contradiction] = []
     weighed: list[Weighed] = []
     heard: dict[str, dict[str, float]] = defaultdict(dict)
     for row in _rows(judgements, by_eid, counts):
         reference = by_eid[row.eid]
-        found = _find(row.unit, reference)
-        if found is None:
+        group = _find(row.unit, reference)
+        if group is None:
             counts["unknown"] += 1
             continue
         counts["sources" if row.aspect == BALANCE else "known"] += 1
-        if isinstance(found, str):
-            points += _points(row, row.aspect, (), {found: row.value}, reference)
+        if isinstance(group, str):
+            points += _points(row, row.aspect, (), {group: row.value}, reference)
             continue
-        counts["voices"] += len(found.answers)
-        values = _values(row, found)
+        counts["voices"] += len(group.answers)
+        answer = _in_words(group)
+        answers.append(
+            AnswerCovered(eid=row.eid, question=group.question, answer=answer, value=row.value)
+        )
+        values = _values(row, group)
         names = (
-            ("question word", question_word(found.question)),
+            ("question word", question_word(group.question)),
             (FREQUENCY, _frequency(len(values))),
-            ("question", f"{row.eid}: {found.question}" if len(by_eid) > 1 else found.question),
-            *((("kind of question", found.kind),) if found.kind else ()),
+            ("question", f"{row.eid}: {group.question}" if len(by_eid) > 1 else group.question),
+            *((("kind of question", group.kind),) if group.kind else ()),
         )
         weighed.append(
-            Weighed(eid=row.eid, value=row.value, weight=found.weight, importance=found.importance)
+            Weighed(eid=row.eid, value=row.value, weight=group.weight, importance=group.importance)
         )
         points += _points(row, "coverage", names, values, reference)
         for aid in values:
             outlet = _outlet(aid, reference)
             heard[row.eid][outlet] = max(heard[row.eid].get(outlet, 0.0), row.value)
         if row.contradicted_by is not None:
-            contradicted.append(_contradiction(row.contradicted_by, row.eid, found, reference))
-        missed = _uncovered(row, found, reference)
+            contradicted.append(_contradiction(row.contradicted_by, row.eid, group, reference))
+        missed = _uncovered(row, group, reference)
         if missed is not None:
             uncovered.append(missed)
     silent = {
-        eid: [name for name, best in some.items() if best <= 0] for eid, some in heard.items()
+        eid: [name for name, best in best_by_name.items() if best <= 0]
+        for eid, best_by_name in heard.items()
     }
     return CoverageSlices(
         slices={**dict(_slices(points, level)), **_by_weight(weighed, level)},
+        answers=tuple(answers),
         uncovered=tuple(uncovered),
         contradicted=tuple(contradicted),
-        left_out={eid: tuple(sorted(some)) for eid, some in silent.items() if some},
+        left_out={eid: tuple(sorted(names)) for eid, names in silent.items() if names},
         least_covered={
             judgement.eid: _least_covered(judgement.sources, by_eid[judgement.eid])
             for judgement in judgements
@@ -236,13 +255,13 @@ def _rows(
         elif judgement.value is None or isinstance(judgement.value, str):
             counts["unscored"] += 1
         elif listed:
-            for each in judgement.checklist or ():
+            for entry in judgement.checklist or ():
                 yield _Row(
                     eid=judgement.eid,
-                    unit=each.unit,
-                    value=each.covered,
-                    covered=each.answers,
-                    contradicted_by=(each.quote or "") if each.contradicted else None,
+                    unit=entry.unit,
+                    value=entry.covered,
+                    covered=entry.answers,
+                    contradicted_by=(entry.quote or "") if entry.contradicted else None,
                 )
         elif judgement.sources:
             for source in judgement.sources:
@@ -279,13 +298,13 @@ def _find(unit: str, reference: Cluster) -> _Group | str | None:
     questions = reference.question_answers if isinstance(reference, Reference) else ()
     if q >= len(questions) or g >= len(questions[q].answer_groups):
         return None
-    asked = questions[q]
-    group = asked.groups()[g]
+    question = questions[q]
+    group = question.groups()[g]
     return _Group(
-        question=asked.question,
+        question=question.question,
         label=group.label,
         answers=group.answers,
-        kind=asked.kind,
+        kind=question.kind,
         weight=group.weight,
         importance=group.importance,
     )
@@ -348,17 +367,19 @@ def _least_covered(sources: Sequence[SourceCovered], reference: Cluster) -> Leas
     return LeastCovered(
         value=balance_of(sources),
         mean=mean_covered(sources),
-        sources={_outlet(one.aid, reference): one.covered for one in least_covered(sources)},
+        sources={
+            _outlet(source.aid, reference): source.covered for source in least_covered(sources)
+        },
     )
 
 
 def _outlet(aid: str, reference: Cluster) -> str:
-    article = next((one for one in reference.articles if one.aid == aid), None)
+    article = next((article for article in reference.articles if article.aid == aid), None)
     return aid if article is None else article.domain or article.title or aid
 
 
 def _uncovered(row: _Row, group: _Group, reference: Cluster) -> Uncovered | None:
-    """Return the voices whose own wording is not covered, or None."""
+    """Return the voices whose own wording is not covered, or None where unknown."""
     covered = row.covered
     if covered is None:
         covered = tuple(range(len(group.answers))) if row.value >= COVERED_FROM else ()
@@ -383,10 +404,14 @@ def _contradiction(words: str, eid: str, group: _Group, reference: Cluster) -> C
     return Contradiction(
         eid=eid,
         question=group.question,
-        answer=group.label or (group.answers[0].answer if group.answers else ""),
+        answer=_in_words(group),
         words=words,
         outlets=tuple(outlets),
     )
+
+
+def _in_words(group: _Group) -> str:
+    return group.label or (group.answers[0].answer if group.answers else "")
 
 
 def _by_weight(weighed: Sequence[Weighed], level: float) -> dict[str, Slices]:
@@ -409,26 +434,26 @@ def _slices(points: Sequence[_Point], level: float) -> Iterator[tuple[str, Slice
         # questions stay in the reference's order
         names = list(groups) if by == "coverage by question" else sorted(groups, key=_order)
         yield by, {name: _mean(groups[name], level) for name in names}
-    for kind, some in _items(points).items():
+    for kind, items in _items(points).items():
         yield (
             f"{kind} by weighting",
             {
-                _WEIGHTS[0]: _mean(some, level),
+                _WEIGHTS[0]: _mean(items, level),
                 _WEIGHTS[1]: _bounded(
-                    clustered_mean([p.value for p in some], [p.eid for p in some], level=level),
-                    len({point.eid for point in some}),
+                    clustered_mean([p.value for p in items], [p.eid for p in items], level=level),
+                    len({point.eid for point in items}),
                 ),
             },
         )
 
 
 def _items(points: Iterable[_Point]) -> dict[str, list[_Point]]:
-    """Return the points of whole groups, or articles, by what they are judged for."""
-    found: dict[str, list[_Point]] = defaultdict(list)
+    """Group the points of whole groups, or of articles, by kind."""
+    by_name: dict[str, list[_Point]] = defaultdict(list)
     for point in points:
         if point.whole:
-            found[point.whole].append(point)
-    return found
+            by_name[point.whole].append(point)
+    return by_name
 
 
 def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:

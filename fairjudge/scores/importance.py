@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighed:
-    """How far one group is covered, in [0, 1], and what it weighs."""
+    """Coverage of one group, in [0, 1], and its weight."""
 
     eid: str
     value: float

@@ -1,4 +1,4 @@
-"""Several judges on one item: what they say together, each verdict kept."""
+"""Combine several judges' verdicts on one item."""
 
 from __future__ import annotations
 

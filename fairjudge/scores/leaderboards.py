@@ -50,20 +50,16 @@ FEWEST_CLUSTERS = 5
 
 
 def weak_judge(aspect: str) -> str:
-    """Return what must be said of whatever rests on judgements by the embedded default."""
-    if aspect in {"coverage", BALANCE}:  # balance is coverage of each source's statements
-        does = (
-            f"balanced accuracy {coverage_accuracy():.2f} of covered or not, on held-out documents"
-        )
+    """Return the caveat for results on `aspect` by the embedded default judge."""
+    if aspect in {"coverage", BALANCE}:
+        what = "a source's statement" if aspect == BALANCE else "an answer"
+        does = f"balanced accuracy {coverage_accuracy():.2f} of whether {what} is covered"
     else:
         low, high = faithfulness_areas()
-        does = (
-            f"AUC of right against wrong summaries {low:.2f} to {high:.2f} by data set, on "
-            "held-out documents"
-        )
+        does = f"AUC of right against wrong summaries {low:.2f} to {high:.2f} by data set"
     return (
-        f"By the embedded default, a weak judge: {does} (docs/local.md). "
-        "Calibrate before trusting the level."
+        f"By the embedded default, a weak judge of {aspect}: {does}, on held-out documents "
+        "(docs/local.md). Calibrate before trusting the level."
     )
 
 
@@ -100,7 +96,7 @@ class Leaderboard:
 
 
 def is_derived(row: Judgement) -> bool:
-    """Say whether a judgement comes from a checklist, and nobody was asked for it."""
+    """Whether a judgement was derived from a checklist, without a call of its own."""
     return "derived_from" in (row.model_extra or {})
 
 
@@ -170,7 +166,7 @@ def rank_ranges(
         n_resamples=n_resamples,
         method="expanded",
     )
-    low = [one.low if isinstance(one, Estimate) else None for one in apart]
+    low = [difference.low if isinstance(difference, Estimate) else None for difference in apart]
     above = np.array([bound is not None and bound > 0 for bound in low]).reshape((len(names),) * 2)
     return {
         name: (1 + int(above[:, place].sum()), len(names) - int(above[place].sum()))
@@ -180,9 +176,9 @@ def rank_ranges(
 
 def _ranges(found: Ranking) -> dict[str, tuple[int, int]]:
     return {
-        one.system: (one.best_rank, one.worst_rank)
-        for one in found.systems
-        if one.best_rank is not None and one.worst_rank is not None
+        system.system: (system.best_rank, system.worst_rank)
+        for system in found.systems
+        if system.best_rank is not None and system.worst_rank is not None
     }
 
 
@@ -198,7 +194,7 @@ def _leaderboard(
     nothing = Undefined(why="no unit of this system was scored")
     ranking = strengths(rows)
     placed = () if ranking is None or isinstance(ranking, Undefined) else ranking.systems
-    places = {one.system: one for one in placed}
+    places = {score.system: score for score in placed}
     standings = []
     for place, score in enumerate(scores):
         mean, behind = figures.get(score.system, (nothing, None))
@@ -241,10 +237,10 @@ def _estimates(
         averages = divide(drawn @ sums, drawn @ counts)
         return np.hstack([averages, averages[:, :1] - averages])
 
-    found = bootstrap_many(
+    estimates = bootstrap_many(
         statistic, n_documents=len(documents), rng=rng, n_resamples=n_resamples, method="expanded"
     )
-    return list(zip(found[: len(means)], found[len(means) :], strict=True))
+    return list(zip(estimates[: len(means)], estimates[len(means) :], strict=True))
 
 
 def _table(means: Sequence[Mapping[str, float]], documents: Sequence[str]) -> NDArray[np.float64]:

@@ -47,7 +47,7 @@ class Missing:
 
     @property
     def n(self) -> int:
-        """How many have no score, for whatever reason."""
+        """Number of items without a score."""
         return sum(self.reasons.values())
 
     def in_words(self) -> str:
@@ -87,6 +87,6 @@ def _kind_of(reason: str) -> Kind:
 
 
 def without_probabilities(rows: Iterable[Rated]) -> dict[str, int]:
-    """Count by its reason what has a value, but not from the token probabilities asked for."""
+    """Count, by reason, values that do not use the requested token probabilities."""
     reasons = (row.without_probabilities for row in rows if row.unscored is None)
     return dict(Counter(why for why in reasons if why is not None).most_common())

@@ -14,7 +14,7 @@ from fairjudge.protocols import ranked_pairs
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What a judgement says of its item, and who says so; fields are as in `Judgement`."""
+    """A judgement's value with its item and judge; fields as in `Judgement`."""
 
     eid: str
     system: str | None
@@ -63,7 +63,7 @@ def n_summaries_scored(rows: Iterable[Rated]) -> int:
 
 
 def pairs_of(rating: Rating) -> Iterator[Rating]:
-    """Yield `rating`, or of a ranking what it says of each pair, as `as_pairs` does."""
+    """Yield `rating` itself, or the pairs of a ranking as `as_pairs` does."""
     if rating.systems is None:
         yield rating
         return

@@ -1,4 +1,4 @@
-"""Telling apart what one judge said under several settings: other scales, prompts or models."""
+"""Names for one judge's settings where its judgements differ in scale, prompt or model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _names(rows: Iterable[Judgement]) -> dict[tuple[str, str], str]:
         if row.signature:
             signatures[row.judge][row.signature] = None
             by_item[_item(row)].add(row.signature)
-    apart = {str(item[0]) for item, found in by_item.items() if len(found) > 1}
+    apart = {str(item[0]) for item, signatures in by_item.items() if len(signatures) > 1}
     return {
         (judge, signature): f"{judge}, {words}"
         for judge in sorted(apart)
@@ -51,12 +51,14 @@ def _item(row: Judgement) -> tuple[object, ...]:
 def _differences(signatures: list[str]) -> Mapping[str, str]:
     """Return in words what each of several signatures has that not all of them have."""
     parts = {signature: dict.fromkeys(signature.split("|")) for signature in signatures}
-    common = set.intersection(*(set(some) for some in parts.values()))
+    common = set.intersection(*(set(part) for part in parts.values()))
     words = {
-        signature: ", ".join(part.replace(":", " ", 1) for part in some if part not in common)
-        for signature, some in parts.items()
+        signature: ", ".join(
+            part.replace(":", " ", 1) for part in signature_parts if part not in common
+        )
+        for signature, signature_parts in parts.items()
     }
     return {
-        signature: said or f"settings {place}"
-        for place, (signature, said) in enumerate(words.items(), start=1)
+        signature: description or f"settings {place}"
+        for place, (signature, description) in enumerate(words.items(), start=1)
     }

@@ -41,7 +41,7 @@ def comparisons(rows: Iterable[Rated]) -> Comparisons:
 
 
 def strengths(rows: Iterable[Rated], *, seed: int = 0) -> Ranking | Undefined | None:
-    """Return the systems' strengths by `rows`, None where these are no pairs of such a design.
+    """Return the systems' strengths, None unless `rows` are pairs of an incomplete design.
 
     `rows` are of one aspect, protocol and judge. A pair without a score was asked for, and makes no
     design incomplete. Undefined where some systems are never compared with the others.
@@ -61,7 +61,7 @@ def _pairs(rows: Iterable[Rated]) -> Iterator[Rated]:
 
 
 def _is_complete(pairs: Sequence[Rated]) -> bool:
-    """Say whether all systems meet one another in the same clusters; also where there are none."""
+    """Whether every two systems are compared in the same clusters."""
     met: dict[frozenset[str | None], set[tuple[str, str]]] = defaultdict(set)
     for row in pairs:
         met[frozenset((row.system_a, row.system_b))].add((row.eid, row.unit))

@@ -1,4 +1,4 @@
-"""Checking and coding input arrays: the one place where bad numbers are refused."""
+"""Check and encode input arrays; all checks for invalid numbers are here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def vector(values: ArrayLike, *, name: str) -> FloatArray:
     Raises
     ------
     StatisticsError
-        Not one-dimensional, or NaN or infinite; the message names the first bad position.
+        If `values` is not one-dimensional, or holds NaN or infinity; the message names the first
+        bad position.
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
@@ -51,13 +52,16 @@ def codes(labels: Sequence[Hashable]) -> tuple[IntArray, tuple[Hashable, ...]]:
 
 
 def dense(values: FloatArray) -> tuple[IntArray, int]:
-    """Code `values` by ascending rank from 0, ties sharing a code; and how many are distinct."""
+    """Return codes of `values` by ascending rank from 0, equal for ties, and their number."""
     distinct, coded = np.unique(values, return_inverse=True)
     return coded.astype(np.intp), distinct.size
 
 
 def document_codes(documents: Sequence[Hashable] | None, n: int) -> tuple[IntArray, int]:
-    """Code each of `n` rows by its document (each row its own where None), and count documents."""
+    """Return the document code of each of `n` rows, and the number of documents.
+
+    Without `documents` each row is a document of its own.
+    """
     if documents is None:
         return np.arange(n, dtype=np.intp), n
     same_length(values=range(n), documents=documents)
@@ -66,7 +70,7 @@ def document_codes(documents: Sequence[Hashable] | None, n: int) -> tuple[IntArr
 
 
 def totals(rows: FloatArray, documents: IntArray, n_documents: int) -> FloatArray:
-    """Sum the columns of `rows`, shape (n, k), within each document: shape (n_documents, k)."""
+    """Sum `rows`, shape (n, k), within each document; return shape (n_documents, k)."""
     out = np.zeros((n_documents, rows.shape[1]))
     np.add.at(out, documents, rows)
     return out

@@ -1,7 +1,7 @@
-"""Agreement of ratings: raw, Cohen's kappa (weighted or not), Randolph's, Krippendorff's alpha.
+"""Agreement of ratings: raw agreement, Cohen's and Randolph's kappa, Krippendorff's alpha.
 
-Each measure comes twice: as a number, and as a function of the documents' multiplicities that
-`fairjudge.stats.bootstrap.bootstrap` takes.
+Each measure has two functions: one returns a number, the other (``weighted_...``) a function of the
+documents' multiplicities for `fairjudge.stats.bootstrap.bootstrap`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KappaWeights: TypeAlias = Literal["none", "linear", "quadratic"]
 AlphaLevel: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
 MOST_CATEGORIES = 200
-"""More distinct values than this are no categories; the measures say so."""
+"""Maximum number of categories; with more distinct values the measures are undefined."""
 _CELLS_PER_CHUNK = 4_000_000
 
 
@@ -194,8 +194,8 @@ def weighted_randolph(
     ]
     agreeing = sum((count * (count - 1) for count in counts), np.zeros(len(ratings)))
     pairs = np.maximum(raters * (raters - 1), 1)
-    here = raters >= 2
-    observed = weighted_mean((agreeing / pairs)[here], coded[here], n_documents)
+    pairable = raters >= 2
+    observed = weighted_mean((agreeing / pairs)[pairable], coded[pairable], n_documents)
     chance = 1.0 / n_categories
     return lambda draws: (observed(draws) - chance) / (1.0 - chance)
 
@@ -263,9 +263,10 @@ def _alpha_difference(
 ) -> FloatArray:
     """Return the squared differences, shape (r, k, k)."""
     if level == "ordinal":
-        # Krippendorff's sum of counts between two ranks, ends halved, is a gap of mid-ranks.
+        # Krippendorff's ordinal metric, the sum of counts between two ranks with both ends halved,
+        # equals the difference of their mid-ranks.
         places = np.cumsum(marginals, axis=1) - marginals / 2.0
         return (places[:, :, None] - places[:, None, :]) ** 2
     gaps = categories[:, None] - categories[None, :]
-    one = gaps**2 if level == "interval" else (gaps != 0.0).astype(np.float64)
-    return np.broadcast_to(one, (len(marginals), *one.shape))
+    squared = gaps**2 if level == "interval" else (gaps != 0.0).astype(np.float64)
+    return np.broadcast_to(squared, (len(marginals), *squared.shape))

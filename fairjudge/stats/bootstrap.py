@@ -1,8 +1,8 @@
-"""Bootstrap over documents: whole documents are drawn, never rows.
+"""Bootstrap over documents: resamples draw whole documents, never single rows.
 
 A resample of ``d`` documents is a row of multiplicities that sums to ``d``. A statistic maps a
-matrix of such rows, shape (r, d), to ``r`` values at once, so nothing is looped over in Python and
-the jackknife that BCa needs is one more matrix.
+matrix of such rows, shape (r, d), to ``r`` values at once: there is no loop in Python, and the
+jackknife for BCa is one more matrix.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Method: TypeAlias = Literal["percentile", "expanded", "bca"]
 
 NO_VALUE = "the statistic has no value on these data"
 FEWEST_DOCUMENTS = 5
-"""Documents below which resamples of them tell nothing of others: 2 of 2 agree half of the time."""
+"""Minimum of documents for an interval: of 2 documents half of all resamples are one document."""
 MOST_UNDEFINED = 0.1
-"""An interval is given only where at most this share of the resamples is undefined."""
+"""Maximum share of resamples without a value, above which there is no interval."""
 _CELLS_PER_CHUNK = 4_000_000
 _NAMES = {
     "percentile": "percentile bootstrap over documents",
@@ -55,16 +55,16 @@ def resample_counts(n_documents: int, n_resamples: int, rng: np.random.Generator
     array of shape (n_resamples, n_documents)
         How often each document was drawn; every row sums to `n_documents`.
     """
-    drawn = rng.integers(0, n_documents, size=(n_resamples, n_documents))
-    drawn += np.arange(n_resamples)[:, None] * n_documents
-    counts = np.bincount(drawn.ravel(), minlength=n_resamples * n_documents)
+    draws = rng.integers(0, n_documents, size=(n_resamples, n_documents))
+    draws += np.arange(n_resamples)[:, None] * n_documents
+    counts = np.bincount(draws.ravel(), minlength=n_resamples * n_documents)
     return counts.reshape(n_resamples, n_documents).astype(np.float64)
 
 
 def replicates(
     statistic: WeightedStatistic, *, n_documents: int, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Evaluate `statistic` on resamples: shape (n_resamples,) or (n_resamples, k), NaN included."""
+    """Return `statistic` on resamples: shape (n_resamples,) or (n_resamples, k), NaN included."""
     sizes = _chunk_sizes(n_resamples, n_documents)
     return np.concatenate([statistic(resample_counts(n_documents, size, rng)) for size in sizes])
 
@@ -89,23 +89,23 @@ def bootstrap(
     statistic
         Takes multiplicities of shape (r, n_documents) and returns shape (r,).
     n_documents
-        How many documents there are; an interval needs `fewest`.
+        Number of documents; an interval needs at least `fewest`.
     method
         ``"percentile"``; ``"expanded"``, the percentile interval widened for few documents
         (Hesterberg 2015, section 4.3); ``"bca"`` (Efron and Tibshirani 1993, chapter 14.3).
     n, n_excluded
-        Units to report, `n_documents` where `n` is None.
+        Numbers of units to report; `n` is `n_documents` by default.
     null
-        Where given, ``p_value`` is the two-sided bootstrap p-value of this value.
+        Value of the null hypothesis; if given, ``p_value`` is its two-sided bootstrap p-value.
     fewest
-        Documents from which there is an interval and a p-value, 2 or more.
+        Minimum of documents for an interval and a p-value, 2 or more.
 
     Returns
     -------
     Estimate or Undefined
-        Undefined where the statistic is undefined on the data. ``low`` and ``high`` are None,
-        and ``method`` says why, where there are fewer than `fewest` documents or more than
-        `MOST_UNDEFINED` of the resamples are undefined.
+        Undefined where the statistic is undefined on the data. With fewer than `fewest` documents,
+        or if it is undefined on more than the share `MOST_UNDEFINED` of the resamples, ``low`` and
+        ``high`` are None and ``method`` says why.
     """
     (result,) = bootstrap_many(
         lambda counts: statistic(counts)[:, None],
@@ -135,7 +135,7 @@ def bootstrap_many(
     null: float | None = None,
     fewest: int = 2,
 ) -> tuple[Estimate | Undefined, ...]:
-    """Estimate several statistics on the same resamples, as `bootstrap` does one.
+    """Estimate several statistics on the same resamples; see `bootstrap`.
 
     `statistic` returns shape (r, k); the result has k entries.
     """
@@ -157,15 +157,17 @@ def bootstrap_many(
     observed = np.asarray(statistic(np.ones((1, n_documents))))[0]
     if n_documents < 2:
         return tuple(_without_interval(float(value), plan) for value in observed)
-    # Drawn even where they are too few, so that what is drawn next is the same.
-    drawn = replicates(statistic, n_documents=n_documents, n_resamples=n_resamples, rng=rng)
+    # Drawn even with too few documents, so that later draws from `rng` do not depend on it.
+    replicate_values = replicates(
+        statistic, n_documents=n_documents, n_resamples=n_resamples, rng=rng
+    )
     if n_documents < fewest:
         return tuple(_without_interval(float(value), plan) for value in observed)
-    left_out = _jackknife(statistic, n_documents) if method == "bca" else drawn[:0]
+    jackknife = _jackknife(statistic, n_documents) if method == "bca" else replicate_values[:0]
     return tuple(
         Undefined(why=NO_VALUE)
         if np.isnan(observed[k])
-        else plan.estimate(float(observed[k]), drawn[:, k], left_out[:, k])
+        else plan.estimate(float(observed[k]), replicate_values[:, k], jackknife[:, k])
         for k in range(observed.size)
     )
 
@@ -215,12 +217,12 @@ def weighted_mean(values: FloatArray, documents: IntArray, n_documents: int) -> 
     return mean
 
 
-def two_sided_p_value(drawn: FloatArray, null: float) -> float | None:
-    """Return the two-sided bootstrap p-value of `null`: twice the smaller tail, 1 added to each.
+def two_sided_p_value(replicate_values: FloatArray, null: float) -> float | None:
+    """Return the two-sided bootstrap p-value of `null`: 2 (1 + smaller tail) / (1 + r), at most 1.
 
-    `drawn` has shape (r,), NaN ignored; None where nothing is left.
+    `replicate_values` has shape (r,), NaN ignored; None if all are NaN.
     """
-    defined = drawn[~np.isnan(drawn)]
+    defined = replicate_values[~np.isnan(replicate_values)]
     if not defined.size:
         return None
     below = np.count_nonzero(defined <= null)
@@ -229,7 +231,7 @@ def two_sided_p_value(drawn: FloatArray, null: float) -> float | None:
 
 
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Divide element by element; NaN where the denominator is 0."""
+    """Divide elementwise; NaN where the denominator is 0."""
     out = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
     np.divide(numerator, denominator, out=out, where=denominator != 0.0)
     return out
@@ -242,7 +244,7 @@ def _chunk_sizes(n_resamples: int, n_documents: int) -> Iterator[int]:
 
 
 def _jackknife(statistic: WeightedStatistic, n_documents: int) -> FloatArray:
-    """Return the statistic without each document in turn."""
+    """Return the statistic without each document in turn, shape (d,) or (d, k)."""
     parts = []
     start = 0
     for size in _chunk_sizes(n_documents, n_documents):
@@ -255,7 +257,7 @@ def _jackknife(statistic: WeightedStatistic, n_documents: int) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """Everything about an estimate but its numbers."""
+    """The settings of an estimate: everything but its numbers."""
 
     n: int
     n_excluded: int
@@ -265,14 +267,16 @@ class _Plan:
     null: float | None
     fewest: int
 
-    def estimate(self, value: float, drawn: FloatArray, left_out: FloatArray) -> Estimate:
-        defined = drawn[~np.isnan(drawn)]
-        undefined_share = 1.0 - defined.size / drawn.size
+    def estimate(
+        self, value: float, replicate_values: FloatArray, jackknife: FloatArray
+    ) -> Estimate:
+        defined = replicate_values[~np.isnan(replicate_values)]
+        undefined_share = 1.0 - defined.size / replicate_values.size
         if undefined_share > MOST_UNDEFINED:
             why = f"no interval: undefined on {undefined_share:.0%} of the resamples"
             return self.filled(value, None, why, None)
         p_value = None if self.null is None else two_sided_p_value(defined, self.null)
-        bounds = self.bounds(value, defined, left_out)
+        bounds = self.bounds(value, defined, jackknife)
         if bounds is not None:
             return self.filled(value, bounds, _NAMES[self.method], p_value)
         return self.filled(
@@ -282,9 +286,9 @@ class _Plan:
             p_value,
         )
 
-    def bounds(self, value: float, defined: FloatArray, left_out: FloatArray) -> Bounds | None:
+    def bounds(self, value: float, defined: FloatArray, jackknife: FloatArray) -> Bounds | None:
         if self.method == "bca":
-            return bca_bounds(defined, observed=value, left_out=left_out, level=self.level)
+            return bca_bounds(defined, observed=value, jackknife=jackknife, level=self.level)
         if self.method == "expanded":
             return expanded_bounds(defined, level=self.level, n_documents=self.n_documents)
         return percentile_bounds(defined, level=self.level)

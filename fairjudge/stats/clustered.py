@@ -1,4 +1,4 @@
-"""Means and their differences where rows cluster in documents: linearised, without resampling."""
+"""Means and differences of means of rows clustered in documents, by linearised variances."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fairjudge.stats._arrays import (
 
 _METHOD = "Student's t, variance over documents"
 _ROUNDING = 1e-12
-"""Part of a document's influences, summed without sign, below which their sum is rounding."""
+"""A document's sum of influences below this share of its sum of absolute influences is 0."""
 
 
 def clustered_mean(
@@ -57,14 +57,14 @@ def clustered_mean(
     )
 
 
-def within(found: Estimate | Undefined, least: float, most: float) -> Estimate | Undefined:
-    """Return `found` with its interval cut to the values that the figure can take.
+def within(estimate: Estimate | Undefined, least: float, most: float) -> Estimate | Undefined:
+    """Return `estimate` with its interval cut to the range of possible values.
 
-    Student's interval knows nothing of them; what lies outside adds nothing to its coverage.
+    Student's interval ignores that range; cutting it does not change its coverage.
     """
-    if isinstance(found, Undefined) or found.low is None or found.high is None:
-        return found
-    return replace(found, low=max(found.low, least), high=min(found.high, most))
+    if isinstance(estimate, Undefined) or estimate.low is None or estimate.high is None:
+        return estimate
+    return replace(estimate, low=max(estimate.low, least), high=min(estimate.high, most))
 
 
 def clustered_difference(
@@ -81,7 +81,8 @@ def clustered_difference(
     ----------
     values, in_group : arrays of shape (n,)
     documents
-        May hold rows of both sides; degrees of freedom are the documents of the smaller side - 1.
+        A document may have rows on both sides. The degrees of freedom are the number of documents
+        on the side with fewer, minus 1.
 
     Returns
     -------
@@ -111,8 +112,7 @@ def clustered_difference(
 def influence_variance(influence: FloatArray, documents: IntArray, n_documents: int) -> float:
     """Return the variance of a statistic from each row's influence, summed within documents.
 
-    0 for fewer than two documents, where there is nothing to compare, and where all documents say
-    the same: what is left of their sums then is rounding, and no evidence.
+    0 for fewer than two documents, and where the sums of all documents are 0 but for rounding.
     """
     if n_documents < 2:
         return 0.0
@@ -132,7 +132,7 @@ def t_estimate(
     null: float | None = None,
     n_excluded: int = 0,
 ) -> Estimate:
-    """Put Student's interval on `freedom` degrees around `value`; none below one degree."""
+    """Return `value` with Student's interval on `freedom` degrees of freedom; none below 1."""
     check_level(level)
     if freedom < 1:
         return Estimate(
@@ -159,8 +159,8 @@ def t_estimate(
 def t_p_value(difference: float, standard_error: float, freedom: int) -> float:
     """Return the two-sided p-value.
 
-    Without spread it is 1 for no difference; for any other, 2 ** -freedom: the exact sign-flip
-    test where all documents say the same, so that two agreeing documents prove nothing.
+    With a standard error of 0 it is 1 for no difference, else 2 ** -freedom: the p-value of the
+    exact sign-flip test where all documents are equal, so that two equal documents prove nothing.
     """
     if standard_error == 0.0:
         return 1.0 if difference == 0.0 else 2.0**-freedom

@@ -1,4 +1,4 @@
-"""Pearson, Spearman and Kendall's tau-b with multiplicities, many resamples at a time.
+"""Pearson's r, Spearman's rho and Kendall's tau-b with multiplicities, many resamples at a time.
 
 Only distinct (x, y) pairs matter, so items are first gathered into *cells*. A resample is a column
 of cell weights; the weighted statistic equals the ordinary one on the data with each item repeated.
@@ -80,9 +80,9 @@ def weighted_correlation(
 def coded_correlation(
     name: CorrelationName, x: FloatArray, y: FloatArray, documents: IntArray, *, n_documents: int
 ) -> WeightedStatistic:
-    """Return what `weighted_correlation` does, for documents coded from 0 to n_documents - 1.
+    """Return `weighted_correlation` for documents coded from 0 to n_documents - 1.
 
-    Some documents may have no row here: the multiplicities can be shared with other data.
+    A document may have no row, so that multiplicities can be shared with other data.
     """
     if name == "pearson":
         return _pearson_by_document(x, y, documents, n_documents)
@@ -103,7 +103,7 @@ def coded_correlation(
 
 
 def rowwise(name: CorrelationName, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return the correlation of each row of `x` with that of `y`: shapes (r, s) to (r,).
+    """Return the correlation of each row of `x` with the same row of `y`: (r, s) to (r,).
 
     For few columns (systems): Kendall compares all s (s - 1) / 2 pairs. Rows with NaN give NaN.
     """
@@ -126,7 +126,7 @@ def _single(name: CorrelationName, x: ArrayLike, y: ArrayLike) -> float | Undefi
 
 
 def _cells(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the codes of x and y in each distinct pair, and the pair of each row."""
+    """Return the x and y codes of each distinct pair, and the index of each row's pair."""
     x_codes, _ = dense(x)
     y_codes, n_y = dense(y)
     pairs, cell_of_row = np.unique(x_codes * max(1, n_y) + y_codes, return_inverse=True)
@@ -154,7 +154,7 @@ def _pearson_by_document(
 
 
 def _clean(spread: FloatArray, scale: FloatArray) -> FloatArray:
-    """Set spreads that are rounding error beside `scale` to 0: a constant resample has none."""
+    """Set spreads to 0 that are rounding errors relative to `scale`, as in a constant resample."""
     return np.where(spread <= 1e-13 * scale, 0.0, spread)
 
 
@@ -166,7 +166,7 @@ def _bounded(r: FloatArray) -> FloatArray:
 def _spearman_kernel(x_codes: IntArray, y_codes: IntArray) -> _Weighted:
     def kernel(weights: FloatArray) -> FloatArray:
         x_mass, y_mass = _mass(weights, x_codes), _mass(weights, y_codes)
-        # Mid-ranks centred at 0: the mean rank (W + 1) / 2 is taken off beforehand.
+        # Mid-ranks centred at 0: the mean rank (W + 1) / 2 is already subtracted.
         half = weights.sum(axis=0) / 2.0
         x_rank = np.cumsum(x_mass, axis=0) - x_mass / 2.0 - half
         y_rank = np.cumsum(y_mass, axis=0) - y_mass / 2.0 - half
@@ -179,7 +179,7 @@ def _spearman_kernel(x_codes: IntArray, y_codes: IntArray) -> _Weighted:
 
 
 def _mass(weights: FloatArray, coded: IntArray) -> FloatArray:
-    """Sum the weights, shape (c, r), of each code: shape (u, r)."""
+    """Sum `weights`, shape (c, r), over the cells of each code; return shape (u, r)."""
     size = int(coded.max()) + 1 if coded.size else 0
     if size == coded.size:
         out = np.empty_like(weights)
@@ -194,7 +194,7 @@ def _product(matrix: csr_array, columns: FloatArray) -> FloatArray:
 
 
 def _kendall_kernel(x_codes: IntArray, y_codes: IntArray) -> _Weighted:
-    # tau-b is symmetric: the side with fewer values is split, which takes fewer levels.
+    # tau-b is symmetric: splitting the variable with fewer values takes fewer levels.
     if y_codes.max(initial=0) > x_codes.max(initial=0):
         x_codes, y_codes = y_codes, x_codes
     discordant = _discordance(x_codes, y_codes)
@@ -220,10 +220,10 @@ def _pairs(mass: FloatArray) -> FloatArray:
 def _discordance(x_codes: IntArray, y_codes: IntArray) -> _Weighted:
     """Return the weighted number of discordant pairs, as a function of the cells' weights.
 
-    Cells are put in order of (x, y), where the discordant pairs are the inversions of y. These are
-    counted by halving the range of y again and again (a wavelet tree): at each level the pairs
-    that the halving separates are inverted where the high one comes first. The order depends on the
-    values alone, so it is worked out once for all resamples.
+    Sorted by (x, y), the discordant pairs of cells are the inversions of y. They are counted by
+    repeatedly halving the range of y (a wavelet tree): of the pairs that a halving separates, those
+    with the higher one first are inversions. The order depends on the values only and is computed
+    once for all resamples.
     """
     order = np.lexsort((y_codes, x_codes))
     y = y_codes[order]
@@ -243,13 +243,13 @@ def _discordance(x_codes: IntArray, y_codes: IntArray) -> _Weighted:
     def discordant(weights: FloatArray) -> FloatArray:
         out = np.zeros(weights.shape[1])
         for rows, is_high, starts in levels:
-            here = weights[rows]
-            high = here * is_high[:, None]
+            ordered_weights = weights[rows]
+            high = ordered_weights * is_high[:, None]
             before = np.cumsum(high, axis=0)
-            low = here
+            low = ordered_weights
             low -= high
             out += np.einsum("cr,cr->r", low, before)
-            # The running sum starts anew in each node: take off what came before it.
+            # The running sum must restart in each node: subtract its value before the node.
             if starts.size > 1:
                 base = before[starts[1:] - 1]
                 out -= np.einsum("cr,cr->r", np.add.reduceat(low, starts, axis=0)[1:], base)

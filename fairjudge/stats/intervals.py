@@ -39,12 +39,12 @@ def clustered_wilson(
     level: float = 0.95,
     n_excluded: int = 0,
 ) -> Estimate | Undefined:
-    """Estimate a proportion whose trials cluster in documents.
+    """Estimate a proportion of trials clustered in documents.
 
     Wilson's interval with the effective number of trials ``p (1 - p) / V``, where V is the
     variance of p over documents (linearised, d / (d - 1) corrected), at most n, and with Student's
     quantile on d - 1 degrees of freedom (after Korn and Graubard 1998, who do so for
-    Clopper-Pearson). Where every trial ends alike V says nothing, and the effective number is d.
+    Clopper-Pearson). Where all trials have one outcome V is 0, and the effective number is d.
 
     Parameters
     ----------
@@ -87,12 +87,12 @@ def clustered_wilson(
 def normal(
     mean: float, standard_error: float, *, n: int, level: float = 0.95, null: float | None = None
 ) -> Estimate:
-    """Put the normal interval around `mean`; with `null`, the two-sided p-value against it.
+    """Return `mean` with the normal interval; with `null`, also the two-sided p-value against it.
 
     Raises
     ------
     StatisticsError
-        A negative or non-finite `standard_error`.
+        If `standard_error` is negative or not finite.
     """
     check_level(level)
     if not np.isfinite(standard_error) or standard_error < 0.0:

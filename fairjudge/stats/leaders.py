@@ -1,17 +1,17 @@
-"""Which of several estimates is the highest, or which share that place."""
+"""The highest of several estimates, ties included."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 _ROUNDING = 1e-9
-"""Part of the largest value below which a difference is rounding."""
+"""Differences below this share of the largest absolute value (at least 1) are rounding."""
 
 
 def leaders(values: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the names of the highest value, in their order: several where they are equal.
+    """Return the names with the highest value, in the order of `values`; several for a tie.
 
-    None is before another by its name, its place in a file, or a difference of rounding.
+    Ties are not broken by name, order or rounding errors.
     """
     if not values:
         return ()

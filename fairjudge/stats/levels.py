@@ -1,4 +1,4 @@
-"""Correlation of two scores at four levels: of items, of summaries, per document, of systems."""
+"""Correlation of two scores at four levels: over items, summaries, within documents, systems."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Level: TypeAlias = Literal["pooled", "per_document", "system", "summary"]
 LEVELS: tuple[Level, ...] = ("pooled", "per_document", "system", "summary")
 
 _WIDE = 64
-"""Documents with more items than this are correlated one by one, not as rows of a matrix."""
+"""Documents with more items than this are correlated one at a time, not as rows of a matrix."""
 _DECIMALS = 12
-"""System means this close are ties: they differ by rounding alone."""
+"""Decimals of system means: smaller differences are rounding errors, and count as ties."""
 _STRENGTH_DECIMALS = 6
-"""Strengths this close are ties: they differ by the fit's tolerance alone."""
+"""Decimals of strengths: smaller differences are within the fit's tolerance, and count as ties."""
 FEWEST_SYSTEMS = 3
-"""Of systems compared in pairs: two have opposite strengths, so that any two correlate fully."""
+"""Minimum of systems compared in pairs: two have opposite strengths, which always correlate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +40,8 @@ class Scores:
     """Two scores of the same items.
 
     ``first`` and ``second`` have shape (n,); ``documents`` and ``systems`` name each item's
-    document and system. Rows are items; a missing score is a row left out beforehand. Where rows
-    are pairs, ``opponents`` names the system that each system met, and a score above 0 is its win.
+    document and system. Rows are items, without missing scores. Where rows are pairs, ``opponents``
+    names the other system, and a score above 0 is a win of the system.
     """
 
     first: FloatArray
@@ -59,13 +59,19 @@ def scores(
     systems: Sequence[Hashable],
     opponents: Sequence[Hashable] | None = None,
 ) -> Scores:
-    """Check lengths and finiteness, and make `Scores`."""
-    one, two = vector(first, name="first"), vector(second, name="second")
-    met = systems if opponents is None else opponents
-    same_length(first=one, second=two, documents=documents, systems=systems, opponents=met)
+    """Return `Scores` after checking lengths and finiteness."""
+    first_scores, second_scores = vector(first, name="first"), vector(second, name="second")
+    other_systems = systems if opponents is None else opponents
+    same_length(
+        first=first_scores,
+        second=second_scores,
+        documents=documents,
+        systems=systems,
+        opponents=other_systems,
+    )
     return Scores(
-        first=one,
-        second=two,
+        first=first_scores,
+        second=second_scores,
         documents=tuple(documents),
         systems=tuple(systems),
         opponents=None if opponents is None else tuple(opponents),
@@ -84,15 +90,15 @@ def correlations(
 ) -> dict[CorrelationName, Estimate | Undefined]:
     """Return Kendall's tau-b, Spearman's rho and Pearson's r at one level, on shared resamples.
 
-    ``"pooled"`` takes all items as one sample; ``"per_document"`` correlates over the systems
-    of each document and averages (SummEval's summary level); ``"system"`` correlates the systems'
-    means, of pairs their strengths; ``"summary"`` the means of each system in each document, as one
-    sample (DiverseSumm's summary level, Table 5: an item may be a sentence of a summary or an
-    answer). Documents are resampled at every level. ``n`` counts items, documents with a defined
-    correlation, systems and summaries respectively; a document without one (one item, or all its
-    scores tied) is left out of the average and counted in ``n_excluded``.
+    ``"pooled"`` takes all items as one sample; ``"per_document"`` correlates over the systems of
+    each document and averages (SummEval's summary level); ``"system"`` correlates the systems'
+    means, for pairs their strengths; ``"summary"`` correlates the means of each system in each
+    document as one sample (DiverseSumm's summary level, Table 5: an item may be a sentence of a
+    summary or an answer). Documents are resampled at every level. ``n`` is the number of items, of
+    documents with a defined correlation, of systems or of summaries; documents with an undefined
+    one (a single item, or only ties) are excluded and counted in ``n_excluded``.
 
-    Undefined where the scores are constant or too few, with the reason.
+    Undefined, with the reason, where the scores are constant or too few.
     """
     coded, n_documents = document_codes(data.documents, data.first.size)
     return averaged_correlations(
@@ -126,10 +132,10 @@ def averaged_correlations(
     method: Method,
     n_excluded: int,
 ) -> dict[CorrelationName, Estimate | Undefined]:
-    """Average each correlation over `parts` (such as annotators), all on the same resamples.
+    """Average each correlation over `parts` (such as annotators), on the same resamples.
 
-    Parts where it is undefined are left out of the average; where all are, the first reason
-    is given. ``n`` and ``n_excluded`` are summed over parts.
+    Parts where it is undefined are left out; if it is undefined for all, the result is Undefined
+    with the first part's reason. ``n`` and ``n_excluded`` are summed over parts.
     """
     prepared = {
         name: [_BUILDERS[level](part, n_documents, name) for part in parts] for name in CORRELATIONS
@@ -140,14 +146,14 @@ def averaged_correlations(
     }
     names = [name for name in CORRELATIONS if defined[name]]
 
-    def together(counts: FloatArray) -> FloatArray:
+    def averages(counts: FloatArray) -> FloatArray:
         return np.column_stack(
             [np.mean([item.statistic(counts) for item in defined[name]], axis=0) for name in names]
         )
 
     estimates = (
         bootstrap_many(
-            together,
+            averages,
             n_documents=n_documents,
             rng=rng,
             n_resamples=n_resamples,
@@ -199,18 +205,18 @@ def _pooled(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | 
 
 def _per_document(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
     values = document_correlations(part, n_documents, name)
-    known = ~np.isnan(values)
-    n_known = int(known.sum())
-    if not n_known:
+    defined = ~np.isnan(values)
+    n_defined = int(defined.sum())
+    if not n_defined:
         return Undefined(why="in every document one of the scores is constant or has one item")
-    sums = np.column_stack([np.where(known, values, 0.0), known.astype(np.float64)])
+    sums = np.column_stack([np.where(defined, values, 0.0), defined.astype(np.float64)])
 
     def statistic(counts: FloatArray) -> FloatArray:
         totals = counts @ sums
         return divide(totals[:, 0], totals[:, 1])
 
     return _Prepared(
-        statistic=statistic, n=n_known, n_excluded=np.unique(part.documents).size - n_known
+        statistic=statistic, n=n_defined, n_excluded=np.unique(part.documents).size - n_defined
     )
 
 
@@ -266,14 +272,16 @@ def _summary(part: Part, n_documents: int, name: CorrelationName) -> _Prepared |
 
 
 def summaries_of(part: Part) -> tuple[IntArray, int]:
-    """Return the summary, or pair, of each item, coded from 0, and how many there are."""
+    """Return the code of each item's summary (or pair), from 0, and the number of summaries."""
     data = part.data
-    met = data.systems if data.opponents is None else data.opponents
-    return document_codes(list(zip(data.documents, data.systems, met, strict=True)), len(met))
+    other_systems = data.systems if data.opponents is None else data.opponents
+    return document_codes(
+        list(zip(data.documents, data.systems, other_systems, strict=True)), len(other_systems)
+    )
 
 
 def over_summaries(part: Part) -> Part:
-    """Return the means of the items of each summary, or pair."""
+    """Return the mean scores over the items of each summary (or pair)."""
     data = part.data
     places, n_summaries = summaries_of(part)
     n = np.bincount(places, minlength=n_summaries)
@@ -298,7 +306,10 @@ def _strengths(
     n_documents: int,
     name: CorrelationName,
 ) -> _Prepared | Undefined:
-    """Correlate the strengths of systems that were compared in pairs: a mean says whom each met."""
+    """Correlate the strengths of systems compared in pairs.
+
+    Not the means of their points, which depend on the opponents.
+    """
     n = data.first.size
     coded, names = codes([*data.systems, *opponents])
     if len(names) < FEWEST_SYSTEMS:
@@ -312,7 +323,7 @@ def _strengths(
         for values in (data.first, data.second)
     ]
 
-    def found(counts: FloatArray) -> list[FloatArray]:
+    def both_strengths(counts: FloatArray) -> list[FloatArray]:
         return [
             np.round(
                 strengths((counts @ side).reshape(len(counts), -1, 3), places, len(names)),
@@ -321,21 +332,22 @@ def _strengths(
             for side in sides
         ]
 
-    for side, values in zip(("first", "second"), found(np.ones((1, n_documents))), strict=True):
+    observed = both_strengths(np.ones((1, n_documents)))
+    for side, values in zip(("first", "second"), observed, strict=True):
         if np.unique(values).size < 2:
             return Undefined(why=f"all system strengths of the {side} variable are equal")
     return _Prepared(
-        statistic=lambda counts: rowwise(name, *found(counts)), n=len(names), n_excluded=0
+        statistic=lambda counts: rowwise(name, *both_strengths(counts)), n=len(names), n_excluded=0
     )
 
 
 def _outcomes(
     values: FloatArray, pairs: IntArray, n_pairs: int, documents: IntArray, n_documents: int
 ) -> FloatArray:
-    """Count wins, losses and ties of each pair within each document: (n_documents, 3 n_pairs)."""
+    """Return the wins, losses and ties of each pair in each document: (n_documents, 3 n_pairs)."""
     out = np.zeros((n_documents, n_pairs, 3))
-    for place, happened in enumerate((values > 0, values < 0, values == 0)):
-        np.add.at(out[:, :, place], (documents, pairs), happened)
+    for place, has_outcome in enumerate((values > 0, values < 0, values == 0)):
+        np.add.at(out[:, :, place], (documents, pairs), has_outcome)
     return out.reshape(n_documents, -1)
 
 

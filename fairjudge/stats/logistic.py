@@ -1,4 +1,4 @@
-"""Logistic regression by Newton's method, with a variance that respects documents."""
+"""Logistic regression by Newton's method, with a cluster-robust variance over documents."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def fit_logistic(
     Returns
     -------
     LogisticFit or Undefined
-        Undefined where the likelihood has no finite maximum (perfectly separated targets, or
-        columns that depend on one another) and there is no ridge.
+        Undefined where the likelihood has no finite maximum (perfect separation or collinear
+        columns) and there is no ridge.
     """
     y = vector(targets, name="targets")
     if design.ndim != 2 or len(design) != y.size:
@@ -101,7 +101,7 @@ class _Problem:
         return np.asarray(self.design.T @ weighted + np.diag(self.penalty))
 
     def diverges(self, beta: FloatArray) -> bool:
-        """Say whether fitted probabilities run to 0 or 1 without a penalty to hold them."""
+        """Return whether fitted probabilities approach 0 or 1 without a penalty to prevent it."""
         return not np.any(self.penalty) and float(np.max(np.abs(self.design @ beta))) > 30.0
 
 
@@ -120,7 +120,7 @@ def _newton(problem: _Problem) -> FloatArray | None:
 
 
 def _damped(problem: _Problem, beta: FloatArray, step: FloatArray) -> FloatArray:
-    """Take the step, halved until the loss no longer grows."""
+    """Return `beta` plus the step, halved until the loss no longer grows."""
     loss = problem.loss(beta)
     for _ in range(_MOST_HALVINGS):
         trial = np.asarray(beta + step)

@@ -1,9 +1,9 @@
-"""What every measure has, and the registry that holds the measures of a command.
+"""The base class of measures, and the registry of a command's measures.
 
-The measures of a command stand in one `Measures`, next to their formulas
+The measures of a command are listed in one `Measures`, next to their formulas
 (`fairjudge.fairness.proportional`, `fairjudge.fairness.coverage_measures`,
 `fairjudge.bias.measures`). Estimates, JSON, tables, plots, comparisons and the Python results
-iterate over it, so that a measure which is added there appears everywhere.
+iterate over it, so that a new measure appears everywhere.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Direction: TypeAlias = Literal["lower", "higher"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One figure of a system: its names, its unit and which values are better.
+    """One figure of a system: its names, unit and direction.
 
-    Formulas return plain numbers, such as shares in [0, 1]; ``unit`` says how files and tables
-    show them. How a measure is computed is in the classes that derive from this one.
+    Formulas return plain numbers, such as shares in [0, 1]; ``unit`` says how files and tables show
+    them. Derived classes hold the computation.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ class Measure:
 
     @property
     def times(self) -> float:
-        """What turns a formula's number to the unit of files and tables."""
+        """The factor from a formula's number to the unit of files and tables."""
         return 100.0 if self.unit == "percent" else 1.0
 
     @property
     def digits(self) -> int:
-        """How many decimals tables show."""
+        """Number of decimals in tables."""
         return 2 if self.unit == "percent" else 4
 
     @property
     def label_with_unit(self) -> str:
-        """The label for tables in which measures of several units stand."""
+        """The label for tables with measures of several units."""
         return f"{self.label} %" if self.unit == "percent" else self.label
 
     def is_fairer(self, difference: float) -> bool:
@@ -93,7 +93,7 @@ class Measures(Generic[MeasureT]):
 
     @contextmanager
     def adding(self, measure: MeasureT) -> Iterator[None]:
-        """Have `measure` too within a ``with`` block: for trying one out, and for tests."""
+        """Add `measure` within a ``with`` block, to try it out or for tests."""
         self._add(measure)
         try:
             yield
@@ -111,5 +111,5 @@ class Measures(Generic[MeasureT]):
 
     @property
     def shown(self) -> tuple[MeasureT, ...]:
-        """The measures that tables have."""
+        """The measures that tables show."""
         return tuple(measure for measure in self if measure.shown)

@@ -1,4 +1,4 @@
-"""Means and covariances of rows of which some values are missing."""
+"""Means and covariances of normal rows with missing values."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Moments:
 def moments(rows: FloatArray) -> Moments:
     """Return the maximum-likelihood moments of normal rows, shape (n, k), NaN where missing.
 
-    Without missing values these are the plain ones. Else they are found by the EM algorithm
-    (Little and Rubin 2019, section 11.2), right where values are missing at random given those that
-    are there. The last column must be complete, and each must have a value. Two that no row has
-    together stay independent given the last, from where the algorithm starts.
+    Without missing values these are the sample moments, else they are computed by the EM algorithm
+    (Little and Rubin 2019, section 11.2), which assumes that values are missing at random. The last
+    column must be complete, and each must have a value. Two columns that no row has together are
+    independent given the last, as in the algorithm's start.
     """
     present = np.isfinite(rows)
     if present.all():
         return Moments(means=rows.mean(axis=0), covariance=np.cov(rows.T, ddof=0), n=len(rows))
-    patterns = [_Pattern.of(rows, some) for some in np.unique(present, axis=0)]
+    patterns = [_Pattern.of(rows, row_pattern) for row_pattern in np.unique(present, axis=0)]
     means, covariance = _start(rows)
     for _ in range(_MAX_STEPS):
         parts = [pattern.expected(means, covariance) for pattern in patterns]
@@ -47,33 +47,33 @@ def moments(rows: FloatArray) -> Moments:
 
 
 def _start(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return what each column's regression on the last says of all rows, alone."""
+    """Return the start of the EM algorithm: moments by each column's regression on the last."""
     last = rows[:, -1]
     means, slopes, rests = np.zeros((3, rows.shape[1]))
     for column, values in enumerate(rows.T):
-        seen = np.isfinite(values)
-        own, given = values[seen], last[seen] - last[seen].mean()
-        slopes[column] = own @ given / (given @ given) if np.any(given) else 0.0
-        means[column] = own.mean() + slopes[column] * (last.mean() - last[seen].mean())
-        rests[column] = np.mean((own - own.mean() - slopes[column] * given) ** 2)
+        is_present = np.isfinite(values)
+        own, centred = values[is_present], last[is_present] - last[is_present].mean()
+        slopes[column] = own @ centred / (centred @ centred) if np.any(centred) else 0.0
+        means[column] = own.mean() + slopes[column] * (last.mean() - last[is_present].mean())
+        rests[column] = np.mean((own - own.mean() - slopes[column] * centred) ** 2)
     return means, np.outer(slopes, slopes) * last.var() + np.diag(rests)
 
 
-def regression(covariance: FloatArray, given: IntArray, target: IntArray) -> FloatArray:
-    """Return the coefficients of some columns on others: shape (targets, given).
+def regression(covariance: FloatArray, predictors: IntArray, targets: IntArray) -> FloatArray:
+    """Return the coefficients of `targets` columns on `predictors`, shape (targets, predictors).
 
-    `given` and `target` are the columns' places. The pseudo-inverse: columns that repeat one
-    another share what they say.
+    Both are indices of columns. Of collinear predictors the pseudo-inverse takes the solution of
+    minimum norm.
     """
-    inverse = np.linalg.pinv(covariance[np.ix_(given, given)], hermitian=True)
-    return np.asarray(covariance[np.ix_(target, given)] @ inverse)
+    inverse = np.linalg.pinv(covariance[np.ix_(predictors, predictors)], hermitian=True)
+    return np.asarray(covariance[np.ix_(targets, predictors)] @ inverse)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """The rows with the same values missing: how many, the sums, and the sums of products."""
+    """The rows with one pattern of missing values: number, sums and sums of products."""
 
-    seen: IntArray
+    observed: IntArray
     missing: IntArray
     n: int
     sums: FloatArray
@@ -81,24 +81,24 @@ class _Pattern:
 
     @staticmethod
     def of(rows: FloatArray, present: BoolArray) -> _Pattern:
-        seen = np.flatnonzero(present)
-        own = rows[(np.isfinite(rows) == present).all(axis=1)][:, seen]
+        observed = np.flatnonzero(present)
+        own = rows[(np.isfinite(rows) == present).all(axis=1)][:, observed]
         missing = np.flatnonzero(~present)
-        return _Pattern(seen, missing, len(own), own.sum(axis=0), own.T @ own)
+        return _Pattern(observed, missing, len(own), own.sum(axis=0), own.T @ own)
 
     def expected(self, means: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the expected sums of whole rows and of their products."""
         k = means.size
-        slopes = regression(covariance, self.seen, self.missing)
-        fill = np.zeros((k, self.seen.size))
-        fill[self.seen, np.arange(self.seen.size)] = 1.0
+        slopes = regression(covariance, self.observed, self.missing)
+        fill = np.zeros((k, self.observed.size))
+        fill[self.observed, np.arange(self.observed.size)] = 1.0
         fill[self.missing] = slopes
         shift = np.zeros(k)
-        shift[self.missing] = means[self.missing] - slopes @ means[self.seen]
+        shift[self.missing] = means[self.missing] - slopes @ means[self.observed]
         spread = np.zeros((k, k))
         spread[np.ix_(self.missing, self.missing)] = (
             covariance[np.ix_(self.missing, self.missing)]
-            - slopes @ covariance[np.ix_(self.seen, self.missing)]
+            - slopes @ covariance[np.ix_(self.observed, self.missing)]
         )
         filled = fill @ self.sums
         cross = np.outer(filled, shift)

@@ -10,7 +10,7 @@ from fairjudge.stats._arrays import FloatArray, IntArray, vector
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """Adjust for the family-wise error rate, under any dependence (Holm 1979).
+    """Return p-values adjusted for the family-wise error rate, under any dependence (Holm 1979).
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def holm(p_values: ArrayLike) -> FloatArray:
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
-    """Adjust for the false discovery rate, independent or positively dependent tests.
+    """Return p-values adjusted for the false discovery rate of positively dependent tests.
 
     Source: Benjamini and Hochberg (1995). Shapes as in `holm`.
     """
@@ -35,9 +35,10 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
 
 
 def benjamini_yekutieli(p_values: ArrayLike) -> FloatArray:
-    """Adjust for the false discovery rate under any dependence (Benjamini and Yekutieli 2001).
+    """Return p-values adjusted for the false discovery rate under any dependence.
 
-    Shapes as in `holm`. The adjustment is Benjamini-Hochberg's times the m-th harmonic number.
+    Source: Benjamini and Yekutieli (2001): Benjamini-Hochberg's adjustment times the m-th harmonic
+    number. Shapes as in `holm`.
     """
     m = np.size(np.asarray(p_values))
     return _step_up(p_values, float(np.sum(1.0 / np.arange(1, m + 1))))

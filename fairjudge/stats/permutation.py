@@ -1,4 +1,4 @@
-"""Permutation tests: a statistic against its values under permutation."""
+"""Permutation tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairjudge.stats._arrays import FloatArray
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 
 _ROUNDING = 1e-12
-"""Permuted values this close, relatively, count as equal to the observed one."""
+"""Relative difference up to which permuted values count as equal to the observed one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class PermutationTest:
 
     ``p_value`` is ``(1 + #{permuted >= observed}) / (1 + n)`` (Phipson and Smyth 2010), never 0.
     ``p_value_strict`` is ``#{permuted > observed} / n``, which some papers print and which can
-    be 0. Both are turned for the other alternatives.
+    be 0. Signs are changed for the other alternatives.
     """
 
     observed: float
@@ -35,7 +35,7 @@ class PermutationTest:
 def compare(
     observed: float, permuted: FloatArray, *, alternative: Alternative = "greater"
 ) -> PermutationTest:
-    """Place `observed` in `permuted`, shape (n,); two-sided compares absolute values."""
+    """Compare `observed` with `permuted`, shape (n,); two-sided, by absolute values."""
     if not permuted.size:
         raise StatisticsError("a permutation test needs at least one permutation")
     turned, target = permuted, observed

@@ -1,4 +1,4 @@
-"""Intervals by resampling and seeds, of fairness and bias; adjusted p-values by name, of all."""
+"""Bootstrap intervals and seeds of fairness and bias measures; adjusted p-values by name."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
-    """How intervals are made: by percentile bootstrap over samples.
+    """Settings of percentile bootstrap intervals over samples.
 
-    A sample is a set of documents with its summary, or of bias an original with all made of it.
-    Fewer than `FEWEST_DOCUMENTS` of them have no interval and no p-value.
+    A sample is a set of documents with its summary; for bias, an original with its variants. With
+    fewer than `FEWEST_DOCUMENTS` samples there is no interval and no p-value.
     """
 
     rng: np.random.Generator
@@ -34,7 +34,7 @@ class Resampling:
     level: float = 0.95
 
     def apart(self, name: str) -> Resampling:
-        """Draw for `name` from a stream of its own, which moves no other draw."""
+        """Return this with a random stream of its own for `name`, independent of other draws."""
         source: Any = self.rng.bit_generator.seed_seq
         own = np.random.SeedSequence(
             source.entropy, spawn_key=(*source.spawn_key, *name.encode("utf-8"))
@@ -44,7 +44,7 @@ class Resampling:
     def mean(
         self, values: ArrayLike, *, n_excluded: int = 0, null: float | None = None
     ) -> Estimate | Undefined:
-        """Estimate the mean of one number a sample; Undefined for none."""
+        """Estimate the mean of one number per sample; Undefined for no samples."""
         numbers = np.asarray(values, dtype=np.float64)
         return _over_samples(
             bootstrap_mean(numbers, n_excluded=n_excluded, null=null, **self._drawing)
@@ -53,9 +53,11 @@ class Resampling:
     def statistic(
         self, statistic: WeightedStatistic, n_samples: int, **reported: Any
     ) -> Estimate | Undefined:
-        """Estimate a statistic of the samples' multiplicities, shape (r, n_samples) to (r,)."""
-        (found,) = self.statistics(lambda counts: statistic(counts)[:, None], n_samples, **reported)
-        return found
+        """Estimate a statistic of the samples' multiplicities, (r, n_samples) to (r,)."""
+        (estimate,) = self.statistics(
+            lambda counts: statistic(counts)[:, None], n_samples, **reported
+        )
+        return estimate
 
     def statistics(
         self,
@@ -66,8 +68,8 @@ class Resampling:
         n_excluded: int = 0,
         null: float | None = None,
     ) -> tuple[Estimate | Undefined, ...]:
-        """Estimate several statistics on the same resamples: shape (r, n_samples) to (r, k)."""
-        found = bootstrap_many(
+        """Estimate several statistics on the same resamples, (r, n_samples) to (r, k)."""
+        estimates = bootstrap_many(
             statistic,
             n_documents=n_samples,
             n=n,
@@ -75,7 +77,7 @@ class Resampling:
             null=null,
             **self._drawing,
         )
-        return tuple(map(_over_samples, found))
+        return tuple(map(_over_samples, estimates))
 
     @property
     def _drawing(self) -> dict[str, Any]:
@@ -88,19 +90,19 @@ class Resampling:
 
 
 def _over_samples(result: Estimate | Undefined) -> Estimate | Undefined:
-    """Name the resampled unit, which `fairjudge.stats` calls a document."""
+    """Rename the resampled unit, which `fairjudge.stats` calls a document, in the method's name."""
     if isinstance(result, Undefined):
         return result
     return replace(result, method=result.method.replace("documents", "samples"))
 
 
 def generator(seed: int, name: str) -> np.random.Generator:
-    """Return a generator of its own for `name`: what else is in a file changes nothing."""
+    """Return a random generator for `name`, independent of everything else in a file."""
     return np.random.default_rng([seed, *name.encode("utf-8")])
 
 
 def chunk_sizes(n_resamples: int, n_units: int, *, cells: int) -> list[int]:
-    """Return how many resamples to draw at a time, of `n_units` each, to hold `cells` at most."""
+    """Return the numbers of resamples per chunk, so that a chunk has at most `cells` cells."""
     most = max(1, cells // max(1, n_units))
     return [min(most, n_resamples - start) for start in range(0, n_resamples, most)]
 
@@ -109,7 +111,7 @@ def adjusted_by_name(
     estimates: Mapping[Name, Estimate | Undefined],
     adjust: Callable[[list[float]], Iterable[float]] = holm,
 ) -> dict[Name, float]:
-    """Return the adjusted p-values, by Holm if not told otherwise, of estimates that have one."""
+    """Return the adjusted p-values (by default Holm's) of the estimates that have a p-value."""
     tested = {
         name: estimate.p_value
         for name, estimate in estimates.items()

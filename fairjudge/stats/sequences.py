@@ -1,18 +1,18 @@
-"""Confidence sequences: intervals that may be looked at again and again.
+"""Confidence sequences: intervals that stay valid over repeated looks at growing data.
 
-All intervals of one sequence hold at once with probability `level`, however the looks depend on
-one another, so that one may act on any of them. A fixed interval promises this for one look.
+All intervals of one sequence hold simultaneously with probability `level`, however the looks depend
+on one another, so that one may stop at any of them. A fixed interval is valid for one look only.
 
 `spending_sequence` is the group-sequential interval of Lan and DeMets (1983, "Discrete sequential
 boundaries for clinical trials", Biometrika 70) with error spent in equal parts over a planned
-number of looks. Its boundaries come from the looks' joint distribution, drawn by a multiplier
-bootstrap over documents: looks at the same documents agree by and large, and cost little. Its
-coverage is that of a t-interval: approximate, and good from about 20 documents.
+number of looks. Its boundaries come from the looks' joint distribution, simulated by a multiplier
+bootstrap over documents: looks at the same documents are highly correlated and cost little error.
+Its coverage is that of a t-interval: approximate, and good from about 20 documents.
 
 `betting_bounds` is the betting interval of Waudby-Smith and Ramdas (2024, "Estimating means of
 bounded random variables by betting", JRSS B 86), with capital divided over constant fractions
-(their diversified Kelly betting). It assumes nothing but independent documents and bounded values,
-and is wider. Its looks are joined by a union bound: look t of T has the error alpha / T.
+(their diversified Kelly betting). It assumes only independent documents and bounded values, and is
+wider. Looks are combined by a union bound: each of T looks has the error alpha / T.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from fairjudge.stats._arrays import BoolArray, FloatArray, check_level, vector
 from fairjudge.stats._bounds import Bounds
 
 N_DRAWN = 5000
-"""Draws of the looks' joint distribution; the same ones at every look, so that bounds stay."""
+"""Draws of the looks' joint distribution; the same at every look, so that earlier bounds stay."""
 _FRACTIONS = np.geomspace(0.03, 0.95, 14)
-"""Parts of the largest bet that cannot lose all, each with the same share of the capital."""
+"""Bets as fractions of the largest one that cannot lose everything, with equal capital each."""
 _EDGE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookEstimate:
-    """A figure at one look, with what each document adds to it.
+    """A figure at one look, with the influence of each document.
 
     ``influence`` is the linearised influence of each document on ``value``, whose variance is the
     sum of squares times ``d / (d - 1)``; ``freedom`` are Student's degrees of freedom.
@@ -61,24 +61,24 @@ class LookEstimate:
         return sqrt(sum(part**2 for part in self.influence.values()) * d / max(1, d - 1))
 
     def minus(self, other: LookEstimate) -> LookEstimate:
-        """Return the difference; documents of both count once."""
+        """Return the difference; documents in both contribute once, with both influences."""
         documents = dict.fromkeys((*self.influence, *other.influence))
         return LookEstimate(
             value=self.value - other.value,
             influence={
-                one: self.influence.get(one, 0.0) - other.influence.get(one, 0.0)
-                for one in documents
+                document: self.influence.get(document, 0.0) - other.influence.get(document, 0.0)
+                for document in documents
             },
             freedom=min(self.freedom, other.freedom),
         )
 
 
 def mean_at_look(values: Mapping[Any, float]) -> LookEstimate:
-    """Return the mean of one value a document, at least one."""
+    """Return the mean of one value per document, for at least one document."""
     mean = sum(values.values()) / len(values)
     return LookEstimate(
         value=mean,
-        influence={one: (value - mean) / len(values) for one, value in values.items()},
+        influence={document: (value - mean) / len(values) for document, value in values.items()},
         freedom=len(values) - 1,
     )
 
@@ -86,63 +86,63 @@ def mean_at_look(values: Mapping[Any, float]) -> LookEstimate:
 def spending_sequence(
     looks: Sequence[LookEstimate], *, planned: int, level: float = 0.95
 ) -> tuple[Bounds | None, ...]:
-    """Return the interval of each look, all of which hold at once with probability `level`.
+    """Return the interval of each look; all hold simultaneously with probability `level`.
 
-    The error 1 - `level` is spent in equal parts over blocks of `planned` looks; each block, such
-    as a year, has its own. With one planned look it is Student's interval. None for a look with
-    fewer than 2 documents; a look without spread has an interval of one point.
+    The error 1 - `level` is spent in equal parts over the `planned` looks of a block, such as a
+    year; each block has its own. With one planned look it is Student's interval. None for a look
+    with fewer than 2 documents; a look without spread has an interval of one point.
     """
     check_level(level)
     if planned < 1:
         raise StatisticsError(f"planned must be at least 1, got {planned!r}")
-    found: list[Bounds | None] = []
+    intervals: list[Bounds | None] = []
     for start in range(0, len(looks), planned):
-        found += _block(looks[start : start + planned], planned, 1.0 - level)
-    return tuple(found)
+        intervals += _block(looks[start : start + planned], planned, 1.0 - level)
+    return tuple(intervals)
 
 
 def _block(looks: Sequence[LookEstimate], planned: int, alpha: float) -> list[Bounds | None]:
     sizes = _drawn_sizes(looks)
     inside = np.ones(N_DRAWN, dtype=bool)
-    found: list[Bounds | None] = []
+    intervals: list[Bounds | None] = []
     for number, look in enumerate(looks, 1):
         error = look.standard_error
         if look.freedom < 1 or error == 0.0:
             point = Bounds(low=look.value, high=look.value)
-            found.append(None if look.freedom < 1 else point)
+            intervals.append(None if look.freedom < 1 else point)
             continue
         size = sizes[number - 1]
-        # No look needs more than what it would have of the error on its own.
+        # Never wider than an interval that has this look's part of the error on its own.
         alone = float(student_t.ppf(1.0 - alpha / planned / 2.0, look.freedom))
         bound = min(alone, _boundary(size, inside, spent=alpha * number / planned))
         inside &= size <= bound
-        found.append(Bounds(low=look.value - bound * error, high=look.value + bound * error))
-    return found
+        intervals.append(Bounds(low=look.value - bound * error, high=look.value + bound * error))
+    return intervals
 
 
 def _drawn_sizes(looks: Sequence[LookEstimate]) -> FloatArray:
-    """Draw looks' Student statistics without any change, together by a multiplier a document.
+    """Simulate the looks' absolute Student statistics under the null hypothesis, jointly.
 
-    A document's multipliers depend on its place alone, so that later looks leave earlier ones as
-    they were; those of documents of a single look are not kept. Returns absolute values, shape
-    (looks, N_DRAWN).
+    Each document has one vector of normal multipliers, which depends on its index only, so that
+    later looks do not change earlier ones; those of documents in a single look are not kept in
+    memory. Returns shape (looks, N_DRAWN).
     """
     times = Counter(document for look in looks for document in look.influence)
     place = {document: at for at, document in enumerate(times)}
     column = {document: at for at, document in enumerate(d for d, n in times.items() if n > 1)}
-    weights, drawn = np.zeros((len(looks), len(column))), np.zeros((len(looks), N_DRAWN))
+    weights, statistics = np.zeros((len(looks), len(column))), np.zeros((len(looks), N_DRAWN))
     for number, look in enumerate(looks):
         for document, part in look.influence.items():
             if document in column:
                 weights[number, column[document]] = part
             else:
-                drawn[number] += part * _multipliers(place[document])
+                statistics[number] += part * _multipliers(place[document])
     if column:
-        drawn += weights @ np.array([_multipliers(place[document]) for document in column])
+        statistics += weights @ np.array([_multipliers(place[document]) for document in column])
     for number, look in enumerate(looks):
         spread = sqrt(sum(part**2 for part in look.influence.values()))
-        drawn[number] /= spread * _scale(max(1, look.freedom)) if spread else 1.0
-    return np.asarray(np.abs(drawn))
+        statistics[number] /= spread * _scale(max(1, look.freedom)) if spread else 1.0
+    return np.asarray(np.abs(statistics))
 
 
 @lru_cache(maxsize=512)
@@ -152,57 +152,60 @@ def _multipliers(place: int) -> FloatArray:
 
 @lru_cache(maxsize=64)
 def _scale(freedom: int) -> FloatArray:
-    """Return what makes normal draws those of Student's t, of the same chance at every look."""
+    """Return the divisors that turn normal draws into Student's t, from the same random numbers."""
     chance = np.random.default_rng(0).random(N_DRAWN)
     return np.sqrt(chi2.ppf(chance, freedom) / freedom)
 
 
 def _boundary(size: FloatArray, inside: BoolArray, *, spent: float) -> float:
-    """Return the bound that lets as many draws leave, of those inside so far, as `spent` allows."""
+    """Return the bound at which the share of draws ever outside reaches `spent`.
+
+    `inside` marks the draws that were within the bounds of all earlier looks.
+    """
     may_leave = int(spent * size.size + _EDGE) - int(np.count_nonzero(~inside))
-    left = size[inside]
-    at = left.size - 1 - min(max(0, may_leave), left.size - 1)
-    return float(np.partition(left, at)[at])
+    remaining = size[inside]
+    at = remaining.size - 1 - min(max(0, may_leave), remaining.size - 1)
+    return float(np.partition(remaining, at)[at])
 
 
 def betting_bounds(
     values: ArrayLike, *, least: float, most: float, planned: int = 1, level: float = 0.95
 ) -> Bounds:
-    """Return bounds of the mean of independent values that lie from `least` to `most`.
+    """Return bounds of the mean of independent values between `least` and `most`.
 
     For a mean m on the unit scale and a bet of fraction f, the capital
 
         K(m) = mean over f of prod_i (1 + f (y_i / m - 1))
 
-    has an expectation of at most 1 where the mean is m or below; it exceeds 2 T / alpha with a
+    has an expectation of at most 1 if the mean is at most m; it exceeds 2 T / alpha with a
     probability of at most alpha / (2 T) (Markov). The low bound is the largest m that this
-    refutes; the high bound the same of 1 - y. T is `planned`, the number of looks, and alpha is
-    1 - `level`.
+    rejects; the high bound is the same for 1 - y. T is `planned`, the number of looks, and alpha
+    is 1 - `level`.
     """
     check_level(level)
     array = vector(values, name="values")
     unit = (array - least) / (most - least)
     if array.size and (unit.min() < -_EDGE or unit.max() > 1.0 + _EDGE):
         raise StatisticsError(f"expected values from {least!r} to {most!r}")
-    wanted = log(2.0 * planned / (1.0 - level))
-    low, high = _lowest(unit, wanted), 1.0 - _lowest(1.0 - unit, wanted)
+    threshold = log(2.0 * planned / (1.0 - level))
+    low, high = _lowest(unit, threshold), 1.0 - _lowest(1.0 - unit, threshold)
     return Bounds(low=least + low * (most - least), high=least + high * (most - least))
 
 
 def log_capital(unit: FloatArray, mean: float) -> float:
-    """Return the logarithm of what bets against means up to `mean` have made of 1."""
+    """Return log K(`mean`), the logarithm of the capital in `betting_bounds`."""
     gains = np.log1p(_FRACTIONS[:, None] * (unit / mean - 1.0)[None, :]).sum(axis=1)
     return float(logsumexp(gains)) - log(_FRACTIONS.size)
 
 
-def _lowest(unit: FloatArray, wanted: float) -> float:
-    """Bisect: the capital falls as the mean rises."""
+def _lowest(unit: FloatArray, threshold: float) -> float:
+    """Return the largest rejected mean by bisection: the capital falls as the mean rises."""
 
     def beyond(mean: float) -> float:
-        return log_capital(unit, mean) - wanted
+        return log_capital(unit, mean) - threshold
 
     if not unit.size or beyond(_EDGE) <= 0.0:
         return 0.0
-    if beyond(1.0) > 0.0:  # pragma: no cover - nobody bets against means up to 1
+    if beyond(1.0) > 0.0:  # pragma: no cover - no bet wins against a mean of 1
         return 1.0
     return float(brentq(beyond, _EDGE, 1.0, xtol=1e-10))

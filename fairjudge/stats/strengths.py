@@ -1,8 +1,8 @@
-"""Strengths of systems compared in pairs, for many resamples at once.
+"""Strengths of systems compared in pairs (Davidson's model), for many resamples at once.
 
-Davidson's model (1970), as in `fairjudge.calibration.ranking` but for a term for position: with
+Davidson (1970), as in `fairjudge.calibration.ranking` but without the term for position: with
 log-strengths s and log tie weight v, P(a), P(b), P(tie) are proportional to exp(d / 2),
-exp(-d / 2), exp(v), where ``d = s_a - s_b``. Newton's method on tables of wins by pair.
+exp(-d / 2), exp(v), where ``d = s_a - s_b``. Fitted by Newton's method to tables of wins by pair.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from scipy.sparse.csgraph import connected_components
 from fairjudge.stats._arrays import FloatArray, IntArray
 
 RIDGE = 1e-4
-"""Penalty on coefficients: fixes the strengths' sum, and keeps a system that always wins finite."""
+"""Penalty on coefficients: fixes the sum of strengths, and keeps that of a sole winner finite."""
 _MAX_STEPS = 100
 _LONGEST_STEP = 2.0
 _TOLERANCE = 1e-8
 _CELLS_AT_ONCE = 2_000_000
-"""Cells of information matrices (resamples by coefficients squared) that are held at once."""
+"""Maximum size of the information matrices in memory: resamples times coefficients squared."""
 
 
 def n_parts(places: IntArray, n_systems: int) -> int:
-    """Count the sets of systems that `places`, pairs of shape (p, 2), never link."""
+    """Return the number of connected components of systems under the pairs `places`, (p, 2)."""
     graph = csr_array((np.ones(len(places)), (places[:, 0], places[:, 1])), shape=(n_systems,) * 2)
     return int(connected_components(graph, directed=False)[0])
 
 
 def strengths(outcomes: FloatArray, places: IntArray, n_systems: int) -> FloatArray:
-    """Return the strengths of r tables of outcomes, shape (r, n_systems), each adding up to 0.
+    """Return the strengths for r tables of outcomes, shape (r, n_systems); rows sum to 0.
 
     Parameters
     ----------
     outcomes
-        How often the first won, the second won, and neither: shape (r, p, 3).
+        Numbers of wins of the first system, of the second, and of ties: shape (r, p, 3).
     places
-        The pairs, as places of systems: shape (p, 2).
+        The pairs, as indices of systems: shape (p, 2).
     """
     size = max(1, _CELLS_AT_ONCE // (n_systems + 1) ** 2)
     parts = [outcomes[place : place + size] for place in range(0, len(outcomes), size)]
@@ -45,7 +45,10 @@ def strengths(outcomes: FloatArray, places: IntArray, n_systems: int) -> FloatAr
 
 
 def _maxima(outcomes: FloatArray, places: IntArray, n_systems: int) -> FloatArray:
-    """Return the penalised maxima: strengths, then the tie weight, shape (r, n_systems + 1)."""
+    """Return the penalised maximum-likelihood coefficients, shape (r, n_systems + 1).
+
+    The first `n_systems` columns are the strengths, the last is the log tie weight.
+    """
     design = np.eye(n_systems)[places[:, 0]] - np.eye(n_systems)[places[:, 1]]
     beta = np.zeros((len(outcomes), n_systems + 1))
     moving = np.arange(len(outcomes))
@@ -60,7 +63,7 @@ def _maxima(outcomes: FloatArray, places: IntArray, n_systems: int) -> FloatArra
 
 
 def _step(outcomes: FloatArray, beta: FloatArray, design: FloatArray) -> FloatArray:
-    """Return Newton's step of each table."""
+    """Return Newton's step for each table, shape of `beta`."""
     k = design.shape[1]
     n = outcomes.sum(axis=2)
     d = beta[:, :k] @ design.T

@@ -1,4 +1,4 @@
-"""The study file: what is judged, by whom, and what is made of it (TOML; docs/study.md)."""
+"""The study file (TOML; docs/study.md)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ModelTable(_Open):
 
 
 class BudgetTable(_Table):
-    """What all steps together may spend, over all starts."""
+    """Limits of spending for all steps and starts."""
 
     max_cost: float | None = Field(default=None, ge=0)
     max_calls: int | None = Field(default=None, ge=0)
@@ -89,7 +89,7 @@ class BuildTable(_Open):
 
 
 class SummarizeTable(_Open):
-    """A system whose summaries are written; options of ``summarize``."""
+    """A system that writes summaries; options of ``summarize``."""
 
     model: str
     system: _Name
@@ -181,12 +181,12 @@ class Study:
         )
 
     def budget(self) -> Budget:
-        """Return a budget of what all steps may spend."""
-        asked = self.tables.budget
+        """Return the budget shared by all steps."""
+        budget = self.tables.budget
         return Budget(
-            max_calls=asked.max_calls,
-            max_cost_usd=asked.max_cost,
-            prices=load_prices(_beside(self.path, asked.prices)),
+            max_calls=budget.max_calls,
+            max_cost_usd=budget.max_cost,
+            prices=load_prices(_beside(self.path, budget.prices)),
         )
 
 
@@ -196,11 +196,11 @@ def read_study(path: str | Path, *, cache: Path | None = None) -> Study:
     ``cache`` is the folder of the response cache, for all models.
     """
     path = Path(path)
-    found = read_toml(path)
+    table = read_toml(path)
     try:
-        tables = StudyFile.model_validate(found)
+        tables = StudyFile.model_validate(table)
     except ValidationError as error:
-        field, problem = explain(error, found)
+        field, problem = explain(error, table)
         raise InputError(problem, path=path, field=field) from None
     try:
         return _resolved(path, tables, cache)
@@ -227,9 +227,10 @@ def _resolved(path: Path, tables: StudyFile, cache: Path | None) -> Study:
         model(tables.build.model, "[build]"),
         checked(BuildOptions, tables.build.options, "[build]"),
     )
-    judges = tuple(_judge(path, one, place, model) for place, one in enumerate(tables.judge, 1))
+    judges = tuple(_judge(path, table, place, model) for place, table in enumerate(tables.judge, 1))
     writers = tuple(
-        (_writing(one), model(one.model, f"[[summarize]] {one.system}")) for one in tables.summarize
+        (_writing(table), model(table.model, f"[[summarize]] {table.system}"))
+        for table in tables.summarize
     )
     study = Study(
         path=path, tables=tables, data=data, build=build or None, writers=writers, judges=judges
@@ -241,16 +242,16 @@ def _resolved(path: Path, tables: StudyFile, cache: Path | None) -> Study:
 def _models(path: Path, tables: StudyFile, cache: Path | None) -> dict[str, Model]:
     if LOCAL_MODEL in tables.models:
         raise ConfigurationError("[models.local]: 'local' is the bundled model; choose a name")
-    made = {LOCAL_MODEL: Model(LOCAL_MODEL, cache=cache)}
+    models_by_name = {LOCAL_MODEL: Model(LOCAL_MODEL, cache=cache)}
     ours = {"target", "cache", "store", "max_cost", "max_calls", "prices", "progress"}
     prices = _beside(path, tables.budget.prices)
     for name, table in tables.models.items():
         of = f"[models.{name}]"
         if taken := sorted(ours & table.options.keys()):
             raise ConfigurationError(f"{of}: no option {taken[0]!r}; budgets are in [budget]")
-        asked = {**table.options, "target": table.backend, "cache": cache, "prices": prices}
-        made[name] = checked(Model, asked, of)
-    return made
+        settings = {**table.options, "target": table.backend, "cache": cache, "prices": prices}
+        models_by_name[name] = checked(Model, settings, of)
+    return models_by_name
 
 
 def _writing(table: SummarizeTable) -> SummarizeOptions:
@@ -262,21 +263,21 @@ def _writing(table: SummarizeTable) -> SummarizeOptions:
 
 def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
     of = f"[[judge]] number {place}" if table.name is None else f"[[judge]] {table.name}"
-    asked = dict(table.options)
+    settings = dict(table.options)
     if table.criterion is not None:
         own = read_criterion_file(path.parent / table.criterion)
-        asked = {
+        settings = {
             "aspect": own.aspect,
             "prompt": own.prompt.absolute(),
             "scale": own.scale.absolute(),
             "protocol": load_scale(own.scale).protocol,
-            **asked,
+            **settings,
         }
-    if isinstance(asked.get("cascade"), str):
-        asked["cascade"] = read_cascade(path.parent / asked["cascade"])
-    if "aspect" not in asked:
+    if isinstance(settings.get("cascade"), str):
+        settings["cascade"] = read_cascade(path.parent / settings["cascade"])
+    if "aspect" not in settings:
         raise ConfigurationError(f"{of}: give an aspect, or a criterion that names one")
-    options = _with_paths(checked(JudgeOptions, asked, of), path.parent)
+    options = _with_paths(checked(JudgeOptions, settings, of), path.parent)
     plans = options.plans()
     return JudgePart(
         name=table.name or "+".join(plan.aspect for plan in plans) + f"-{plans[0].protocol}",
@@ -289,14 +290,14 @@ def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
 
 def _with_paths(options: _O, folder: Path) -> _O:
     """Return `options` with the paths in them taken from `folder`."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for field in fields(options):  # type: ignore[arg-type]
         value = getattr(options, field.name)
         if isinstance(value, Path):
-            found[field.name] = folder / value
+            values[field.name] = folder / value
         elif isinstance(value, tuple) and value and isinstance(value[0], Path):
-            found[field.name] = tuple(folder / each for each in value)
-    return replace(options, **found)  # type: ignore[type-var]
+            values[field.name] = tuple(folder / name for name in value)
+    return replace(options, **values)  # type: ignore[type-var]
 
 
 def _beside(path: Path, given: Path | None) -> Path | None:
@@ -306,17 +307,18 @@ def _beside(path: Path, given: Path | None) -> Path | None:
 def _check(study: Study) -> None:
     """Refuse what would fail half-way."""
     _check_data(study)
-    _check_names("[[judge]]", [one.name for one in study.judges])
-    _check_names("[[summarize]]", [str(one.system) for one, _ in study.writers])
+    _check_names("[[judge]]", [judge.name for judge in study.judges])
+    _check_names("[[summarize]]", [str(writer.system) for writer, _ in study.writers])
     has_questions = study.build is not None or study.data.references is not None
-    for one in study.judges:
-        if one.options.needs_questions and not has_questions:
+    for judge in study.judges:
+        if judge.options.needs_questions and not has_questions:
             raise ConfigurationError(
-                f"[[judge]] {one.name} needs questions: give [data] references, or a [build] table"
+                f"[[judge]] {judge.name} needs questions: "
+                "give [data] references, or a [build] table"
             )
-        if one.audits and len(one.models) > 1:
-            raise ConfigurationError(f"[[judge]] {one.name}: audits ask one model, not a jury")
-    scorers = [LOCAL_MODEL, *(one.name for one in study.judges)]
+        if judge.audits and len(judge.models) > 1:
+            raise ConfigurationError(f"[[judge]] {judge.name}: audits ask one model, not a jury")
+    scorers = [LOCAL_MODEL, *(judge.name for judge in study.judges)]
     for table in study.tables.fairness:
         if table.scorer not in scorers:
             known = ", ".join(scorers)

@@ -53,21 +53,21 @@ def _steps(at: Layout) -> Iterator[Step]:
         yield summarize_step(at, options, model)
     if len(at.summary_files) > 1:
         yield gather_step(at)
-    asked = list[Path]()
+    paths = list[Path]()
     for part in study.judges:
         yield judge_step(at, part)
         for kind in free_audits(part):
             yield free_audit_step(at, part, kind)
         for audit in part.audits:
             yield asking_audit_step(at, part, audit)
-            asked.append(at.audited(part, audit))
+            paths.append(at.audited(part, audit))
     measured = list(_measured(at))
     yield from measured
     # Calibrated scores and calibrators are not for the page.
-    made = [path for step in measured for path in step.makes if path.suffix == ".json"]
-    shown = [path for path in made if path.name != "calibrators.json"]
+    results = [path for step in measured for path in step.makes if path.suffix == ".json"]
+    to_show = [path for path in results if path.name != "calibrators.json"]
     costs = at.folder / COSTS
-    yield report_step(at, [*map(at.judged, study.judges), *asked, *shown, costs])
+    yield report_step(at, [*map(at.judged, study.judges), *paths, *to_show, costs])
 
 
 def _measured(at: Layout) -> Iterator[Step]:

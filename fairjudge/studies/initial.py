@@ -22,8 +22,8 @@ _MAX_VALUES = 8
 """An attribute with more values than this groups nothing by itself."""
 _COLUMN = 44
 _MODELS = """\
-# A model, by a name of your own; 'fairjudge backends' lists the providers. "local" needs no table:
-# it is bundled, asks nobody, and is a weak judge.
+# A model, by a name of your own; 'fairjudge backends list' shows the providers. "local" needs no
+# table: it is bundled, needs no key, and is a weak judge.
 # [models.main]
 # backend = "openai:gpt-4o-mini"
 # concurrency = 8
@@ -78,16 +78,18 @@ class FoundData:
             return False
         match kind:
             case "clusters" | "references":
-                read = read_clusters(path).records
-                n_articles = sum(len(one.articles) for one in read)
-                sentence = f"{pluralize(len(read), 'cluster')}, {pluralize(n_articles, 'article')}"
+                clusters = read_clusters(path).records
+                n_articles = sum(len(cluster.articles) for cluster in clusters)
+                sentence = (
+                    f"{pluralize(len(clusters), 'cluster')}, {pluralize(n_articles, 'article')}"
+                )
                 (self.clusters if kind == "clusters" else self.references)[path] = sentence
-                self.attributes |= _attributes(read)
+                self.attributes |= _attributes(clusters)
             case "summaries":
-                written = read_summaries(path).records
-                systems = {one.system for one in written}
+                summaries = read_summaries(path).records
+                systems = {summary.system for summary in summaries}
                 self.summaries[path] = (
-                    f"{pluralize(len(written), 'summary', 'summaries')} by "
+                    f"{pluralize(len(summaries), 'summary', 'summaries')} by "
                     f"{pluralize(len(systems), 'system')}"
                 )
             case "labels":
@@ -122,7 +124,7 @@ def _converted(paths: Sequence[Path], folder: Path) -> tuple[Path, ...]:
 def _files(places: Iterable[Path]) -> Iterator[Path]:
     for place in places:
         if place.is_dir():
-            yield from sorted(one for one in place.iterdir() if one.suffix in DATA)
+            yield from sorted(file for file in place.iterdir() if file.suffix in DATA)
         elif place.exists():
             yield place
         else:
@@ -146,11 +148,13 @@ def study_text(found: FoundData, path: Path, *, like: str | None = None) -> str:
     if like is None:
         parts = (_MODELS, _build(found, _WRITERS), _JUDGES, *_rest(found))
         return "\n".join((_head(path), _data(found, path), *parts))
-    asked = EXPERIMENTS[like]
-    said = f"# As {asked.paper}.\n# The paper has more, command by command: {asked.after}.\n"
-    writers = asked.writers.replace("ATTRIBUTE", next(iter(found.attributes), "ATTRIBUTE"))
-    parts = (said, _MODELS, _build(found, writers), asked.judges)
-    measured = _rest(found, measures=asked.measures, scorer="local", like=like)
+    experiment = EXPERIMENTS[like]
+    header = (
+        f"# As {experiment.paper}.\n# The paper has more, command by command: {experiment.after}.\n"
+    )
+    writers = experiment.writers.replace("ATTRIBUTE", next(iter(found.attributes), "ATTRIBUTE"))
+    parts = (header, _MODELS, _build(found, writers), experiment.judges)
+    measured = _rest(found, measures=experiment.measures, scorer="local", like=like)
     return "\n".join((_head(path), _data(found, path), *parts, *measured))
 
 
@@ -171,15 +175,15 @@ def _data(found: FoundData, path: Path) -> str:
     for name, files in (("clusters", found.clusters), ("references", found.references)):
         lines += _one(name, files, path)
     listed = ", ".join(_quoted(summary, path) for summary in found.summaries)
-    said = "; ".join(found.summaries.values()) or "or have some written: see [[summarize]]"
-    lines.append(_line(f"summaries = [{listed}]", said))
+    description = "; ".join(found.summaries.values()) or "or have some written: see [[summarize]]"
+    lines.append(_line(f"summaries = [{listed}]", description))
     lines += _one("labels", found.labels, path)
     return "\n".join(lines) + "\n"
 
 
 def _one(name: str, files: dict[Path, str], path: Path) -> Iterator[str]:
-    for place, (file, said) in enumerate(files.items()):
-        line = _line(f"{name} = {_quoted(file, path)}", said)
+    for place, (file, description) in enumerate(files.items()):
+        line = _line(f"{name} = {_quoted(file, path)}", description)
         yield line if place == 0 else f"# {line}"
 
 

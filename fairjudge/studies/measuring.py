@@ -23,6 +23,7 @@ from fairjudge.datasets import (
 from fairjudge.domain import ProtocolName
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.errors import InputError
+from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
@@ -48,17 +49,24 @@ _SWAYS = {"audit position", "audit verbosity", "audit order", "audit checks", "a
 
 
 def free_audits(part: JudgePart) -> tuple[str, ...]:
-    """Return the audits that the judgements of `part` allow, and nobody need be asked for."""
+    """Return the audits of `part` that need no further calls."""
     options, plan = part.options, part.options.plans()[0]
     protocol, listed = plan.protocol, PROTOCOLS[plan.protocol].itemized
     repeated = options.repeats > 1 or options.prompt_variants > 1 or options.paraphrases
     return (
         "parse",
         *(("position", "length") if PROTOCOLS[protocol].paired else ()),
-        *(("covered",) if listed and plan.aspect == "coverage" else ()),
+        *(("covered",) if _names_sources(plan) else ()),
         *(("statements",) if listed and plan.aspect == "faithfulness" else ()),
         *(("stability",) if repeated else ()),
     )
+
+
+def _names_sources(plan: JudgingPlan) -> bool:
+    """Say whether judgements tell of each answer, article or source, not of all together."""
+    itemized = PROTOCOLS[plan.protocol].itemized and plan.aspect == "coverage"
+    single = plan.reference_unit in {"qa_pair", "article"} and plan.text_unit == "summary"
+    return itemized or (single and not PROTOCOLS[plan.protocol].paired)
 
 
 def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
@@ -109,22 +117,24 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
             "model": model,
             "progress": place.progress.counter(f"{kind}: {part.name}"),
         }
-        here: dict[str, Any] = {"run": run, "skip_bad": place.skip_bad}
+        options: dict[str, Any] = {"run": run, "skip_bad": place.skip_bad}
         figures: dict[str, Any]
         match kind:
             case "verbosity":
-                audit_input = AuditInput(references=sources, summaries=summaries, **here)
+                audit_input = AuditInput(references=sources, summaries=summaries, **options)
                 asked: dict[str, Any] = {"aspect": plan.aspect, "protocol": protocol}
                 figures = verbosity_report(
                     collect(audit_input, probes=("extended",), **asked, **shared)
                 )
             case "order":
                 figures = run_to_end(
-                    order_report(sources, summaries, max_articles=3, n_shuffles=3, **here, **shared)
+                    order_report(
+                        sources, summaries, max_articles=3, n_shuffles=3, **options, **shared
+                    )
                 )
             case "checks":
                 figures = run_to_end(
-                    checks_report(sources, summaries, aspect=plan.aspect, **here, **shared)
+                    checks_report(sources, summaries, aspect=plan.aspect, **options, **shared)
                 )
         return _found(output, Findings(f"audit {kind}", figures))
 
@@ -205,7 +215,7 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
     # The judgements that say how far articles are covered, and what checklists are about.
     own = [part for part in at.study.judges if part.name == table.scorer != LOCAL_MODEL]
     scored = tuple(map(at.judged, own))
-    asked = (*scored, *filter(None, [at.references])) if scored else ()
+    inputs = (*scored, *filter(None, [at.references])) if scored else ()
 
     def scorer(place: Workplace) -> JudgeResult | str:
         if not scored:
@@ -231,7 +241,7 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
 
     return Step(
         name=f"fairness {measure}: {table.attribute}",
-        reads=(*files, *(asked if measure == "coverage" else ())),
+        reads=(*files, *(inputs if measure == "coverage" else ())),
         makes=(output,),
         settings={"table": table.model_dump(mode="json"), "seed": seed},
         work=work,
@@ -241,7 +251,7 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
 def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
     """Return the step that writes one page about everything."""
     output, labels = at.folder / "report.html", at.study.data.labels
-    asked: dict[str, Any] = {"title": at.study.tables.title, "seed": at.study.tables.seed}
+    options: dict[str, Any] = {"title": at.study.tables.title, "seed": at.study.tables.seed}
 
     def work(_place: Workplace, _run: Path) -> Done:
         page = report(
@@ -249,7 +259,7 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
             references=at.sources,
             summaries=at.summaries,
             labels=labels,
-            **asked,
+            **options,
         )
         page.save(output)
         return Done(told=f"{len(page.html.encode()) / 1e6:.1f} MB")
@@ -258,13 +268,13 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
         name="report",
         reads=(at.sources, at.summaries, *filter(None, [labels]), *inputs),
         makes=(output,),
-        settings=asked,
+        settings=options,
         work=work,
     )
 
 
 def _or_nothing(output: Path, name: str, make: Callable[[], Done]) -> Done:
-    """Return what `make` comes to; where its inputs hold nothing for it, that, and no file."""
+    """Run `make`; inputs without usable data give a note in place of a file."""
     try:
         return make()
     except InputError as error:

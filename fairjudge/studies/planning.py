@@ -25,7 +25,7 @@ from fairjudge.studies.steps import Step, Workplace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStep:
-    """What one step would ask one model; ``plan`` is None where the step is done already."""
+    """Estimated calls of one model in one step; ``plan`` is None for a finished step."""
 
     step: str
     plan: Plan | None
@@ -71,7 +71,7 @@ class _Planner:
     planners: dict[str, tuple[Model, PlanningBackend]] = field(default_factory=dict)
 
     def rows(self, step: Step) -> Iterator[PlannedStep]:
-        """Do `step` on stand-ins, or for good where it asks nobody; yield what it would ask."""
+        """Run `step` on placeholders (or really, where it calls no model); yield its estimates."""
         is_certain = not self.guessed.intersection(step.reads)
         if is_certain and not step.models:
             do_step(step, self.record, place=self.place, runs=self.folder / RUNS)
@@ -97,9 +97,9 @@ class _Planner:
         place = replace(self.place, progress=Bars())
         twin.work(place, self.scratch / RUNS / str(len(self.guessed)))
         for key, plan in self._plans().items():
-            found = _further(plan, before.get(key))
-            if found.n_calls or found.n_cached:
-                yield PlannedStep(step=step.name, plan=found)
+            further = _further(plan, before.get(key))
+            if further.n_calls or further.n_cached:
+                yield PlannedStep(step=step.name, plan=further)
 
     def _planned(self, model: Model) -> Model:
         """Return `model` with one stand-in for all steps: what two of them ask is asked once."""

@@ -55,21 +55,21 @@ class StudyRecord:
         if not path.exists():
             self._check_empty()
             return
-        found = read_json(path)
-        if not isinstance(found, dict) or not isinstance(found.get(_FORM), dict):
+        record = read_json(path)
+        if not isinstance(record, dict) or not isinstance(record.get(_FORM), dict):
             raise InputError("not the record of a study; choose another folder", path=path)
-        self.entries = found[_FORM]
+        self.entries = record[_FORM]
 
     def _check_empty(self) -> None:
         """Refuse a folder of somebody else's files, which steps might overwrite."""
-        if any(one.name != _LOCK for one in self.folder.iterdir()):
+        if any(file.name != _LOCK for file in self.folder.iterdir()):
             raise InputError(
                 "this folder holds other files than a study's; choose another by -o",
                 path=self.folder,
             )
 
     def done(self, step: str, *, key: str) -> Done | None:
-        """Return what `step` came to, where nothing has changed since and nothing is missing."""
+        """Return the recorded result of `step`, if inputs and outputs are unchanged."""
         entry = self.entries.get(step)
         if entry is None or entry["key"] != key or entry.get("n_again", entry["n_lost"]):
             return None
@@ -87,8 +87,8 @@ class StudyRecord:
         self, step: str, done: Done, *, key: str, makes: Sequence[Path], seconds: float
     ) -> None:
         """Keep what `step` came to."""
-        made = {path.relative_to(self.folder).as_posix(): _digest(path) for path in makes}
-        self.entries[step] = {"key": key, "makes": made, "seconds": round(seconds, 1)}
+        digests = {path.relative_to(self.folder).as_posix(): _digest(path) for path in makes}
+        self.entries[step] = {"key": key, "makes": digests, "seconds": round(seconds, 1)}
         self.entries[step] |= asdict(done)
         self._write()
 
@@ -126,7 +126,7 @@ def key_of(settings: Mapping[str, Any], reads: Sequence[Path]) -> str:
 
 
 def spending_file(folder: Path, runs: Path) -> SpendingFile:
-    """Return the file of what all starts of the study in `folder` spent.
+    """Return the file that records the spending of all starts of the study in `folder`.
 
     Studies of earlier versions have none: what their starts noted in their `runs` is in its place.
     """

@@ -1,4 +1,4 @@
-"""Running a study: step after step, each once; what was done before comes from the record."""
+"""Run a study step by step; finished steps come from the record."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RUNS = "runs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """What one step came to. ``seconds`` is None where it came from the record.
+    """Result of one step; ``seconds`` is None for a step from the record.
 
     ``spent`` is what all starts asked of language models for it; None for a step that asks none.
     """
@@ -78,8 +78,8 @@ class StudyResult:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What is worth knowing, in plain sentences: what was found, lost, and is to do next."""
-        found = dict.fromkeys(text for step in self.steps for text in step.done.findings)
+        """Findings in sentences: results, losses and next steps."""
+        findings = dict.fromkeys(text for step in self.steps for text in step.done.findings)
         lost = "Every item has a result."
         if self.n_lost:
             share = f"{self.n_lost} of {pluralize(self.n_items, 'item')}"
@@ -90,7 +90,7 @@ class StudyResult:
                 next_start = f"; the next start asks for {again} of these again" if again else ""
             lost = f"{share} have no result ({where}){next_start}."
         todo = [step.done.next_step for step in self.steps if step.done.next_step]
-        return (*found, lost, *todo[:1])
+        return (*findings, lost, *todo[:1])
 
     @property
     def n_items(self) -> int:
@@ -141,7 +141,7 @@ class StudyResult:
         )
 
     def tables(self) -> list[TextTable]:
-        """Return the steps, and what they cost where language models were asked."""
+        """Return the tables of steps and of their costs."""
         costs = self.cost_table()
         return [self.table(), *([costs] if costs.rows else [])]
 
@@ -188,8 +188,8 @@ def study(
     >>> result = fj.study("study.toml")  # doctest: +SKIP
     >>> result.findings  # doctest: +SKIP
     """
-    asked = read_study(path, cache=None if cache is None else Path(cache))
-    return run_study(asked, folder_of(asked, folder), skip_bad=skip_bad, progress=Bars())
+    study = read_study(path, cache=None if cache is None else Path(cache))
+    return run_study(study, folder_of(study, folder), skip_bad=skip_bad, progress=Bars())
 
 
 def folder_of(asked: Study, folder: str | Path | None) -> Path:
@@ -237,34 +237,34 @@ def budget_left(asked: Study, folder: Path) -> Budget:
 def do_step(step: Step, record: StudyRecord, *, place: Workplace, runs: Path) -> StepResult:
     """Do `step`, where the record does not have it already."""
     key = step_key(step)
-    kept = record.done(step.name, key=key)
+    recorded = record.done(step.name, key=key)
     name = step.name.replace(": ", "-").replace(" ", "-")
-    if kept is not None:
+    if recorded is not None:
         spent = _spent_on(step, runs, name)
-        return StepResult(name=step.name, done=kept, seconds=None, spent=spent)
+        return StepResult(name=step.name, done=recorded, seconds=None, spent=spent)
     for path in step.makes:
         make_folder(path.parent)
     began = time.perf_counter()
-    done = step.work(place, runs / f"{name}-{key}")
+    result = step.work(place, runs / f"{name}-{key}")
     seconds = time.perf_counter() - began
-    record.note(step.name, done, key=key, makes=step.makes, seconds=seconds)
+    record.note(step.name, result, key=key, makes=step.makes, seconds=seconds)
     spent = _spent_on(step, runs, name)
-    return StepResult(name=step.name, done=done, seconds=seconds, spent=spent)
+    return StepResult(name=step.name, done=result, seconds=seconds, spent=spent)
 
 
 def cost_by_step(steps: Sequence[StepResult]) -> dict[str, Any]:
     """Return as JSON what each step cost that asks language models."""
-    return {one.name: one.spent.to_json() for one in steps if one.spent is not None}
+    return {step.name: step.spent.to_json() for step in steps if step.spent is not None}
 
 
 def _write_costs(folder: Path, steps: Sequence[StepResult]) -> None:
     """Write what the steps so far cost, for the page."""
-    if found := cost_by_step(steps):
-        write_atomically(folder / COSTS, report_text({"cost_by_step": found}))
+    if costs := cost_by_step(steps):
+        write_atomically(folder / COSTS, report_text({"cost_by_step": costs}))
 
 
 def _spent_on(step: Step, runs: Path, name: str) -> Spent | None:
-    """Return what all starts spent on `step`, also by settings that were changed since."""
+    """Return the spending of all starts on `step`, including former settings."""
     keyed = f"{escape(name)}-{'[0-9a-f]' * KEY_LENGTH}"
     return spent_in(runs.glob(keyed)) if step.models else None
 

@@ -30,7 +30,7 @@ COSTS = "costs.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workplace:
-    """What all steps share: progress, and whether bad lines are skipped."""
+    """Settings shared by all steps: progress, and whether bad lines are skipped."""
 
     progress: Bars
     skip_bad: bool
@@ -74,10 +74,10 @@ class Layout:
     @property
     def sources(self) -> Path:
         """The articles with all that is known of them, for what needs no questions."""
-        found = self.references or self.study.data.clusters
-        if found is None:
+        path = self.references or self.study.data.clusters
+        if path is None:
             raise InputError("a study needs clusters or references")
-        return found
+        return path
 
     def written(self, system: str) -> Path:
         """Return where the summaries by `system` are written."""
@@ -86,7 +86,7 @@ class Layout:
     @property
     def summary_files(self) -> tuple[Path, ...]:
         """The summaries, given and written."""
-        written = (self.written(str(one.system)) for one, _ in self.study.writers)
+        written = (self.written(str(writer.system)) for writer, _ in self.study.writers)
         return (*self.study.data.summaries, *written)
 
     @property
@@ -184,7 +184,7 @@ def gather_step(at: Layout) -> Step:
     def work(place: Workplace, _run: Path) -> Done:
         loaded = [read_summaries(path, skip_bad=place.skip_bad) for path in files]
         check_distinct(loaded)
-        rows = [one for file in loaded for one in file]
+        rows = [record for file in loaded for record in file]
         write_records(output, rows)
         return Done(told=pluralize(len(rows), "summary", "summaries"))
 
@@ -198,13 +198,13 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
     own = (options.prompt, options.scale, *options.paraphrases)
 
     def work(place: Workplace, run: Path) -> Done:
-        asked: dict[str, Any] = {
+        options_given: dict[str, Any] = {
             "options": options,
             "run": run,
             "skip_bad": place.skip_bad,
             "progress": place.progress.counter(part.name),
         }
-        outcome = judge_files(*files, models=part.models, rule=part.jury, **asked)
+        outcome = judge_files(*files, models=part.models, rule=part.jury, **options_given)
         return _judged(judge_report(outcome, options, seed=seed))
 
     return Step(
@@ -225,14 +225,14 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
 def _judged(report: JudgeReport) -> Done:
     outcome, missing = report.outcome, report.outcome.missing
     boards = [board for board in (aspect.board for aspect in report.aspects) if board.n_items]
-    told = ", ".join(filter(None, [pluralize(missing.n_items, "item"), missing.in_words()]))
+    details = ", ".join(filter(None, [pluralize(missing.n_items, "item"), missing.in_words()]))
     findings = [text for board in boards for text in standing(board)]
     if outcome.without_tasks:
         clusters = named(list(outcome.without_tasks), _MAX_NAMED)
         n = pluralize(outcome.n_missing, "item")
         findings.append(f"Nothing to judge in {clusters}: {n} not applicable.")
     return Done(
-        told=told,
+        told=details,
         findings=tuple(findings),
         next_step=next_step(boards[0]) if boards else "",
         n_items=missing.n_items,

@@ -1,4 +1,4 @@
-"""What is asked of a summary beyond covering its sources: length, fairness, focus and more.
+"""Requests to a summarizer beyond covering the sources: length, fairness, focus and more.
 
 Source of the wordings of fairness: FairSumm, section 7.2 and appendix H; coverage fairness, A.6.
 """
@@ -33,7 +33,7 @@ _MAX_NAME_WORDS, _MAX_NAME_LENGTH = 4, 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What is asked of a summary.
+    """Requests to a summarizer.
 
     ``fair_attribute`` names an article attribute whose values are all to be heard: in proportion to
     their sources, to the length of their texts (FairSumm), or fairly without a word on what that is
@@ -104,34 +104,36 @@ def has_attribute(articles: Sequence[Article], attribute: str) -> bool:
 
 
 def _fairness(articles: Sequence[Article], wishes: Wishes) -> str:
-    """Say which groups there are, perhaps which sources are of each, and what is wanted."""
+    """Write the request for fairness: the groups, optionally their sources, and the wording."""
     attribute = str(wishes.fair_attribute)
     numbers: dict[str, list[int]] = {}
-    given = [article.attributes.get(attribute) for article in articles]
-    spellings = spellings_of(given)
-    for number, value in enumerate(map(spellings.label, given), start=1):
+    values = [article.attributes.get(attribute) for article in articles]
+    spellings = spellings_of(values)
+    for number, value in enumerate(map(spellings.label, values), start=1):
         if value is not None:
             numbers.setdefault(named_words(value), []).append(number)
     groups = [
-        (_group(value, place), found)
-        for place, (value, found) in enumerate(sorted(numbers.items()), start=1)
+        (_group(value, place), members)
+        for place, (value, members) in enumerate(sorted(numbers.items()), start=1)
     ]
     what, wanted = _WORDINGS[wishes.fair_wording]
     if wishes.fair_wording == "length":
-        sizes = [sum(count_words(articles[n - 1].content) for n in found) for _, found in groups]
+        sizes = [
+            sum(count_words(articles[n - 1].content) for n in members) for _, members in groups
+        ]
         shares = [
             f"{name}: {size / max(1, sum(sizes)):.0%}"
             for (name, _), size in zip(groups, sizes, strict=True)
         ]
     elif wishes.fair_wording == "sources":
-        shares = [f"{name}: {len(found)}" for name, found in groups]
+        shares = [f"{name}: {len(members)}" for name, members in groups]
     else:
         shares = [name for name, _ in groups]
-    places = "; ".join(f"{name}: {', '.join(map(str, found))}" for name, found in groups)
-    said = f"The sources differ in {named_words(attribute)} ({what}{', '.join(shares)}). "
+    places = "; ".join(f"{name}: {', '.join(map(str, members))}" for name, members in groups)
+    sentence = f"The sources differ in {named_words(attribute)} ({what}{', '.join(shares)}). "
     if wishes.fair_labels == "shown":
-        said += f"Counted in the order shown, these are {places}. "
-    return said + wanted
+        sentence += f"Counted in the order shown, these are {places}. "
+    return sentence + wanted
 
 
 _WORDINGS: dict[FairWording, tuple[str, str]] = {
@@ -151,7 +153,7 @@ _WORDINGS: dict[FairWording, tuple[str, str]] = {
 
 
 def _group(value: str, number: int) -> str:
-    """Return how a prompt names a group: in words of ours where its own may be an instruction.
+    """Return a group's name for the prompt; a placeholder where the name may be an instruction.
 
     Names stand outside the fences, and are words of others.
     """

@@ -47,7 +47,7 @@ def own_prompt(path: str) -> Template:
 
 
 def drawn(prompts: Sequence[str], eid: str, seed: int) -> str:
-    """Return the prompt for a cluster: the same whatever other clusters there are."""
+    """Draw the prompt of a cluster; independent of other clusters."""
     digest = hashlib.sha256(f"{seed}:{eid}".encode(errors="replace")).digest()
     return prompts[int.from_bytes(digest[:8]) % len(prompts)]
 
@@ -91,9 +91,9 @@ class Summarizer:
         articles = worth_reading(cluster.articles)
         if not articles:
             return Unscored(reason="empty_input", detail="no article has content")
-        wanted = self.wishes.fair_attribute
-        if wanted is not None and not has_attribute(articles, wanted):
-            detail = f"no article with content has the attribute {wanted!r}"
+        attribute = self.wishes.fair_attribute
+        if attribute is not None and not has_attribute(articles, attribute):
+            detail = f"no article with content has the attribute {attribute!r}"
             return Unscored(reason="empty_input", detail=detail)
         fields: dict[str, str | Fenced] = {
             _INSTRUCTIONS: self.wishes.instructions(articles, max_tokens=self.max_output_tokens)
@@ -123,25 +123,28 @@ class Summarizer:
     async def _by_own_prompt(
         self, cluster: Cluster, articles: tuple[Article, ...], fields: Mapping[str, str | Fenced]
     ) -> str | Unscored:
-        """Return what the prompt drawn for `cluster` gives; what it has no place for follows it."""
+        """Render the prompt drawn for `cluster`; inputs without a placeholder are appended."""
         template = own_prompt(drawn(self.wishes.prompts, cluster.eid, self.seed or 0))
         offered = {**fields, _ARTICLES: fence_articles(articles)}
         messages = render(template, {name: offered[name] for name in template.fields})
-        asked = self.wishes.asked(articles)
-        if asked and _INSTRUCTIONS not in template.fields:
+        wording = self.wishes.asked(articles)
+        if wording and _INSTRUCTIONS not in template.fields:
             last = messages[-1]
-            more = {"content": f"{last.content}\n\n{asked}"}
+            more = {"content": f"{last.content}\n\n{wording}"}
             messages = (*messages[:-1], last.model_copy(update=more))
         return await self._ask(messages)
 
     async def _extracts(self, articles: Sequence[Article]) -> Fenced | Unscored:
         n = str(SENTENCES_PER_ARTICLE)
         fenced = (fence_articles((article,)) for article in articles)
-        found = await asyncio.gather(
-            *(self._complete("extract", {"article": one, "n_sentences": n}) for one in fenced)
+        extracts = await asyncio.gather(
+            *(
+                self._complete("extract", {"article": article, "n_sentences": n})
+                for article in fenced
+            )
         )
         texts = []
-        for article, extract in zip(articles, found, strict=True):
+        for article, extract in zip(articles, extracts, strict=True):
             if isinstance(extract, Unscored):
                 return extract
             texts.append(f"{article.title}\n\n{extract}".strip())
@@ -159,14 +162,14 @@ class Summarizer:
             seed=self.seed,
             max_output_tokens=self.max_output_tokens,
         )
-        written = await complete_or_unscored(self.backend, request)
-        if isinstance(written, Unscored):
-            return written
-        if is_cut_off(written):
-            why = Unscored(reason="unparseable", detail="no whole text", raw=written.text)
+        reply = await complete_or_unscored(self.backend, request)
+        if isinstance(reply, Unscored):
+            return reply
+        if is_cut_off(reply):
+            why = Unscored(reason="unparseable", detail="no whole text", raw=reply.text)
             return saying_cut_off(why)
-        text = without_reasoning(written.text).strip()
+        text = without_reasoning(reply.text).strip()
         if not text:
             detail = "the reply holds reasoning and no text"
-            return Unscored(reason="unparseable", detail=detail, raw=written.text)
+            return Unscored(reason="unparseable", detail=detail, raw=reply.text)
         return text

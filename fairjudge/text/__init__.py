@@ -1,1 +1,1 @@
-"""Sentences, chunks, tokens and atomic units: plain text functions."""
+"""Text functions: sentences, chunks, tokens, terms, quotes, scripts, spellings."""

@@ -8,27 +8,27 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.text.scripts import count_words
 
 CHUNK_WORDS = 100
-"""W, the most words of a chunk; tuned in the paper's Table 7."""
+"""W, the maximum number of words of a chunk; tuned in the paper's Table 7."""
 
 
 def chunks(sentences: Sequence[str], *, max_words: int = CHUNK_WORDS) -> tuple[str, ...]:
-    """Grow a chunk around every sentence, and keep each chunk once.
+    """Return the chunks grown around every sentence, without duplicates.
 
-    At distance 1, 2, ... the sentence before and the one after are added, the shorter first (the
-    one before where they are as long), until one would take the chunk beyond `max_words`.
+    At distance 1, 2, ... the sentences before and after are added, the shorter first (of equal ones
+    the one before), until one would make the chunk longer than `max_words`.
 
     Parameters
     ----------
     sentences
         A document's sentences in order.
     max_words
-        In words (`fairjudge.text.scripts.count_words`); 0 leaves single sentences.
+        In words (`fairjudge.text.scripts.count_words`); with 0 every chunk is one sentence.
 
     Returns
     -------
     tuple of str
-        In the order of the sentences grown from, without duplicates; sentences are joined by a
-        space. A single sentence of more than `max_words` is a chunk as it is: it is never cut.
+        In the order of their central sentences, without duplicates; the sentences of a chunk are
+        joined by a space. A sentence of more than `max_words` is a chunk of its own, uncut.
     """
     if max_words < 0:
         raise ConfigurationError(f"max_words must be 0 or more, got {max_words!r}")
@@ -38,7 +38,7 @@ def chunks(sentences: Sequence[str], *, max_words: int = CHUNK_WORDS) -> tuple[s
 
 
 def _grow(lengths: Sequence[int], centre: int, max_words: int) -> tuple[int, int]:
-    """Return the half-open run of sentences around `centre`."""
+    """Return the half-open range of sentences of the chunk around `centre`."""
     start, end, total = centre, centre + 1, lengths[centre]
     for distance in range(1, len(lengths)):
         around = [

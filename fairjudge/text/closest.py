@@ -1,6 +1,6 @@
-"""Where in the articles a sentence most likely comes from, by shared words: no model.
+"""Find the passage of the articles that a sentence most likely comes from, by shared words.
 
-For readers who check a verdict: the passage is a place to look, not proof of support.
+Uses no model. It helps a reader to check a verdict: the passage is a hint, not proof of support.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from fairjudge.text.sentences import sentence_texts
 from fairjudge.text.tokens import Normaliser
 
 _LONGEST = 2
-"""Sentences of a passage."""
+"""Maximum number of sentences of a passage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closest:
     """A passage of article number ``article`` (from 0).
 
-    ``likeness`` in (0, 1] is the cosine of both texts' terms, weighted by their rarity.
+    ``likeness`` in (0, 1] is the cosine similarity of both texts' terms, weighted by their rarity.
     """
 
     article: int
@@ -38,7 +38,7 @@ class _Passage:
 
 @dataclass(slots=True)
 class PassageFinder:
-    """Finds passages of one or two sentences in `articles`, given as texts."""
+    """Finds passages of one or two sentences in the texts `articles`."""
 
     articles: Sequence[str]
     _normaliser: Normaliser = field(default_factory=Normaliser)
@@ -59,9 +59,9 @@ class PassageFinder:
                 self._holding[term].append(place)
 
     def closest(self, sentence: str) -> Closest | None:
-        """Return the passage most like `sentence`, None where no passage shares a term.
+        """Return the passage most similar to `sentence`, None where no passage shares a term.
 
-        The shorter passage wins a tie, then the earlier one.
+        Of equally similar passages the shorter one is returned, then the earlier one.
         """
         terms = frozenset(self._normaliser.terms(sentence))
         shared: dict[int, float] = defaultdict(float)

@@ -1,8 +1,8 @@
-"""One folding of characters, for every place that compares texts.
+"""Character folding, the same for every comparison of texts.
 
-What a reader does not see (soft hyphens, zero-width characters, marks of direction, variation
-selectors) is taken out, hyphens and apostrophes that look alike become one, and letters are
-composed (Unicode's NFC). Combining marks stay. Case is left to the caller.
+Invisible characters (soft hyphens, zero-width characters, directional marks, variation selectors)
+are removed, similar hyphens and apostrophes are unified, and letters are composed (Unicode's NFC).
+Combining marks and case are kept.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import unicodedata
 
 QUOTES = "\"'`´‘’‚‛“”„‟′″«»‹›＂＇"
-"""Quotation marks and apostrophes of which models write one for another."""
+"""Quotation marks and apostrophes that models confuse."""
 DASHES = "-‐‑‒–—―−﹘﹣－"
 APOSTROPHES = "'‘’‛′＇\u02b9\u02bb\u02bc\u02bd"
-"""Marks that people type where an apostrophe is meant, those of Unicode's letters included."""
+"""Characters typed as an apostrophe, Unicode's modifier letters included."""
 
 _INVISIBLE = (
     (0x00AD, 0x00AD), (0x034F, 0x034F), (0x061C, 0x061C), (0x115F, 0x1160), (0x17B4, 0x17B5),
@@ -21,7 +21,7 @@ _INVISIBLE = (
     (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3),
     (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
 )  # fmt: skip
-"""Unicode's Default_Ignorable_Code_Point: shown as nothing."""
+"""Unicode's Default_Ignorable_Code_Point: characters without a visible form."""
 
 _UNSEEN: dict[int, str | None] = {
     code: None for first, last in _INVISIBLE for code in range(first, last + 1)
@@ -34,19 +34,19 @@ _TABLE: dict[int, str | None] = {
 
 
 def fold(text: str) -> str:
-    """Return `text` as it is compared: composed, without invisible characters and look-alikes."""
+    """Return `text` composed, without invisible characters, with look-alikes unified."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFC", text.translate(_TABLE))
 
 
 def visible(text: str) -> str:
-    """Return `text` composed and without invisible characters; look-alikes stay as they are."""
+    """Return `text` composed and without invisible characters; look-alikes are kept."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFC", text.translate(_UNSEEN))
 
 
 def folded_key(text: str) -> str:
-    """Return a key that texts share which read alike: folded, without case, with single spaces."""
+    """Return `text` folded, casefolded and with single spaces: equal for texts that read alike."""
     return " ".join(fold(text).casefold().split())

@@ -29,17 +29,17 @@ _NAMES = {
 
 
 def model_family(name: str) -> str | None:
-    """Return the family of a model's or system's name; None where it names none, or several.
+    """Return the family in the name of a model or system; None if it has none, or several.
 
-    ``"openai:gpt-4o-mini"`` and ``"chatgpt"`` are of one family. A distilled model is of the
-    families that its name has: of several, which, the name does not tell.
+    ``"openai:gpt-4o-mini"`` and ``"chatgpt"`` are of one family. The name of a distilled model may
+    hold several families; which one it belongs to is then unknown.
     """
-    found = [family for family, names in _NAMES.items() if names.search(name)]
-    return found[0] if len(found) == 1 else None
+    families = [family for family, names in _NAMES.items() if names.search(name)]
+    return families[0] if len(families) == 1 else None
 
 
-def own_family(judge: str, systems: Iterable[str]) -> str:
-    """Say that a judge is of one family with writers; nothing where names tell of none.
+def own_family_warning(judge: str, systems: Iterable[str]) -> str:
+    """Return a warning if the judge and a summarizing system are of one family, else "".
 
     Judges prefer what their own family writes (Panickssery, Bowman and Feng 2024).
     """

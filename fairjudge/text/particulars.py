@@ -1,6 +1,6 @@
-"""The particulars of a statement, its names and numbers, and which of them its sources lack.
+"""Names and numbers in a statement, and which of them are missing in its sources.
 
-English: names are recognised by their capitals, so that there are none in text without.
+English only: names are recognised by their capitals.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Vocabulary:
     numbers: frozenset[str]
 
     def lacks(self, statement: str) -> int:
-        """Return how many different names and numbers of a sentence stand nowhere here.
+        """Return the number of distinct names and numbers of `statement` that are missing here.
 
-        A word of a name counts as a name, a number in digits or as a word from two to twelve as
-        one. The first word is no name, for any word there has a capital; neither is any where all
-        longer words have one, as in headlines.
+        Each word of a name counts; numbers are in digits, or words from two to twelve. The first
+        word is never a name, since it always has a capital; where all longer words have one, as in
+        headlines, there are no names.
         """
         names = {name for name in names_in(statement) if not self._has(name)}
         return len(names) + len(numbers_in(statement) - self.numbers)
@@ -45,44 +45,44 @@ class Vocabulary:
 
 def vocabulary_of(texts: Iterable[str]) -> Vocabulary:
     """Return the vocabulary of all of `texts`."""
-    known: set[str] = set()
+    all_words: set[str] = set()
     numbers: set[str] = set()
     for text in texts:
-        known.update(words(text))
+        all_words.update(words(text))
         numbers |= numbers_in(text)
-    return Vocabulary(frozenset(known | set(map(stem, known))), frozenset(numbers))
+    return Vocabulary(frozenset(all_words | set(map(stem, all_words))), frozenset(numbers))
 
 
 def names_in(sentence: str) -> tuple[str, ...]:
-    """Return the words of names, in order: those with a capital, but the first."""
-    found = _TOKEN.findall(sentence)
-    if all(one[0].isupper() for one in found if len(one) >= _LONG):
+    """Return the words of names, in order: all words with a capital except the first."""
+    tokens = _TOKEN.findall(sentence)
+    if all(word[0].isupper() for word in tokens if len(word) >= _LONG):
         return ()
-    return tuple(one for one in found[1:] if one[0].isupper() and one != "I")
+    return tuple(word for word in tokens[1:] if word[0].isupper() and word != "I")
 
 
 def numbers_in(text: str) -> frozenset[str]:
-    """Return the numbers that a text states, in digits or as a word from two to twelve.
+    """Return the numbers in a text, in digits or as words from two to twelve, as digits.
 
-    "One" is left out: it is a pronoun as often as a number.
+    "One" is ignored: it is a pronoun as often as a number.
     """
     digits = {match.replace(",", "") for match in _DIGITS.findall(text)}
-    said = re.findall(r"[a-z]+", text.lower())
-    return frozenset(digits | {_NUMBER_WORDS[word] for word in said if word in _NUMBER_WORDS})
+    tokens = re.findall(r"[a-z]+", text.lower())
+    return frozenset(digits | {_NUMBER_WORDS[word] for word in tokens if word in _NUMBER_WORDS})
 
 
 def swap_number(text: str, number: str) -> str:
-    """Return `text` with another number, which it does not state, wherever it states `number`.
+    """Return `text` with `number` replaced everywhere by a number that `text` does not have.
 
-    `number` is as `numbers_in` gives it; a number in words is swapped for one in digits.
+    `number` is as `numbers_in` returns it; a number in words is replaced by one in digits.
     """
-    known = numbers_in(text)
+    stated = numbers_in(text)
     whole = int(number) if number.isdigit() else None
     candidates = (str((whole if whole is not None else 0) + step) for step in range(7, 500, 6))
-    other = next(candidate for candidate in candidates if candidate not in known)
+    other = next(candidate for candidate in candidates if candidate not in stated)
     words = [word for word, value in _NUMBER_WORDS.items() if value == number]
     swapped = _DIGITS.sub(
-        lambda found: other if found[0].replace(",", "") == number else found[0], text
+        lambda match: other if match[0].replace(",", "") == number else match[0], text
     )
     for word in words:
         swapped = re.sub(rf"\b{word}\b", other, swapped, flags=re.IGNORECASE)
@@ -91,5 +91,5 @@ def swap_number(text: str, number: str) -> str:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """Return an English word's stem (Snowball's)."""
+    """Return the stem of an English word (Snowball's English stemmer)."""
     return str(_STEMMER.stemWord(word))

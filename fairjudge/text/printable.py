@@ -1,4 +1,4 @@
-"""Text from files and servers, made fit to be shown on a terminal."""
+"""Make text from files and servers safe to print on a terminal."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 def printable(text: str) -> str:
-    """Put a space for every control character of `text` but line breaks.
+    """Replace every control character of `text` except line breaks by a space.
 
-    So that what others wrote cannot move the cursor, change colours, set the window's title, write
-    to the clipboard, or turn the direction of what follows. Unicode's controls (C0, C1), formats
-    (bidirectional overrides among them), private and unassigned characters all count.
+    Foreign text then cannot move the cursor, change colours, set the window's title, write to the
+    clipboard, or reverse the direction of the following text. Replaced are Unicode's control (C0,
+    C1), format (such as bidirectional overrides), private-use and unassigned characters.
     """
     if text.isprintable():
         return text
@@ -19,5 +19,5 @@ def printable(text: str) -> str:
 
 
 def shows_on_terminal(path: str | Path) -> bool:
-    """Whether what is written to `path` shows on a terminal, which texts of others may steer."""
+    """Return whether output to `path` goes to a terminal, which foreign text could control."""
     return str(path) == "-" and sys.stdout.isatty()

@@ -1,7 +1,7 @@
-"""Where a quote stands in a text: word for word, or as the nearest passage.
+"""Find a quote in a text: verbatim, or as the nearest passage.
 
-What models quote differs from the text in white space, quotation marks, dashes and case, and at
-times in a letter. The passage found is the text's own words, so a reader can look them up.
+Quotes by models differ from the text in white space, quotation marks, dashes and case, and
+sometimes in a letter. The returned passage is verbatim text, so that a reader can look it up.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from fairjudge.text.folding import DASHES, QUOTES
 from fairjudge.text.scripts import UNSPACED
 
 LEAST_ALIKE = 0.9
-"""Share of a quote's characters that the nearest passage must have."""
+"""Minimum similarity of the nearest passage: 1 - edits / characters of the quote."""
 _LONGEST = 2000
-"""Characters up to which a quote's nearest passage is looked for; longer ones must be exact."""
+"""Maximum number of characters of a quote for the search by edit distance; longer ones must match
+exactly."""
 
 _SAME = str.maketrans({**dict.fromkeys(QUOTES, "'"), **dict.fromkeys(DASHES, "-")})
 _ONCE = frozenset(" '-")
-"""Characters of which a run counts as one."""
+"""Characters whose repetitions count as one."""
 _CLUSTER = re.compile(r"[\x00-\x7f](?![\u0300-\u036f])|.[\u0300-\u036f]*", re.DOTALL)
 _DOUBLE = '"\u201c\u201d\u201e\u00ab\u00bb'
 _IN_MARKS = re.compile(r"'((?:[^']|\b'\b)*)'")
-"""Normalised words between two marks, single ones as well; apostrophes may stand among them."""
+"""Normalised text between two quotation marks; it may contain apostrophes."""
 _EDGES = " '.,;:!?-\u2026*"
 
 
@@ -34,8 +35,8 @@ _EDGES = " '.,;:!?-\u2026*"
 class Span:
     """Characters ``start`` to ``end`` (exclusive) of a text, counted from 0.
 
-    ``edits`` says how many characters of the quote would have to be put in, left out or replaced
-    to read as they do, space, quotation marks, dashes and case aside; 0 where it stands there.
+    ``edits`` is the edit distance of the normalised quote (without differences in white space,
+    quotation marks, dashes and case); 0 for an exact match.
     """
 
     start: int
@@ -44,33 +45,32 @@ class Span:
 
 
 class Quotable:
-    """A text, prepared for many quotes to be looked for in it."""
+    """A text prepared for the search of many quotes."""
 
     def __init__(self, text: str) -> None:
-        self._found = _normalised(text)
+        self._normalised = _normalised(text)
 
     def find(self, quote: str) -> Span | None:
-        """Return where `quote` stands as one passage of whole words, None where it does not.
+        """Return the span of the passage of whole words that matches `quote`, None without one.
 
-        The first place that has it, normalised, word for word; else the passage with the least edit
-        distance, if that is at most a tenth of the quote's characters. A quote without a letter or
-        a digit stands nowhere, no passage is without one, and marks that only wrap or end a quote
-        need not stand there.
+        The first exact match after normalisation; else the passage with the smallest edit distance,
+        if that is at most a tenth of the quote's characters. Quotes and passages need a letter or a
+        digit; marks that only enclose or end a quote need not match.
         """
         whole = _normalised(unwrapped(quote)).text.strip(" ")
         if in_marks := _IN_MARKS.fullmatch(whole):
             whole = in_marks[1]
-        wanted = whole.strip(_EDGES)
-        if not _has_words(wanted):
+        core = whole.strip(_EDGES)
+        if not _has_words(core):
             return None
-        for candidate in (whole, wanted):
-            place = _exact(candidate, self._found.text)
+        for candidate in (whole, core):
+            place = _exact(candidate, self._normalised.text)
             if place is not None:
-                return self._found.span(*place, edits=0)
-        near = _nearest(wanted, self._found.text) if len(wanted) <= _LONGEST else None
-        if near is None or not _has_words(self._found.text[near[1] : near[2]]):
+                return self._normalised.span(*place, edits=0)
+        near = _nearest(core, self._normalised.text) if len(core) <= _LONGEST else None
+        if near is None or not _has_words(self._normalised.text[near[1] : near[2]]):
             return None
-        return self._found.span(*near[1:], edits=near[0])
+        return self._normalised.span(*near[1:], edits=near[0])
 
 
 def _has_words(text: str) -> bool:
@@ -83,17 +83,17 @@ def _quotable(text: str) -> Quotable:
 
 
 def find_quote(quote: str, text: str) -> Span | None:
-    """Return where `quote` stands in `text`, see `Quotable.find`; texts used last stay prepared."""
+    """Return the span of `quote` in `text`, see `Quotable.find`; prepared texts are cached."""
     return _quotable(text).find(quote)
 
 
 def unwrapped(text: str) -> str:
-    """Return `text` without spaces, asterisks and quotation marks that only wrap it.
+    """Return `text` without enclosing spaces, asterisks and quotation marks.
 
-    Marks that pair with one inside stay, and a mark without its fellow at either end goes.
+    Marks that belong to a quotation inside are kept; a single mark at one end is removed.
     """
     text = text.strip(" \t\r\n*")
-    marks = [place for place, one in enumerate(text) if one in _DOUBLE]
+    marks = [place for place, character in enumerate(text) if character in _DOUBLE]
     if not marks or len(marks) > 2:
         return text
     if set(marks) <= {0, len(text) - 1}:
@@ -103,7 +103,7 @@ def unwrapped(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Normalised:
-    """A text made comparable; character i comes from ``starts[i]`` to ``ends[i]`` of the text."""
+    """A normalised text; its character i is ``starts[i]`` to ``ends[i]`` of the original."""
 
     text: str
     starts: tuple[int, ...]
@@ -114,22 +114,22 @@ class _Normalised:
 
 
 def _normalised(text: str) -> _Normalised:
-    kept: list[str] = []
+    characters: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     for match in _CLUSTER.finditer(text):
         for character in _plain(match.group()):
-            if kept and character == kept[-1] and character in _ONCE:
+            if characters and character == characters[-1] and character in _ONCE:
                 ends[-1] = match.end()
             else:
-                kept.append(character)
+                characters.append(character)
                 starts.append(match.start())
                 ends.append(match.end())
-    return _Normalised("".join(kept), tuple(starts), tuple(ends))
+    return _Normalised("".join(characters), tuple(starts), tuple(ends))
 
 
 def _plain(cluster: str) -> str:
-    """Return a letter with its marks in its normal form; white space as a space, controls gone."""
+    """Return a letter with its marks normalised; white space as a space, without controls."""
     if cluster.isascii() and cluster.isalnum():
         return cluster.lower()
     if cluster.isspace():
@@ -139,7 +139,7 @@ def _plain(cluster: str) -> str:
 
 
 def _joined(text: str, place: int) -> bool:
-    """Say whether a word runs on across `place`: no passage begins or ends there."""
+    """Return whether `place` is inside a word, where no passage may begin or end."""
     if not 0 < place < len(text):
         return False
     before, after = text[place - 1], text[place]
@@ -159,7 +159,11 @@ def _exact(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def _nearest(quote: str, text: str) -> tuple[int, int, int] | None:
-    """Return edits, start and end of the whole-word passage nearest to `quote`, if they are few."""
+    """Return edits, start and end of the nearest passage of whole words; None for too many edits.
+
+    A forward pass finds the best end, a backward pass from there the best start. Both add the rest
+    of a word that a passage would cut to its distance.
+    """
     most = int(len(quote) * (1 - LEAST_ALIKE) + 1e-9)
     ends = ((distance, end) for end, distance in _distances(quote, text, anywhere=True))
     last = _least(ends, most, lambda end, room: _to_word_end(text, end, room))
@@ -169,29 +173,29 @@ def _nearest(quote: str, text: str) -> tuple[int, int, int] | None:
     first = max(0, end - len(quote) - most)
     reached = _distances(quote[::-1], text[first:end][::-1], anywhere=False)
     starts = ((distance, end - length) for length, distance in reached)
-    rest = _to_word_end(text, end, most)
-    room = most - rest
+    tail = _to_word_end(text, end, most)
+    room = most - tail
     began = _least(starts, room, lambda start, room: _to_word_start(text, start, room))
     if began is None:
         return None
     distance, start = began
-    return distance + rest, *_trimmed(text, start - _to_word_start(text, start, most), end + rest)
+    return distance + tail, *_trimmed(text, start - _to_word_start(text, start, most), end + tail)
 
 
 def _least(
     places: Iterable[tuple[int, int]], most: int, missing: Callable[[int, int], int]
 ) -> tuple[int, int] | None:
-    """Return the least (distance with the rest of a word, place), None if all exceed `most`."""
+    """Return the least (distance + characters to the edge of a word, place), if at most `most`."""
     best: tuple[int, int] | None = None
     for distance, place in places:
         room = (most + 1 if best is None else best[0]) - distance
-        if room > 0 and (rest := missing(place, room)) < room:
-            best = distance + rest, place
+        if room > 0 and (extra := missing(place, room)) < room:
+            best = distance + extra, place
     return best
 
 
 def _to_word_start(text: str, place: int, most: int) -> int:
-    """Return how many characters of a word stand before `place`, counted up to `most`."""
+    """Return the number of characters from the word's start to `place`, at most `most`."""
     return next((n for n in range(most) if not _joined(text, place - n)), most)
 
 
@@ -205,10 +209,10 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _distances(pattern: str, text: str, *, anywhere: bool) -> Iterator[tuple[int, int]]:
-    """Yield (end, edit distance) of `pattern` and the nearest passage of `text` up to each end.
+    """Yield (end, edit distance of `pattern` to the nearest passage of `text` with that end).
 
-    With `anywhere` a passage may begin at any place, else at 0. Myers' bit vectors (Journal of the
-    ACM 46(3), 1999) in Hyyrö's form: one integer holds a column of the table.
+    With `anywhere` a passage may begin anywhere, else at 0. Myers' bit-vector algorithm (Journal of
+    the ACM 46(3), 1999) in Hyyrö's form: one integer holds a column of the table.
     """
     whole = (1 << len(pattern)) - 1
     last = 1 << (len(pattern) - 1)

@@ -1,7 +1,8 @@
-"""Scripts that put no space between words: how long their texts are, and pieces of words.
+"""Scripts without spaces between words: word counts, and overlapping pieces of words.
 
-No dictionary is used. A length is an estimate, good enough to tell a stub from an article; a text
-is compared by overlapping runs of characters, as search engines do (Lucene's CJKBigramFilter).
+No dictionary is used. A word count is an estimate, good enough to tell a stub from an article;
+texts are compared by overlapping character n-grams, as in search engines (Lucene's
+CJKBigramFilter).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _MARKS = (
     "\u105e-\u1060\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u17b6-\u17d3\u1a55-\u1a7f"
     "\u1b00-\u1b04\u1b34-\u1b44\ua980-\ua983\ua9b3-\ua9c0"
 )
-"""Vowel signs and tones of these, written above, below or around a letter."""
+"""Their vowel signs and tone marks, written above, below or around a letter."""
 
 UNSPACED = re.compile(f"[{_EAST}{_SOUTHEAST}]")
 SOUTHEAST = re.compile(f"[{_SOUTHEAST}]")
@@ -37,17 +38,17 @@ _RUN = re.compile(f"(?P<east>[{_EAST}]+)|(?P<southeast>[{_SOUTHEAST}]+)")
 _LETTER = re.compile(f"[{_SOUTHEAST}][{_MARKS}]*")
 _MARK = re.compile(f"[{_MARKS}]")
 _WORD_MARKS = str.maketrans("\u0f0b\u0f0c\u1361\u1680\u16eb\U0001039f", "      ")
-"""Marks between words: Tibetan's tsheg, Ethiopic's word space, Ogham's, runes', Ugaritic's."""
+"""Word separators of Tibetan (tsheg), Ethiopic, Ogham, Runic and Ugaritic."""
 
 EAST_CHARACTERS_PER_WORD = 1.5
 SOUTHEAST_LETTERS_PER_WORD = 4.0
-"""Usual lengths of words in Chinese news, and in Thai (without its marks)."""
+"""Mean word lengths in Chinese news, and in Thai (without marks)."""
 
 
 def count_words(text: str) -> int:
-    """Return the number of words of `text`: of its pieces between white space.
+    """Return the number of words of `text`, separated by white space.
 
-    Runs in scripts without spaces count by their length, rounded up over the whole text.
+    In scripts without spaces it is estimated from the number of characters, rounded up at the end.
     """
     if text.isascii():
         return len(text.split())
@@ -68,21 +69,21 @@ def _share(run: re.Match[str]) -> float:
 
 
 def first_words(text: str, limit: int) -> str:
-    """Return `text` up to its first `limit` words (see `count_words`), with single spaces."""
-    taken: list[str] = []
-    left = limit
+    """Return the first `limit` words of `text` (see `count_words`), with single spaces."""
+    pieces: list[str] = []
+    room = limit
     for piece in text.split():
         n = count_words(piece)
-        if n > left:
-            taken.append(_prefix(piece, left))
+        if n > room:
+            pieces.append(_prefix(piece, room))
             break
-        taken.append(piece)
-        left -= n
-    return " ".join(filter(None, taken))
+        pieces.append(piece)
+        room -= n
+    return " ".join(filter(None, pieces))
 
 
 def _prefix(piece: str, limit: int) -> str:
-    """Return the longest beginning of `piece` that has at most `limit` words."""
+    """Return the longest prefix of `piece` with at most `limit` words."""
     low, high = 0, len(piece)
     while low < high:
         middle = (low + high + 1) // 2
@@ -93,10 +94,10 @@ def _prefix(piece: str, limit: int) -> str:
 
 
 def pieces_of(word: str) -> Iterator[str]:
-    """Yield `word` in pieces that texts are compared by; a word of another script is its own piece.
+    """Yield the pieces of `word` for comparisons; in other scripts the word itself.
 
-    Of East Asian runs each two neighbouring characters, of Southeast Asian ones each three letters
-    with their marks; a shorter run is one piece.
+    East Asian runs give bigrams of characters, Southeast Asian ones trigrams of letters with their
+    marks; a shorter run is one piece.
     """
     if UNSPACED.search(word) is None:
         yield word
@@ -115,7 +116,7 @@ def pieces_of(word: str) -> Iterator[str]:
 
 
 def _letters(run: str) -> list[str]:
-    """Return the letters of a run with their marks; marks without a letter stand first."""
+    """Return the letters of a run, each with its marks."""
     return [match.group() for match in _LETTER.finditer(run)]
 
 

@@ -1,7 +1,7 @@
-"""Sentences with their exact place in the text, and the lines of a crawled page that are no news.
+"""Split text into sentences with their positions, and recognise boilerplate of crawled pages.
 
 The boundaries inside a paragraph come from `sentencex` (Wikimedia); paragraphs, bullets and line
-breaks of crawled pages are settled here, because a heading has no full stop.
+breaks of crawled pages are handled here, because headings have no full stop.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ _BULLET = re.compile(r"(?:[-*+•‣◦▪●·\u2013\u2014]|\d{1,2}[.)])[ \t]+"
 _BREAK = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _ENUMERATOR = re.compile(r"\s*[(\[]?(?:\d{1,2}|[a-zA-Z])[.)]\s*")
 _TERMINAL = tuple(".!?:;…\"'\u201d\u2019)。！？：；．｡」』》）؟۔؛।॥։።፧፨။៕។༎།\u00bb")
-"""What a sentence of any script ends with, a quotation's or bracket's mark included."""
+"""Characters that end a sentence in any script, closing quotation marks and brackets included."""
 _QUESTION_MARKS = tuple("?？؟፧⁇⁈⁉՞")
 _CLOSING = "\"'\u201d\u2019)」』》）\u00bb。. "
 _KHMER_STOP = re.compile(r"[\u17d4\u17d5]\s*(?=\S)")
 _PAUSE = re.compile(r"[、，；,;:：]\s*|\s+")
 _LEAST_PHRASE_WORDS = 3
-"""A phrase of Thai or Lao with fewer words, such as a name between spaces, stands with the next."""
+"""A shorter phrase of Thai or Lao, such as a name between spaces, is joined to the next one."""
 _MOST_WORDS = 60
-"""In scripts without spaces a sentence of more words is cut at a pause, or where it must be."""
+"""In scripts without spaces longer sentences are cut, at a pause if there is one."""
 _MOST_CHARACTERS = 10_000
-"""Any sentence longer than this, such as a table without a full stop, is cut at white space."""
+"""Any longer sentence, such as a table without a full stop, is cut, at white space if possible."""
 _WRAP_WIDTH = 60
-"""A line shorter than this many characters is taken to end on purpose."""
+"""A line break after fewer characters than this is deliberate, not wrapped text."""
 _NO_WORD = re.compile(r"[\W_]*")
 
 
@@ -71,11 +71,11 @@ def sentence_texts(text: str) -> tuple[str, ...]:
 
 
 def is_question(text: str) -> bool:
-    """Whether `text` is written as a question in its script.
+    """Return whether `text` is a question, by the punctuation of its script.
 
-    It ends in a question mark of any script (Greek's looks like a semicolon, Armenian's stands
-    inside), or in Japanese's "ka"; of scripts that need none (Thai, Lao, Khmer, Myanmar) whatever
-    has no full stop.
+    It ends in a question mark of any script (Greek's looks like a semicolon, Armenian's is inside
+    the sentence) or in Japanese "ka"; in scripts that need no mark (Thai, Lao, Khmer, Myanmar) any
+    text that ends in a letter counts.
     """
     bare = fold(text).rstrip(_CLOSING)
     if bare.endswith(_QUESTION_MARKS) or "\u055e" in bare:
@@ -86,11 +86,11 @@ def is_question(text: str) -> bool:
 
 
 def is_boilerplate(sentence: str) -> bool:
-    """Say whether `sentence` belongs to the page and not to the news.
+    """Return whether `sentence` is boilerplate of a page, not part of the news text.
 
-    Recognised are cookie and script notices, calls to subscribe, share or read on, bylines, photo
-    credits, copyright lines, and web or mail addresses on their own. English only; a sentence that
-    merely mentions such a thing in passing is kept.
+    Recognised are notices on cookies and scripts, calls to subscribe, share or read on, bylines,
+    photo credits, copyright lines, and sole web or mail addresses. English only; sentences that
+    only mention such things are not boilerplate.
     """
     stripped = sentence.strip()
     if not stripped or _NO_WORD.fullmatch(stripped):
@@ -104,10 +104,10 @@ def is_boilerplate(sentence: str) -> bool:
 
 
 def news_sentences(text: str, *, min_words: int = 4) -> tuple[Span, ...]:
-    """Return the sentences of `text` that can carry news.
+    """Return the sentences of `text` that may contain news.
 
-    Left out are boilerplate, pieces of fewer than `min_words` words, and lines that read as a
-    heading or a list of names: no closing punctuation and (nearly) every word capitalised.
+    Without boilerplate, pieces of fewer than `min_words` words, and lines that look like a heading
+    or a list of names: no closing punctuation and at least 80% of longer words capitalised.
     """
     return tuple(
         span
@@ -137,14 +137,14 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for found in _BREAK.finditer(text):
-        yield start, found.start()
-        start = found.end()
+    for match in _BREAK.finditer(text):
+        yield start, match.start()
+        start = match.end()
     yield start, len(text)
 
 
 def _continues(previous: str, line: str) -> bool:
-    """Whether `line` goes on with the paragraph that `previous` belongs to."""
+    """Return whether `line` continues the paragraph of the line `previous`."""
     if not previous or not line or _BULLET.match(line):
         return False
     if line[0].islower():
@@ -153,7 +153,7 @@ def _continues(previous: str, line: str) -> bool:
 
 
 def _sentences_of_block(text: str, start: int, end: int) -> Iterator[Span]:
-    pending: int | None = None  # start of an enumerator ("3.") that belongs to what follows
+    pending: int | None = None  # start of an enumerator ("3.") that belongs to the next sentence
     for boundary in sentencex.get_sentence_boundaries("en", text[start:end]):
         first, last = start + boundary["start_index"], start + boundary["end_index"]
         if pending is not None:
@@ -168,7 +168,7 @@ def _sentences_of_block(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of a sentence's parts: itself, but in scripts without stops or too long."""
+    """Yield the bounds of a sentence, cut in scripts without full stops and if too long."""
     piece = text[start:end]
     unspaced = not piece.isascii() and UNSPACED.search(piece) is not None
     if not unspaced:
@@ -179,12 +179,12 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _phrases(piece: str) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of what Khmer's stops end, and Thai's and Lao's spaces between letters."""
+    """Yield the bounds of phrases: up to Khmer stops, and to spaces between Thai or Lao letters."""
     start = 0
     for match in re.finditer(r"[\u17d4\u17d5]?\s+|[\u17d4\u17d5](?=[^\s\u17d4\u17d5])", piece):
         stops = _KHMER_STOP.match(piece, match.start()) is not None
         around = piece[match.start() - 1 : match.start()] + piece[match.end() : match.end() + 1]
-        spaced = len(around) == 2 and all("\u0e00" <= one <= "\u0eff" for one in around)
+        spaced = len(around) == 2 and all("\u0e00" <= character <= "\u0eff" for character in around)
         if stops or (
             spaced and _is_phrase(piece[start : match.start()]) and _is_phrase(piece[match.end() :])
         ):
@@ -198,7 +198,7 @@ def _is_phrase(text: str) -> bool:
 
 
 def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of pieces that are no longer than a sentence can be."""
+    """Yield the bounds of pieces of at most the maximum length of a sentence."""
     while (most := _most_characters(text, start, end)) < end - start:
         cuts = [match.end() for match in _PAUSE.finditer(text, start, start + most)]
         cut = (
@@ -213,7 +213,7 @@ def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _most_characters(text: str, start: int, end: int) -> int:
-    """Return how many characters a sentence that begins at `start` may have."""
+    """Return the maximum number of characters of a sentence that begins at `start`."""
     if end - start <= _MOST_WORDS:
         return end - start
     sample = text[start : min(end, start + _MOST_WORDS * 5)]
@@ -223,7 +223,7 @@ def _most_characters(text: str, start: int, end: int) -> int:
 
 
 def _letter_end(text: str, place: int, end: int) -> int:
-    """Return `place`, or where the marks of the letter before it end."""
+    """Return `place`, moved behind the combining marks of the letter before it."""
     while place < end and unicodedata.category(text[place])[0] == "M":
         place += 1
     return place
@@ -324,5 +324,6 @@ _BOILERPLATE = tuple(
         ),
     )
 )
-"""Patterns, each with texts of which one must be there, casefolded, for it to be searched: a search
-through a long text takes a hundred times as long. None for those that begin where the text does."""
+"""Patterns, each with substrings of which the casefolded text must contain one before the pattern
+is searched: a search through a long text takes a hundred times as long. Patterns anchored at the
+start need none."""

@@ -1,7 +1,7 @@
-"""Attribute values as people spell them: which are one value, and which say that there is none.
+"""Normalise the spellings of attribute values, missing values included.
 
-Case, white space, invisible characters, how a number is written (``5``, ``"5.0"``) and a truth
-value or its word make no difference. All readers of attributes go through `Spellings`.
+Case, white space, invisible characters, the notation of numbers (``5``, ``"5.0"``) and of booleans
+make no difference. All readers of attributes use `Spellings`.
 """
 
 from __future__ import annotations
@@ -22,71 +22,75 @@ _Key: TypeAlias = str | float
 UNKNOWN = frozenset(
     {"", "unknown", "n/a", "#n/a", "<na>", "nan", "null", "<null>", "none", "-", "--", "?"}
 )
-"""What people write where there is no value, folded (`fairjudge.text.folding.folded_key`)."""
+"""Spellings of a missing value, folded (`fairjudge.text.folding.folded_key`)."""
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})(?:\.\d{1,12})?", re.ASCII)
-"""As a rating is written; codes with leading zeros and ids of many digits stay words."""
+"""Numbers as in ratings; codes with leading zeros and ids of many digits are words."""
 _TRUTH = {0.0: "false", 1.0: "true"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spellings:
-    """How the values of one attribute are read; made by `spellings_of`.
+    """The values of one attribute with their spellings; made by `spellings_of`.
 
-    ``joined`` has the spellings of every value that has several, the one taken for all first.
+    ``joined`` has the spellings of every value with several ones, the chosen one first.
     """
 
     values: dict[_Key, Known]
     joined: tuple[tuple[str, ...], ...]
     truth: bool
 
-    def read(self, given: AttributeValue) -> Known | None:
-        """Return the value that `given` spells, None where it says that there is none."""
-        key = _key(given, truth=self.truth)
-        return None if key is None else self.values.get(key, _plain(given))
+    def read(self, spelling: AttributeValue) -> Known | None:
+        """Return the value of a spelling, None for a missing value."""
+        key = _key(spelling, truth=self.truth)
+        return None if key is None else self.values.get(key, _plain(spelling))
 
-    def label(self, given: AttributeValue) -> str | None:
-        """Return the name of the value that `given` spells, None where there is none."""
-        value = self.read(given)
+    def label(self, spelling: AttributeValue) -> str | None:
+        """Return the label of the value of a spelling, None for a missing value."""
+        value = self.read(spelling)
         return None if value is None else label_of(value)
 
 
 def label_of(value: Known) -> str:
-    """Return the name of a value as tables show it."""
+    """Return the label of a value for tables."""
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def spellings_of(given: Iterable[AttributeValue], *, numeric: bool = False) -> Spellings:
-    """Return how values of one attribute are read: of several spellings the commonest.
+def spellings_of(attribute_values: Iterable[AttributeValue], *, numeric: bool = False) -> Spellings:
+    """Return the spellings of one attribute; the most frequent one of each value is chosen.
 
-    Words stand for numbers only beside a number of the same size, or with `numeric` always.
+    Words in digits become numbers only if an equal number occurs too, or always with `numeric`.
     """
     counts = Counter(
         (type(attribute_value).__name__, attribute_value)
-        for attribute_value in given
+        for attribute_value in attribute_values
         if attribute_value is not None
     )
-    truth = _only_truth_values([one for _, one in counts])
+    truth = _only_truth_values([value for _, value in counts])
     groups: dict[_Key, list[tuple[int, AttributeValue]]] = defaultdict(list)
-    for (_, one), n in counts.items():
-        key = _key(one, truth=truth)
+    for (_, spelling), n in counts.items():
+        key = _key(spelling, truth=truth)
         if key is not None:
-            groups[key].append((n, one))
+            groups[key].append((n, spelling))
     values = {key: _chosen(key, group, numeric=numeric) for key, group in groups.items()}
-    joined = (_spelled(values[key], [one for _, one in group]) for key, group in groups.items())
-    return Spellings(values=values, joined=tuple(sorted(one for one in joined if one)), truth=truth)
+    joined = (
+        _spelled(values[key], [spelling for _, spelling in group]) for key, group in groups.items()
+    )
+    return Spellings(
+        values=values, joined=tuple(sorted(names for names in joined if names)), truth=truth
+    )
 
 
 def spellings_by_attribute(articles: Iterable[Article]) -> dict[str, Spellings]:
-    """Return how the values of every attribute of `articles` are read."""
-    given: dict[str, list[AttributeValue]] = defaultdict(list)
+    """Return the spellings of every attribute of `articles`."""
+    by_name: dict[str, list[AttributeValue]] = defaultdict(list)
     for article in articles:
         for name, value in article.attributes.items():
-            given[name].append(value)
-    return {name: spellings_of(values) for name, values in given.items()}
+            by_name[name].append(value)
+    return {name: spellings_of(values) for name, values in by_name.items()}
 
 
 def labels_of(article: Article, spellings: Mapping[str, Spellings]) -> dict[str, str]:
-    """Return the labels of an article's attributes that have a value."""
+    """Return the labels of an article's attributes, without missing values."""
     labels = (
         (name, spellings[name].label(attribute)) for name, attribute in article.attributes.items()
     )
@@ -94,9 +98,9 @@ def labels_of(article: Article, spellings: Mapping[str, Spellings]) -> dict[str,
 
 
 def with_labels(clusters: Iterable[AnyCluster]) -> tuple[AnyCluster, ...]:
-    """Return `clusters` with the labels of their articles' attributes; unknown ones are left out.
+    """Return `clusters` with attributes replaced by their labels, without missing values.
 
-    Values are read over all clusters together, so that a value has one label everywhere.
+    Spellings are collected over all clusters, so that a value has the same label everywhere.
     """
     clusters = tuple(clusters)
     spellings = spellings_by_attribute(a for cluster in clusters for a in cluster.articles)
@@ -114,7 +118,7 @@ def with_labels(clusters: Iterable[AnyCluster]) -> tuple[AnyCluster, ...]:
 
 
 def _only_truth_values(attribute_values: Iterable[AttributeValue]) -> bool:
-    """Whether 0 and 1 are truth values here: all others are, and there are some."""
+    """Return whether 0 and 1 are booleans here: all other values are, and there are some."""
     keys = {
         key
         for attribute_value in attribute_values
@@ -124,7 +128,7 @@ def _only_truth_values(attribute_values: Iterable[AttributeValue]) -> bool:
 
 
 def _key(attribute_value: AttributeValue, *, truth: bool) -> _Key | None:
-    """Return what all spellings of a value share, None for what says that there is no value."""
+    """Return the key that all spellings of a value share, None for a missing value."""
     if attribute_value is None:
         return None
     if isinstance(attribute_value, bool):
@@ -143,7 +147,7 @@ def _word_key(word: str) -> _Key:
 
 
 def _plain(attribute_value: AttributeValue) -> Known:
-    """Return a value without outer white space, truth values as words."""
+    """Return a value without outer white space, booleans as words."""
     if isinstance(attribute_value, bool):
         return str(attribute_value).lower()
     if isinstance(attribute_value, str):
@@ -151,32 +155,32 @@ def _plain(attribute_value: AttributeValue) -> Known:
     return 0 if attribute_value is None else attribute_value
 
 
-def _chosen(key: _Key, some: list[tuple[int, AttributeValue]], *, numeric: bool) -> Known:
-    """Return the number or truth value where one spelling is one, else the commonest spelling.
+def _chosen(key: _Key, counts: list[tuple[int, AttributeValue]], *, numeric: bool) -> Known:
+    """Return the number or boolean if a spelling is one, else the most frequent spelling.
 
-    Of equally common ones, one without capitals throughout, and the first by code.
+    Of equally frequent ones, one that is not all capitals, then the first in code point order.
     """
     if isinstance(key, str) and key in _TRUTH.values():
         return key
-    number = next((one for _, one in some if isinstance(one, int | float)), None)
+    number = next((value for _, value in counts if isinstance(value, int | float)), None)
     if number is not None or (numeric and not isinstance(key, str)):
         return float(key) if number is None else number
     words = Counter[str]()
-    for n, one in some:
-        words[str(_plain(one))] += n
+    for n, spelling in counts:
+        words[str(_plain(spelling))] += n
     return min(words, key=lambda word: (-words[word], word.isupper(), word))
 
 
-def _spelled(value: Known, some: list[AttributeValue]) -> tuple[str, ...]:
-    """Return the spellings of a value, its name first; none where there is one alone."""
+def _spelled(value: Known, spellings: list[AttributeValue]) -> tuple[str, ...]:
+    """Return the spellings of a value, its label first; empty if there is only one."""
     name = label_of(value)
     spelled = sorted(
         {
             attribute_value
             if isinstance(attribute_value, str)
             else label_of(_plain(attribute_value))
-            for attribute_value in some
+            for attribute_value in spellings
         }
     )
-    others = [one for one in spelled if one != name]
-    return (name, *others) if others else ()
+    other_names = [label for label in spelled if label != name]
+    return (name, *other_names) if other_names else ()

@@ -1,8 +1,8 @@
-"""Sentences for judging support: quotations are split inside too.
+"""Split text into statements: sentences, also inside quotations.
 
-`fairjudge.text.sentences` keeps a quotation of several sentences together, as a reader of answers
-wants it; where quotes do not balance (as in tokenised text) that can be a whole summary. Support is
-weighed sentence by sentence, so here every full stop counts.
+`fairjudge.text.sentences` keeps a quotation of several sentences together; with unbalanced quotes
+(as in tokenised text) that can be a whole summary. Support is judged sentence by sentence, so here
+every full stop counts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 
 
 def split_statements(text: str) -> tuple[Span, ...]:
-    """Split `text` to sentences, and these at full stops inside quotations.
+    """Split `text` into sentences, and these at full stops inside quotations.
 
     Same contract as `split_sentences`: verbatim pieces in order, each with a letter or digit;
     empty for a text without a word.
@@ -38,10 +38,10 @@ def statement_texts(text: str) -> tuple[str, ...]:
 
 
 def clauses_of(statement: str) -> tuple[str, ...]:
-    """Return the parts of a statement that say something of their own, in order; itself where one.
+    """Return the independent clauses of a statement, in order; itself if it is a single one.
 
-    Cut at semicolons, and at words that join clauses ("..., and", "while", "but") where at least
-    `LEAST_WORDS` words stand on both sides. English only.
+    It is split at semicolons and conjunctions ("..., and", "while", "but"), if every part has at
+    least `LEAST_WORDS` words. English only.
     """
     parts = [part.strip(" ,.") for part in _JOINT.split(statement)]
     if len(parts) < 2 or min(count_words(part) for part in parts) < LEAST_WORDS:
@@ -65,7 +65,10 @@ def _pieces(span: Span) -> Iterator[Span]:
 
 
 def _ends_a_sentence(text: str, match: re.Match[str]) -> bool:
-    """Whether a stop is one: set off by a space, or after a full word and before a capital."""
+    """Return whether a full stop ends a sentence, not an abbreviation or initial.
+
+    It does after a space, or after a full word unless a lower-case letter follows.
+    """
     before = text[: match.start()]
     if not before or before[-1].isspace():
         return True

@@ -1,4 +1,4 @@
-"""English stop words: two published lists, that of SMART and that of the Glasgow group."""
+"""English stop words: the published lists of SMART and of the Glasgow group."""
 
 from __future__ import annotations
 
@@ -77,4 +77,4 @@ _GLASGOW = """
 """
 
 GLASGOW_STOP_WORDS: frozenset[str] = frozenset(_GLASGOW.split())
-"""The list of the Glasgow Information Retrieval Group, 318 words: scikit-learn's."""
+"""The list of the Glasgow Information Retrieval Group, 318 words, as in scikit-learn."""

@@ -1,4 +1,4 @@
-"""Words, and the normalised terms that unigram measures count."""
+"""Words, and normalised terms for unigram measures."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ _SEPARATORS = _Separators()
 
 
 def words(text: str) -> list[str]:
-    """Split `text` into lower-case runs of letters, marks and digits, in order, with repeats.
+    """Return the lower-case runs of letters, marks and digits in `text`, in order, with repeats.
 
-    Apostrophes and hyphens separate: ``"Don't"`` is ``["don", "t"]``. Characters are folded first
-    (`fairjudge.text.folding`). Of scripts written without spaces, a run gives overlapping pieces
-    (`fairjudge.text.scripts.pieces_of`).
+    Apostrophes and hyphens separate: ``"Don't"`` gives ``["don", "t"]``. Characters are folded
+    first (`fairjudge.text.folding`). Runs of scripts without spaces are split into overlapping
+    pieces (`fairjudge.text.scripts.pieces_of`).
     """
-    found = fold(text).lower().translate(_SEPARATORS).split()
+    runs = fold(text).lower().translate(_SEPARATORS).split()
     if text.isascii() or UNSPACED.search(text) is None:
-        return found
-    return [piece for word in found for piece in pieces_of(word)]
+        return runs
+    return [piece for word in runs for piece in pieces_of(word)]
 
 
 def named_words(text: str) -> str:
-    """Return the words of a name or value, in the case given, with single spaces between.
+    """Return the words of a name or value, case kept, joined by single spaces.
 
-    All but letters, marks, digits and the low line is left out.
+    All characters except letters, marks, digits and the underscore separate.
     """
-    kept = (c if c == "_" or unicodedata.category(c)[0] in "LMN" else " " for c in fold(text))
-    return " ".join("".join(kept).split())
+    characters = (c if c == "_" or unicodedata.category(c)[0] in "LMN" else " " for c in fold(text))
+    return " ".join("".join(characters).split())
 
 
 def word_parts(entries: Iterable[str]) -> frozenset[str]:
-    """Return the words that `entries` fall into, so that a stop list fits `words`."""
+    """Return all `words` of the `entries` of a stop list, to match texts split by `words`."""
     return frozenset(part for entry in entries for part in words(entry))
 
 
@@ -60,7 +60,7 @@ ENGLISH_STOP_WORDS = word_parts(SMART_STOP_WORDS)
 
 
 class TermMaker(Protocol):
-    """Turns texts into terms; `Normaliser` is ours."""
+    """Turns texts into terms, such as `Normaliser`."""
 
     @property
     def fingerprint(self) -> str:
@@ -72,12 +72,12 @@ class TermMaker(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normaliser:
-    """How a text becomes terms: lower-cased, punctuation and stop words removed, stemmed.
+    """A `TermMaker`: lower-case words without punctuation and stop words, stemmed.
 
     Parameters
     ----------
     stop_words
-        Lower-case words left out before stemming; the SMART list, split as `words` splits.
+        Lower-case words removed before stemming; by default the SMART list, split by `words`.
     stemmer
         A Snowball algorithm (``"porter"`` is Porter's of 1980, ``"english"`` its revision,
         ``"german"`` ...), or None for whole words.
@@ -85,17 +85,17 @@ class Normaliser:
     Raises
     ------
     ConfigurationError
-        For an unknown stemmer.
+        If the stemmer is unknown.
     """
 
     stop_words: frozenset[str] = field(default=ENGLISH_STOP_WORDS)
     stemmer: str | None = "porter"
 
     def __post_init__(self) -> None:
-        known = snowballstemmer.algorithms()
-        if self.stemmer is not None and self.stemmer not in known:
+        algorithms = snowballstemmer.algorithms()
+        if self.stemmer is not None and self.stemmer not in algorithms:
             raise ConfigurationError(
-                f"unknown stemmer {self.stemmer!r}; choose one of {', '.join(sorted(known))}"
+                f"unknown stemmer {self.stemmer!r}; choose one of {', '.join(sorted(algorithms))}"
             )
 
     @property
@@ -112,7 +112,7 @@ class Normaliser:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """A `TermMaker` of runs of ``length`` terms of another (N-gram matching with k above 1)."""
+    """A `TermMaker` of n-grams: runs of ``length`` terms of the `TermMaker` ``single``."""
 
     single: TermMaker
     length: int
@@ -123,10 +123,10 @@ class Runs:
         return f"{self.single.fingerprint}+{self.length}-grams"
 
     def terms(self, text: str) -> tuple[str, ...]:
-        """Return the runs in `text`, in order, with repeats; none in a shorter text."""
-        found = self.single.terms(text)
-        starts = range(len(found) - self.length + 1)
-        return tuple(" ".join(found[start : start + self.length]) for start in starts)
+        """Return the n-grams of `text`, in order, with repeats; empty for shorter texts."""
+        single_terms = self.single.terms(text)
+        starts = range(len(single_terms) - self.length + 1)
+        return tuple(" ".join(single_terms[start : start + self.length]) for start in starts)
 
 
 @lru_cache(maxsize=16)

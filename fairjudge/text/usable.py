@@ -1,4 +1,4 @@
-"""Which articles of a cluster hold enough news to be asked anything."""
+"""Select the articles of a cluster with enough news text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fairjudge.text.scripts import count_words
 from fairjudge.text.sentences import news_sentences
 
 MIN_WORDS = 40
-"""Fewer words of news than this are a stub: a headline, a notice, the lines before a paywall."""
+"""An article with fewer words of news is a stub: a headline, a notice, a teaser of a paywall."""
 MIN_SHARE_OF_MEDIAN = 0.25
-"""In a cluster of short texts, such as reviews, only far shorter ones than usual are stubs."""
+"""In a cluster of short texts, such as reviews, stubs are below this share of the median length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """An article that was left out, and why."""
+    """An excluded article and the reason."""
 
     aid: str
     reason: str
@@ -28,71 +28,70 @@ class Skipped:
 def usable(
     articles: Sequence[Article], *, min_words: int = MIN_WORDS
 ) -> tuple[tuple[Article, ...], tuple[Skipped, ...]]:
-    """Split a cluster into the articles that hold news and those that do not.
+    """Split the articles of a cluster into usable ones and stubs.
 
     Parameters
     ----------
     articles : sequence of Article
     min_words : int
-        Words that must be left once page furniture, headings and fragments are taken away; in a
-        cluster of short texts, a quarter of the median over its articles with news, if that is
-        less.
+        Minimum of words without boilerplate, headings and fragments; in a cluster of short texts, a
+        quarter of the median over its articles with news, if that is less.
 
     Returns
     -------
-    kept, skipped
+    usable_articles, skipped
         Both in cluster order; every skipped article is named with its reason.
     """
     counts = [_words_of_news(article.content) for article in articles]
     with_news = [count for count in counts if count]
     usual = median(with_news) if with_news else 0
     least = max(1, min(min_words, int(usual * MIN_SHARE_OF_MEDIAN)))
-    kept: list[Article] = []
+    usable_articles: list[Article] = []
     skipped: list[Skipped] = []
     for article, count in zip(articles, counts, strict=True):
         reason = _why_not(count, least)
         if reason is None:
-            kept.append(article)
+            usable_articles.append(article)
         else:
             skipped.append(Skipped(aid=article.aid, reason=reason))
-    return tuple(kept), tuple(skipped)
+    return tuple(usable_articles), tuple(skipped)
 
 
 def worth_reading(articles: Sequence[Article]) -> tuple[Article, ...]:
-    """Return the articles that judges and summarizers see: stubs left out.
+    """Return the articles that judges and summarizers see, without stubs.
 
-    Where nothing but stubs is there, every article with content.
+    If all are stubs, every article with content.
     """
-    kept, _ = usable(articles)
-    return kept or tuple(article for article in articles if article.content.strip())
+    usable_articles, _ = usable(articles)
+    return usable_articles or tuple(article for article in articles if article.content.strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArticleLeftOut:
-    """An article that no prompt shows, of the cluster ``eid``, and why."""
+    """An article of the cluster ``eid`` that is in no prompt, and the reason."""
 
     eid: str
     aid: str
     reason: str
 
     def to_json(self) -> dict[str, str]:
-        """Return the article and why no prompt shows it."""
+        """Return the ids of the article and the reason."""
         return {"eid": self.eid, "aid": self.aid, "why": self.reason}
 
 
 def articles_left_out(clusters: Iterable[Cluster]) -> tuple[ArticleLeftOut, ...]:
-    """Return the articles that `worth_reading` leaves out of each cluster, in order."""
+    """Return the articles that `worth_reading` excludes from each cluster, in order."""
     return tuple(
-        ArticleLeftOut(eid=cluster.eid, aid=one.aid, reason=one.reason)
+        ArticleLeftOut(eid=cluster.eid, aid=skipped.aid, reason=skipped.reason)
         for cluster in clusters
-        for read in [{article.aid for article in worth_reading(cluster.articles)}]
-        for one in usable(cluster.articles)[1]
-        if one.aid not in read
+        for shown_aids in [{article.aid for article in worth_reading(cluster.articles)}]
+        for skipped in usable(cluster.articles)[1]
+        if skipped.aid not in shown_aids
     )
 
 
 def _words_of_news(content: str) -> int | None:
-    """Return how many words of news `content` has, None where it is empty."""
+    """Return the number of words of news in `content`, None if it is empty."""
     if not content.strip():
         return None
     return sum(count_words(sentence.text) for sentence in news_sentences(content))

@@ -111,6 +111,60 @@ def test_pairs_are_asked_once_not_in_both_orders(example):
     assert all(len(item.systems) == 2 for item in items)
 
 
+def sides(example):
+    """Give the articles of the first cluster a side, and of the second none."""
+    (first, second), summaries = example
+    articles = tuple(
+        article.model_copy(update={"attributes": {"side": ("left", "right")[n % 2]}})
+        for n, article in enumerate(first.articles)
+    )
+    return [first.model_copy(update={"articles": articles}), second], summaries
+
+
+def test_a_sentence_is_asked_about_once_for_each_value_with_its_articles_alone(example):
+    references, summaries = sides(example)
+    task = label_task("values", attribute="side", values=("left", "right"))
+    items = build_items(task, references, summaries)
+    assert {item.eid for item in items} == {references[0].eid}
+    plain = build_items(label_task("faithfulness"), references[:1], summaries)
+    assert len(items) == 2 * len(plain)
+    assert len({item.id for item in items}) == len(items)
+    for item in items:
+        assert item.unit == f"sentence:{item.unit.split(':')[1]}:{item.value}"
+        assert {one.attributes["side"] for one in item.articles} == {item.value}
+        assert item.statement in item.texts[0]
+
+
+def test_a_leaning_is_fair_or_one_of_the_values_and_pages_say_whose_articles_are_whose(example):
+    references, summaries = sides(example)
+    task = label_task("leaning", attribute="side", values=("left", "right"))
+    assert task.scale.answers == ("fair", "left", "right")
+    items = build_items(task, references[:1], summaries)
+    assert [item.unit for item in items] == ["summary"] * len(items)
+    board = Board(Job(blocks=((0,),), wanted=(1,) * len(items)))
+    board.apply(Event(annotator="ann", item=0, kind="assign", at=0.0))
+    view = item_view(task, items[0], place_of(board, "ann", 1, pair=False), {})
+    headings = [text.heading for text in view.panes[1].texts]
+    for n, heading in enumerate(headings):
+        assert heading.endswith(f"(side: {('left', 'right')[n % 2]})")
+    assert [choice.text for choice in view.choices] == ["fair", "left", "right"]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("values", {}, "needs an --attribute"),
+        ("leaning", {}, "needs an --attribute"),
+        ("rating", {"attribute": "side"}, "does not take an --attribute"),
+        ("values", {"attribute": "side"}, "no article has a value of 'side'"),
+        ("leaning", {"attribute": "side", "values": ("a",), "scale": likert()}, "--scale"),
+    ],
+)
+def test_tasks_of_values_need_an_attribute_and_no_other_does(name, given, message):
+    with pytest.raises(ConfigurationError, match=message):
+        label_task(name, **given)
+
+
 def test_a_task_without_what_it_needs_says_so(example):
     references, summaries = example
     with pytest.raises(ConfigurationError, match="--summaries"):

@@ -18,7 +18,6 @@ from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import REQUIRED, Annotators, LabelScale, Opt, declared
 
 CALLS = {
-    "align": fj.align,
     "audit checks": fj.audit.checks,
     "audit covered": fj.audit.covered,
     "audit length": fj.audit.length,
@@ -31,6 +30,7 @@ CALLS = {
     "bias inputs": fj.bias.inputs,
     "bias words": fj.bias.words,
     "calibrate": fj.calibrate,
+    "calibrate align": fj.align,
     "check": fj.check,
     "compare": fj.compare,
     "convert": fj.convert,
@@ -57,6 +57,7 @@ def parameters_of(name: str) -> dict[str, Any]:
     command = get_command(app).commands[group]
     for part in rest:
         command = command.commands[part]
+    command = getattr(command, "default", None) or command
     return {flag: param for param in command.params for flag in param.opts}
 
 

@@ -1,13 +1,14 @@
 """Templates and controlled inputs: names, pronouns, titles, balance and mirrors."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.bias.annotated import AnnotatedDocument, Range, Word, spaced
+from fairjudge.bias.annotated import AnnotatedDocument, ContentWord, Range, Word, spaced
 from fairjudge.bias.assignments import NameList, Names, controlled_inputs
 from fairjudge.bias.controlled import controlled_of, to_cluster
 from fairjudge.bias.forms import pronoun_case, write_pronoun, write_title
@@ -193,6 +194,61 @@ def test_people_of_whom_only_pronouns_speak():
 def test_the_first_lady_keeps_her_office():
     found = document("First Lady Ann Orme spoke", people=[(2, 3)])
     assert filled(found, TOM) == "First Lady Tom Orme spoke"
+
+
+#         0        1     2   3  4        5     6     7   8    9   10 11
+CHAIRS = "Chairman Diane Day and chairman Boris Orme met . The brothers smiled ."
+
+
+def chairs(content):
+    found = document(CHAIRS, people=[(1, 2), (5, 6)])
+    return replace(found, content_words=tuple(content))
+
+
+def chair(start, *people):
+    mentions = tuple(Range(start=a, end=b + 1) for a, b in people)
+    span = Range(start=start, end=start + 1)
+    return ContentWord(span=span, people=mentions, female="chairwoman", male="chairman")
+
+
+def test_content_words_go_with_the_gender_of_those_they_speak_of():
+    both = ContentWord(
+        span=Range(start=10, end=11),
+        people=(Range(start=1, end=3), Range(start=5, end=7)),
+        female="sisters",
+        male="brothers",
+        neutral="siblings",
+    )
+    template = make_template(chairs([chair(0, (1, 2)), chair(4, (5, 6)), both]))
+    one, other = (person.id for person in template.people)
+    for identities, wanted in (
+        ({one: ANN, other: ANN}, "Chairwoman Ann Day and chairwoman Ann Orme met. The sisters"),
+        ({one: TOM, other: TOM}, "Chairman Tom Day and chairman Tom Orme met. The brothers"),
+        ({one: ANN, other: TOM}, "Chairwoman Ann Day and chairman Tom Orme met. The siblings"),
+        ({one: ANN}, "Chairwoman Ann Day and chairman Boris Orme met. The brothers"),
+    ):
+        assert template.fill(identities) == f"{wanted} smiled."
+    assert template.original == CHAIRS.replace(" .", ".")
+
+
+def test_content_words_must_speak_of_somebody_and_stand_apart():
+    with pytest.raises(InputError, match="at 0 to 1 speak of nobody who is marked"):
+        make_template(chairs([chair(0, (7, 7))]))
+    with pytest.raises(InputError, match="at 1 to 2 overlap a name"):
+        make_template(chairs([chair(1, (1, 2))]))
+    with pytest.raises(InputError, match="at 0 to 1 overlap"):
+        make_template(chairs([chair(0, (1, 2))] * 2))
+
+
+def test_she_who_is_called_the_woman_may_change_where_that_word_does():
+    #        0   1     2    3   4
+    text = "The woman said she left ."
+    marked = document(text, chains=[[(0, 1), (3, 3)]])
+    assert make_template(marked).people == ()
+    word = ContentWord(
+        span=Range(start=1, end=2), people=(Range(start=3, end=4),), female="woman", male="man"
+    )
+    assert filled(replace(marked, content_words=(word,)), TOM) == "The man said he left."
 
 
 def test_documents_without_people():

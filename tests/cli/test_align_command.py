@@ -1,4 +1,4 @@
-"""``fairjudge align`` as users run it: kept, not kept, sealed, reopened, resumed, planned."""
+"""``calibrate align`` as users run it: kept, not kept, sealed, reopened, resumed, planned."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def aligning(server: StubServer, *more: str) -> tuple[str, ...]:
     inputs = ("--references", "clusters.jsonl", "--summaries", "summaries.jsonl")
     asked = ("--labels", "labels.jsonl", "--aspect", "faithfulness", "-o", "aligned")
     model = ("--backend", "openai:stub-model", "--base-url", server.v1)
-    return ("align", *inputs, *asked, *model, *more)
+    return ("calibrate", "align", *inputs, *asked, *model, *more)
 
 
 def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):

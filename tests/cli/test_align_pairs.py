@@ -1,4 +1,4 @@
-"""``fairjudge align --protocol pairwise``, and audits by attribute: as users run them."""
+"""``calibrate align --protocol pairwise``, and audits by attribute: as users run them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def aligning(server: StubServer, *more: str) -> tuple[str, ...]:
     inputs = ("--references", "clusters.jsonl", "--summaries", "summaries.jsonl")
     asked = ("--labels", "labels.jsonl", "--aspect", "faithfulness", "--protocol", "pairwise")
     model = ("--backend", "openai:stub-model", "--base-url", server.v1, "-o", "aligned")
-    return ("align", *inputs, *asked, *model, *more)
+    return ("calibrate", "align", *inputs, *asked, *model, *more)
 
 
 def with_attributes() -> None:

@@ -67,7 +67,7 @@ def test_what_is_saved_is_applied(files):
         "--method", "linear", "--save", folder / "c.json",
     )  # fmt: skip
     assert saved.exit_code == 0, saved.output
-    done = run("apply", folder / "c.json", judgements, "-o", folder / "out.jsonl")
+    done = run("calibrate", "apply", folder / "c.json", judgements, "-o", folder / "out.jsonl")
     assert done.exit_code == 0, done.output
     before = [json.loads(line) for line in judgements.read_text("utf-8").splitlines()]
     after = [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
@@ -105,7 +105,7 @@ def test_bad_files_are_named(files):
     bad = folder / "bad.json"
     for text, word in (("{", "not JSON"), ("{}", "fairjudge_calibrator"), ("3", "--save")):
         bad.write_text(text, "utf-8")
-        result = run("apply", bad, judgements, "-o", folder / "o.jsonl")
+        result = run("calibrate", "apply", bad, judgements, "-o", folder / "o.jsonl")
         assert isinstance(result.exception, InputError)
         assert word in str(result.exception)
         assert "bad.json" in str(result.exception)

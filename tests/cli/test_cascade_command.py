@@ -41,7 +41,7 @@ def files() -> tuple[object, ...]:
     write_jsonl(Path("local.jsonl"), [judgement(n, "local", v) for n, v in enumerate(local)])
     write_jsonl(Path("llm.jsonl"), [judgement(n, "llm", v) for n, v in enumerate(labels)])
     inputs = ("--local", "local.jsonl", "--judged", "llm.jsonl", "--labels", "labels.jsonl")
-    return ("cascade", *inputs, "-o", "thresholds.json", "--json", "report.json")
+    return ("calibrate", "cascade", *inputs, "-o", "thresholds.json", "--json", "report.json")
 
 
 def test_what_the_ends_save_is_said_beside_what_it_costs(cli, files):
@@ -100,7 +100,16 @@ def promised() -> tuple[object, ...]:
     labels = [{**label, "eid": f"d{n}", "value": "a" if n % 3 else "b"} for n in range(80, 120)]
     labels += [{**label, "eid": f"d{n}", "value": "a"} for n in range(80)]
     write_jsonl(Path("people.jsonl"), labels)
-    return ("cascade", "--local", "pairs.jsonl", "--labels", "people.jsonl", "-o", "kept.json")
+    return (
+        "calibrate",
+        "cascade",
+        "--local",
+        "pairs.jsonl",
+        "--labels",
+        "people.jsonl",
+        "-o",
+        "kept.json",
+    )
 
 
 def test_a_promise_keeps_what_both_orders_agree_on(cli, promised):

@@ -97,6 +97,7 @@ def test_derive_needs_checklists(asked: tuple[object, ...], server: StubServer) 
 
 def test_the_plan_counts_one_call_a_summary(asked: tuple[object, ...], server: StubServer) -> None:
     done = run(
+        "batch",
         "plan",
         *asked,
         "--protocol",

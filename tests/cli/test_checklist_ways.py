@@ -65,9 +65,9 @@ def in_pieces(cli, server, *options: object) -> Done:
 def by_batch(cli, server, *options: object) -> Done:
     """Write the calls as a batch, load its results, and judge from them alone."""
     kept = [option for option in options if option not in {"--run", "named"}]
-    planned = cli("plan", *ASKED, *openai(server), "--batch", "batch.jsonl", *kept)
+    planned = cli("batch", "plan", *ASKED, *openai(server), "--batch", "batch.jsonl", *kept)
     assert planned.code == 0, planned.err
-    loaded = cli("load-batch", batch_results("batch.jsonl"), *kept)
+    loaded = cli("batch", "load", batch_results("batch.jsonl"), *kept)
     assert (loaded.code, loaded.out) == (0, f"{N} replies stored, 0 lines without one\n")
     return cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", *options)
 
@@ -157,11 +157,11 @@ def test_a_scorer_fills_in_a_list_where_the_model_gives_none(cli, server):
         (("--backend", "systemone:m"), "a decision model cannot give one"),
     ],
 )
-@pytest.mark.parametrize("command", ["judge", "plan"])
+@pytest.mark.parametrize("command", ["judge", "batch plan"])
 def test_what_a_checklist_cannot_do_is_refused_before_any_call(cli, server, command, options, why):
     Path("own.toml").write_text("")
     Path("own.md").write_text("")
     usual = map(Usual, (*ASKED, *openai(server)))
-    done = cli(command, *usual, "-o", "j.jsonl", *options)
+    done = cli(*command.split(), *usual, "-o", "j.jsonl", *options)
     assert (done.code, why in done.err) == (1, True), done.err
     assert server.calls == []

@@ -25,7 +25,7 @@ COMMANDS = {
     "judge --summaries": (
         "judge", "--references", "x", "--summaries", "y", "--summaries", "IN", "-o", "OUT",
     ),
-    "study --json": ("study", "run", "IN", "--json", "OUT"),
+    "study --json": ("study", "IN", "--json", "OUT"),
     "study init": ("study", "init", "IN", "-o", "OUT"),
     "judge --json": (
         "judge", "--references", "x", "--summaries", "IN", "-o", "y", "--json", "OUT",
@@ -33,23 +33,23 @@ COMMANDS = {
     "judge --scale": (
         "judge", "--references", "x", "--summaries", "y", "--scale", "IN", "-o", "OUT",
     ),
-    "cascade": ("cascade", "--local", "IN", *LABELS, "--json", "OUT"),
+    "cascade": ("calibrate", "cascade", "--local", "IN", *LABELS, "--json", "OUT"),
     "cascade --ask": (
-        "cascade", "--local", "x", "--labels", "IN", "-o", "y", "--guarantee", "0.9",
+        "calibrate", "cascade", "--local", "x", "--labels", "IN", "-o", "y", "--guarantee", "0.9",
         "--ask", "OUT",
     ),
     "compare": ("compare", "IN", "x", "--json", "OUT"),
     "rank": ("rank", "IN", "--json", "OUT"),
-    "split": ("split", "IN", "-o", "OUT"),
-    "plan": ("plan", "IN", "--json", "OUT"),
-    "plan --batch": ("plan", "IN", "--batch", "OUT"),
-    "load-batch": ("load-batch", "IN", "--json", "OUT"),
-    "import": ("import", "IN", "-o", "OUT", "--protocol", "likert"),
-    "import --scale": ("import", "x", "--scale", "IN", "-o", "OUT", "--protocol", "likert"),
-    "import --labels": ("import", "IN", "--labels", "OUT"),
-    "export": ("export", "IN", "-o", "OUT", "--to", "csv"),
+    "split": ("fairness", "split", "IN", "-o", "OUT"),
+    "plan": ("batch", "plan", "IN", "--json", "OUT"),
+    "plan --batch": ("batch", "plan", "IN", "--batch", "OUT"),
+    "load-batch": ("batch", "load", "IN", "--json", "OUT"),
+    "import": ("data", "import", "IN", "-o", "OUT", "--protocol", "likert"),
+    "import --scale": ("data", "import", "x", "--scale", "IN", "-o", "OUT", "--protocol", "likert"),
+    "import --labels": ("data", "import", "IN", "--labels", "OUT"),
+    "export": ("data", "export", "IN", "-o", "OUT", "--to", "csv"),
     "export --summaries": (
-        "export", "x", "--summaries", "IN", "-o", "OUT", "--to", "label-studio",
+        "data", "export", "x", "--summaries", "IN", "-o", "OUT", "--to", "label-studio",
     ),
     "annotate": ("annotate", "IN", "--task", "answers", "-o", "OUT"),
     "annotate --controls": (
@@ -59,8 +59,8 @@ COMMANDS = {
     "calibrate --html": ("calibrate", "x", "--labels", "IN", "--html", "OUT"),
     "calibrate --json": ("calibrate", "IN", "--labels", "x", "--json", "OUT"),
     "align --json": (
-        "align", "--references", "x", "--summaries", "y", "--labels", "IN", "--aspect", "a",
-        "--json", "OUT",
+        "calibrate", "align", "--references", "x", "--summaries", "y", "--labels", "IN",
+        "--aspect", "a", "--json", "OUT",
     ),
     "check --save": ("check", "x", "--baseline", "IN", "--labels", "y", "--save", "OUT"),
     "check --json": ("check", "IN", "--baseline", "x", "--labels", "y", "--json", "OUT"),
@@ -69,7 +69,7 @@ COMMANDS = {
         "references", "apply", "x", "IN", "-o", "y", "--json", "OUT",
     ),
     "references recall": ("references", "recall", "x", "IN", "--json", "OUT"),
-    "apply": ("apply", "x", "IN", "-o", "OUT"),
+    "apply": ("calibrate", "apply", "x", "IN", "-o", "OUT"),
     "report": ("report", "x", "IN", "-o", "OUT"),
     "report --labels": ("report", "x", "--labels", "IN", "-o", "OUT"),
     "audit parse": ("audit", "parse", "IN", "--json", "OUT"),
@@ -240,16 +240,16 @@ def files_with_odd_values() -> dict[str, tuple[str, ...]]:
     write_jsonl(Path("s.jsonl"), [{"eid": "bridge", "system": "s", "text": "The bridge closed."}])
     faithful = ("judge", *asked, "--aspect", "faithfulness")
     return {
-        "order": ("import", "replies.jsonl", "-o", "o.jsonl", "--protocol", "pairwise"),
+        "order": ("data", "import", "replies.jsonl", "-o", "o.jsonl", "--protocol", "pairwise"),
         "gender": ("bias", "inputs", "clusters.jsonl", "-o", "o.jsonl", "--names", "names.json"),
         "scale": (*faithful, "--scale", "scale.toml", "--prompt", "s.jsonl"),
         "import scale": (
-            "import", "replies.jsonl", "-o", "o.jsonl", "--protocol", "likert",
+            "data", "import", "replies.jsonl", "-o", "o.jsonl", "--protocol", "likert",
             "--scale", "scale.toml",
         ),
         "prices": (*faithful, "--backend", "openai:m", "--prices", "prices.toml"),
         "thresholds": (*faithful, "--cascade", "thresholds.json"),
-        "calibrator": ("apply", "calibrator.json", "judgements.jsonl", "-o", "o.jsonl"),
+        "calibrator": ("calibrate", "apply", "calibrator.json", "judged.jsonl", "-o", "o.jsonl"),
         "judgement": ("audit", "parse", "huge.jsonl"),
         "attribute": ("build", "attributes.jsonl", "-o", "o.jsonl"),
         "attribute of values": (

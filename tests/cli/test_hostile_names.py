@@ -107,10 +107,10 @@ def test_no_command_lets_them_through(cli, server, inputs):
         (0, judging(server)),
         (0, building(server)),
         (0, ("summarize", "clusters.jsonl", "-o", "made.jsonl", *openai(server))),
-        (0, ("plan", *judging(server)[1:-2])),
+        (0, ("batch", "plan", *judging(server)[1:-2])),
         (0, tuple(pairs)),
         (0, ("calibrate", "judgements.jsonl", *labelled, "--save", "c.json", "--html", "c.html")),
-        (0, ("apply", "c.json", "judgements.jsonl", "-o", "applied.jsonl")),
+        (0, ("calibrate", "apply", "c.json", "judgements.jsonl", "-o", "applied.jsonl")),
         (0, ("audit", "parse", "judgements.jsonl")),
         (0, ("audit", "position", "pairs.jsonl")),
         (0, ("audit", "length", "pairs.jsonl", "--summaries", "summaries.jsonl")),
@@ -122,11 +122,11 @@ def test_no_command_lets_them_through(cli, server, inputs):
         (1, ("fairness", "compare", "coverage.json", "--baseline", EVIL)),
         (1, ("fairness", "coverage", *sides[:-1], EVIL, *scorer)),
         (0, ("bias", "words", *work, *few, "--lists", "words.json", "--json", "measured.json")),
-        (0, ("split", "summaries.jsonl", "-o", "units.jsonl")),
+        (0, ("fairness", "split", "summaries.jsonl", "-o", "units.jsonl")),
         (0, ("annotate", "references.jsonl", "--task", "coverage", *work[1:], "-o", "l.jsonl",
              "--dry-run")),
-        (0, ("import", "judgements.jsonl", "-o", "imported.jsonl", *scale)),
-        (3, ("import", "replies.jsonl", "-o", "imported.jsonl", *scale)),
+        (0, ("data", "import", "judgements.jsonl", "-o", "imported.jsonl", *scale)),
+        (3, ("data", "import", "replies.jsonl", "-o", "imported.jsonl", *scale)),
         (0, ("report", *all_kinds, "-o", "r.html")),
         (1, ("judge", "--references", "references.jsonl", "--summaries", "broken.jsonl",
              "--aspect", "faithfulness", "--protocol", "likert", "-o", "j.jsonl")),
@@ -166,9 +166,9 @@ def test_no_reply_of_a_server_gets_through(cli, server, inputs, said):
         judging(server),
         building(server),
         ("summarize", "clusters.jsonl", "-o", "made.jsonl", *openai(server)),
-        ("split", "summaries.jsonl", "-o", "units.jsonl", *openai(server)),
+        ("fairness", "split", "summaries.jsonl", "-o", "units.jsonl", *openai(server)),
     ):
-        done = cli(*command, *(() if command[0] == "split" else some))
+        done = cli(*command, *(() if "split" in command else some))
         assert done.code in {0, 3}, done.err
         assert not CONTROLS.search(done.out + done.err), command
 
@@ -178,7 +178,7 @@ def test_data_on_a_terminal_are_ascii(inputs, target):
     ours, theirs = pty.openpty()
     rest = ("-o", "imported.jsonl") if target == "--json" else ()
     scale = ("--protocol", "likert", "--scale", "1-5", "--max-unscored", "1")
-    process = start("import", "replies.jsonl", *rest, *scale, target, "-", stdout=theirs)
+    process = start("data", "import", "replies.jsonl", *rest, *scale, target, "-", stdout=theirs)
     os.close(theirs)
     shown = b""
     try:

@@ -15,8 +15,8 @@ def asking(command, server):
         return building(server)
     if command == "judge":
         return judging(server)
-    inputs = {"summarize": "clusters.jsonl", "split": "summaries.jsonl"}
-    return (command, inputs[command], "-o", f"{command}.jsonl", *openai(server))
+    inputs = {"summarize": "clusters.jsonl", "fairness split": "summaries.jsonl"}
+    return (*command.split(), inputs[command], "-o", f"{command}.jsonl", *openai(server))
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def asking(command, server):
         ("build", {2224, 8000, 6000}),  # 1024 and 300 for each of 4 questions; answers; groups
         ("judge", {1024}),
         ("summarize", {1024}),
-        ("split", {2048}),
+        ("fairness split", {2048}),
     ],
 )
 def test_every_request_carries_the_limit(

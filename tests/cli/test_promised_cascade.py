@@ -47,8 +47,8 @@ def promised(cli, server):
     write_jsonl(Path("people.jsonl"), people)
     done = cli(*ASKED, *backend(server, "cheap"), "-o", "cheap.jsonl")
     assert done.code == 0, done.err
-    done = cli("cascade", "--local", "cheap.jsonl", "--labels", "people.jsonl", "--guarantee",
-               "0.8", "-o", "kept.json")  # fmt: skip
+    done = cli("calibrate", "cascade", "--local", "cheap.jsonl", "--labels", "people.jsonl",
+               "--guarantee", "0.8", "-o", "kept.json")  # fmt: skip
     assert done.code == 0, done.err
     server.calls.clear()
     return server
@@ -97,7 +97,7 @@ def test_each_call_of_the_two_judges_counts_once_at_its_own_price(cli, promised)
 
 
 def test_the_plan_says_what_it_costs_at_most(cli, promised):
-    asked = ("plan", *ASKED[1:], *backend(promised, "strong"), "--cascade", "kept.json")
+    asked = ("batch", "plan", *ASKED[1:], *backend(promised, "strong"), "--cascade", "kept.json")
     done = cli(*asked, "--json", "-")
     assert done.code == 0, done.err
     first, better = json.loads(done.out)["models"]

@@ -61,11 +61,11 @@ def test_what_was_judged_once_is_not_asked_again(cli, references, summaries, ser
 
 
 def test_the_plan_counts_repeats_and_wordings(cli, references, summaries, server):
-    done = cli("plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget", *TWICE,
+    done = cli("batch", "plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget", *TWICE,
                "--backend", "openai:stub-model", "--json", "-")  # fmt: skip
     assert done.code == 0, done.err
     (plan,) = json.loads(done.out)["models"]
-    once = cli("plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget",
+    once = cli("batch", "plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget",
                "--backend", "openai:stub-model", "--json", "-")  # fmt: skip
     assert plan["calls"] == 6 * json.loads(once.out)["models"][0]["calls"]
 

@@ -126,7 +126,7 @@ def test_several_aspects_without_together_are_no_run(cli, references, summaries,
 
 
 def test_the_plan_counts_one_call_an_item(cli, references, summaries, server):
-    done = cli("plan", *BOTH, "--protocol", "likert", "--backend", "openai:stub-model",
+    done = cli("batch", "plan", *BOTH, "--protocol", "likert", "--backend", "openai:stub-model",
                "--json", "-")  # fmt: skip
     assert json.loads(done.out)["models"][0]["calls"] == 6
 

@@ -76,8 +76,8 @@ async def test_the_places_of_a_silent_worker_are_given_to_others():
     await asyncio.sleep(0.05)
     assert not waiting.done()
     now[0] = 1.0
-    await gate.stay("alive")
-    await gate.stay("third")
+    await gate.renew_lease("alive")
+    await gate.renew_lease("third")
     await asyncio.wait_for(waiting, 60)
     # what the dead one says late takes no place from those who hold one
     await gate.leave("dead", FREE, Usage())

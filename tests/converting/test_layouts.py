@@ -250,7 +250,7 @@ def test_parts_of_summaries_are_one_summary_with_ratings():
 
 def test_recorded_replies_are_the_importer_s():
     row = {"eid": "e", "system": "s", "aspect": "tone", "response": "4/5"}
-    with pytest.raises(InputError, match=r"recorded replies .*fairjudge import reads them"):
+    with pytest.raises(InputError, match=r"recorded replies .*fairjudge data import reads them"):
         fj.convert(lines("r.jsonl", [row]))
 
 

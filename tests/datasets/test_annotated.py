@@ -109,6 +109,30 @@ def test_name_lists(tmp_path):
             read_name_lists(write(tmp_path, bad))
 
 
+WORDS = {"id": "d", "tokens": ["Chairman", "Ray", "Orme"], "people": [[1, 3]]}
+CHAIR = {"span": [0, 1], "people": [[1, 3]], "female": "chairwoman", "male": "chairman"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"male": ""}, "'content_words': expected an object with 'span'"),
+        ({"neutral": 3}, "'content_words': expected an object with 'span'"),
+        ({"span": [0]}, r"'content_words\.span': expected \[start, end\]"),
+        ({"people": 1}, r"'content_words\.people': expected a list"),
+        ({"span": [0, 9]}, "tokens 0 to 9 do not lie within"),
+        ({"people": [[3, 4]]}, "tokens 3 to 4 do not lie within"),
+    ],
+)
+def test_content_words_are_read_and_checked(tmp_path, change, message):
+    (document,) = read_annotated(write(tmp_path, [{**WORDS, "content_words": [CHAIR]}]))
+    (word,) = document.content_words
+    assert (word.span, word.people) == (Range(start=0, end=1), (Range(start=1, end=3),))
+    assert (word.female, word.male, word.neutral) == ("chairwoman", "chairman", None)
+    with pytest.raises(InputError, match=message):
+        read_annotated(write(tmp_path, [{**WORDS, "content_words": [CHAIR | change]}]))
+
+
 def test_word_lists_and_lookup(tmp_path):
     assert read_word_lists(write(tmp_path, {"a": ["x"]})) == {"a": ("x",)}
     assert read_lookup(write(tmp_path, {"Ann Orme": "female"})) == {"Ann Orme": "female"}

@@ -25,5 +25,12 @@ def test_cli_md_is_up_to_date_whatever_the_terminal(terminal: dict[str, str]) ->
 def test_cli_md_names_the_commands_and_has_no_colour() -> None:
     text = (ROOT / "docs" / "cli.md").read_text("utf-8")
     assert "\x1b" not in text
-    for command in ("build", "judge", "summarize", "import", "calibrate", "cache export"):
+    for command in (
+        "build",
+        "judge",
+        "summarize",
+        "data import",
+        "calibrate apply",
+        "cache export",
+    ):
         assert f"\n## fairjudge {command}\n" in text

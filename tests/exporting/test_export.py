@@ -244,7 +244,7 @@ def test_nothing_to_export_and_unknown_targets_are_refused(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["export", *map(str, arguments)])
+    return CliRunner().invoke(app, ["data", "export", *map(str, arguments)])
 
 
 def test_the_command_chooses_by_aspect_system_and_judge(tmp_path):

@@ -152,7 +152,7 @@ def test_shares_and_facts_by_people_are_measured_as_a_scorers_are(tmp_path):
     reasons = found.to_dict()["systems"]["x"]["excluded_by_reason"]
     assert reasons == {"unscored": 7}
     path = write(tmp_path / "b.jsonl", [{**rows[0], "shares": {"pos": 1}}])
-    with pytest.raises(InputError, match="either 'shares' or 'facts'"):
+    with pytest.raises(InputError, match="expected 'shares', 'facts', or"):
         fj.fairness.proportionality(CLUSTERS, SUMMARIES, attribute="s", scorer=f"people:{path}")
 
 

@@ -12,6 +12,8 @@ from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
 from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.values import label_corpus
+from fairjudge.reports.fairness_tables import proportional_tables
+from fairjudge.text.tokens import Normaliser, Runs
 from tests.fairness.conftest import make_cluster, make_support
 
 QUICK = ProportionalOptions(n_resamples=200)
@@ -37,7 +39,33 @@ def test_proportional_json_has_the_documented_shape_and_values(odd_corpus):
         # four samples tell nothing of others
         assert (system[name]["low"], system[name]["high"]) == (None, None)
     assert system["by_value"]["a"]["n"] == 3
+    assert system["novel_terms"]["value"] == 0.0
     assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+@pytest.mark.parametrize(
+    ("summary", "ngrams", "novel"),
+    [
+        ("Slow service, nice wine.", 1, 0.0),
+        ("Slow service, cheap beer.", 1, 50.0),
+        ("Slow slow cheap trains.", 1, 50.0),  # each as often as it stands
+        ("Slow service, nice wine.", 2, 100 / 3),  # "service nice" is in no document
+    ],
+)
+def test_novel_terms_are_those_that_no_document_has(summary, ngrams, novel):
+    cluster = make_cluster("c", [("a", "Slow service."), ("b", "Nice wine.")])
+    runs = Normaliser() if ngrams == 1 else Runs(Normaliser(), ngrams)
+    report = report_proportional(
+        label_corpus([cluster], attribute="side"),
+        [Summary(eid="c", system="s", text=summary)],
+        options=ProportionalOptions(n_resamples=100, normaliser=runs),
+    )
+    found = proportional_json(report)
+    figure = found["systems"]["s"]["novel_terms"]
+    assert figure["value"] == pytest.approx(novel)
+    assert (figure["low"], figure["high"]) == (None, None)  # of one summary
+    (note,) = [n for n in proportional_tables(found)[0].notes if n.startswith("Terms of summ")]
+    assert note == f"Terms of summaries that no document has: s {novel:.1f}."
 
 
 def test_proportional_counts_and_names_what_cannot_be_measured(odd_corpus):

@@ -235,8 +235,8 @@ def test_a_planted_key_is_nowhere_but_in_the_header(server, tmp_path, monkeypatc
         (*building(server), "--run", "run-b", "--json", "build.json"),
         ("cache", "export", "replies.jsonl"),
         ("cache", "stats"),
-        ("backends",),
-        ("plan", "judge", *judging(server)[1:-2]),
+        ("backends", "list"),
+        ("batch", "plan", "judge", *judging(server)[1:-2]),
     ):
         done = cli(*command)
         assert done.code in {0, 1, 2, 3}

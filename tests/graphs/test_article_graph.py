@@ -13,8 +13,8 @@ from fairjudge.references.ports import (
     Answered,
     ArticleBuilder,
     Completed,
-    Found,
     Grouping,
+    LocatedAnswer,
     Missed,
     Question,
 )
@@ -53,7 +53,7 @@ class Answerer:
             for text in self.table[question.text].get(aid, ()):
                 start = self.places.setdefault(text, 10 * len(self.places))
                 answer = Answer(aid=aid, answer=text, speaker=None)
-                yield Found(index=index, answer=answer, start=start, end=start + 5)
+                yield LocatedAnswer(index=index, answer=answer, start=start, end=start + 5)
 
 
 class ByFirstLetter:

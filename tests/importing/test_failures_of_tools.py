@@ -106,7 +106,7 @@ def test_choices_of_label_studio_take_the_same_words(written):
 
 def test_a_file_of_labels_alone_is_written_where_labels_go(cli):
     Path("a.jsonl").write_text(json.dumps(feedback(4, "HUMAN")) + "\n")
-    done = cli("import", "a.jsonl", "-o", "j.jsonl", "--labels", "l.jsonl")
+    done = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--labels", "l.jsonl")
     assert done.code == 0, done.err
     assert not Path("j.jsonl").exists()
     assert json.loads(Path("l.jsonl").read_text())["value"] == 4
@@ -117,7 +117,7 @@ def test_a_file_of_labels_alone_is_written_where_labels_go(cli):
 def test_options_without_a_protocol_are_a_tools_words(cli):
     rows = [feedback("no"), feedback("YES", trace="t2")]
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = cli("import", "a.jsonl", "-o", "j.jsonl", "--options", "no,yes")
+    done = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--options", "no,yes")
     assert done.code == 0, done.err
     found = [json.loads(line) for line in Path("j.jsonl").read_text().splitlines()]
     assert [(one["value"], one["protocol"]) for one in found] == [(0, "binary"), (1, "binary")]
@@ -127,6 +127,6 @@ def test_options_without_a_protocol_are_a_tools_words(cli):
 def test_a_range_is_no_scale_of_yes_and_no(cli, options):
     row = {"eid": "e", "system": "s", "aspect": "coverage", "judge": "j", "response": "4"}
     Path("r.jsonl").write_text(json.dumps(row) + "\n")
-    done = cli("import", "r.jsonl", "-o", "j.jsonl", "--protocol", "binary", *options)
+    done = cli("data", "import", "r.jsonl", "-o", "j.jsonl", "--protocol", "binary", *options)
     assert done.code == 1
     assert "does not fit --protocol binary" in done.err

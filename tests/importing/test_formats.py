@@ -174,7 +174,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["import", *map(str, arguments)])
+    return CliRunner().invoke(app, ["data", "import", *map(str, arguments)])
 
 
 def test_the_command_writes_judgements_and_labels_and_counts_all(written, tmp_path):

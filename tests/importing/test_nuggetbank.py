@@ -278,16 +278,18 @@ def test_the_commands_write_and_read_banks(written, tmp_path):
     reference, nuggets, back = (tmp_path / f"{name}.jsonl" for name in ("r", "n", "back"))
     write_records(reference, [FULL])
     run = CliRunner().invoke
-    done = run(app, ["export", str(reference), "-o", str(nuggets), "--to", "nuggetbank"])
+    done = run(app, ["data", "export", str(reference), "-o", str(nuggets), "--to", "nuggetbank"])
     assert (done.exit_code, "1 row written" in done.output) == (0, True), done.output
-    done = run(app, ["import", str(nuggets), "--references", str(back)])
+    done = run(app, ["data", "import", str(nuggets), "--references", str(back)])
     assert done.exit_code == 0, done.output
     assert f"1 reference written to {back}" in done.output
     assert read_references(back).records[0].to_json() == without_texts(FULL)
 
-    done = run(app, ["import", str(nuggets), "-o", str(tmp_path / "j.jsonl")])
+    done = run(app, ["data", "import", str(nuggets), "-o", str(tmp_path / "j.jsonl")])
     assert "holds references alone; write them with --references, not -o" in str(done.exception)
-    done = run(app, ["export", str(reference), "-o", "-", "--to", "nuggetbank", "--judge", "j"])
+    done = run(
+        app, ["data", "export", str(reference), "-o", "-", "--to", "nuggetbank", "--judge", "j"]
+    )
     assert done.exit_code == 2
 
 

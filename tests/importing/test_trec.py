@@ -380,10 +380,10 @@ def test_assessors_verdicts_are_labels_that_calibrate_the_recorded_judge(shared_
     human.write_text("\n".join(lines) + "\n")
     files = {name: tmp_path / f"{name}.jsonl" for name in ("judged", "labels", "report")}
     run = CliRunner().invoke
-    done = run(app, ["import", str(path), "-o", str(files["judged"])])
+    done = run(app, ["data", "import", str(path), "-o", str(files["judged"])])
     assert done.exit_code == 0, done.output
     assert "dragun: 14,326 rows, 14,326 judgements written" in done.output
-    done = run(app, ["import", str(human), "--labels", str(files["labels"])])
+    done = run(app, ["data", "import", str(human), "--labels", str(files["labels"])])
     assert done.exit_code == 0, done.output
     report = tmp_path / "report.json"
     done = run(

@@ -16,7 +16,9 @@ CROWD = {f"turker{i}" for i in range(1, 6)}
 @pytest.fixture
 def calibrate(cli):
     recorded = SUMMEVAL / "judge_gpt-3.5_rts.jsonl"
-    done = cli("import", recorded, "--protocol", "likert", "--scale", "1-5", "-o", "judged.jsonl")
+    done = cli(
+        "data", "import", recorded, "--protocol", "likert", "--scale", "1-5", "-o", "judged.jsonl"
+    )
     assert done.code == 0, done.err
 
     def run(*more: str):

@@ -57,9 +57,9 @@ def with_labels(name: str) -> list[tuple[str, ...]]:
     return [
         ("calibrate", "j.jsonl", "--labels", name),
         ("check", "j.jsonl", "--baseline", "j.jsonl", "--labels", name),
-        ("cascade", "--local", "local.jsonl", "--judged", "j.jsonl", "--labels", name,
+        ("calibrate", "cascade", "--local", "local.jsonl", "--judged", "j.jsonl", "--labels", name,
          "-o", "out.json", "--tolerance", "1"),
-        ("cascade", "--local", "local.jsonl", "--labels", name, "--guarantee", "0.6",
+        ("calibrate", "cascade", "--local", "local.jsonl", "--labels", name, "--guarantee", "0.6",
          "-o", "out.json"),
         ("audit", "position", "pairs.jsonl", "--labels", name),
     ]  # fmt: skip

@@ -92,9 +92,11 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
     rows = [{"eid": "bridge", "system": name, "text": text} for name, text in texts.items()]
     write_jsonl(Path("s.jsonl"), rows)
     run("build", "clusters.jsonl", "-o", "built.jsonl", *openai(server))
-    run("export", "built.jsonl", "-o", "bank.jsonl", "--to", "nuggetbank")
-    run("import", "bank.jsonl", "--references", "bare.jsonl")
-    run("import", "bank.jsonl", "--references", "back.jsonl", "--articles", "clusters.jsonl")
+    run("data", "export", "built.jsonl", "-o", "bank.jsonl", "--to", "nuggetbank")
+    run("data", "import", "bank.jsonl", "--references", "bare.jsonl")
+    run(
+        "data", "import", "bank.jsonl", "--references", "back.jsonl", "--articles", "clusters.jsonl"
+    )
     assert rows_of("back.jsonl") == rows_of("built.jsonl")
     assert {one["content"] for one in rows_of("bare.jsonl")[0]["articles"]} == {""}
 
@@ -105,19 +107,21 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
     assert values["bridge", "both"] > values["bridge", "one"] > values["bridge", "none"] == 0
     assert values_of("bare-c.jsonl") == values
 
-    run("export", "bare-c.jsonl", "-o", "board.txt", "--to", "trec-eval")
+    run("data", "export", "bare-c.jsonl", "-o", "board.txt", "--to", "trec-eval")
     board = [line.split("\t") for line in Path("board.txt").read_text().splitlines()]
     assert {(run, topic): float(value) for run, _, topic, value in board} == {
         (system, topic): value
         for (_, system), value in values.items()
         for topic in ("bridge", "all")
     }
-    run("import", "board.txt", "-o", "board.jsonl")
+    run("data", "import", "board.txt", "-o", "board.jsonl")
     assert values_of("board.jsonl") == values
 
-    run("export", "bare-c.jsonl", "-o", "assigned.jsonl", "--to", "nuggetizer-assignments",
+    run("data", "export", "bare-c.jsonl", "-o", "assigned.jsonl", "--to", "nuggetizer-assignments",
         "--references", "bare.jsonl", "--summaries", "s.jsonl")  # fmt: skip
-    said = run("import", "assigned.jsonl", "-o", "again.jsonl", "--summaries", "again-s.jsonl")
+    said = run(
+        "data", "import", "assigned.jsonl", "-o", "again.jsonl", "--summaries", "again-s.jsonl"
+    )
     assert "1 reference left out; --references FILE writes them" in said
     assert values_of("again.jsonl") == pytest.approx(values)
     assert rows_of("again-s.jsonl") == rows
@@ -129,7 +133,7 @@ def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
         for one in cluster(n=2)["articles"]
     }
     write_jsonl(Path("run.jsonl"), [RUN | {"documents": documents}])
-    run("import", "run.jsonl", "--summaries", "s.jsonl", "--clusters", "c.jsonl")
+    run("data", "import", "run.jsonl", "--summaries", "s.jsonl", "--clusters", "c.jsonl")
     said = judge(run, server, "c.jsonl", aspect="faithfulness", out="f.jsonl", summaries="s.jsonl")
     assert "cited" in said
     run("audit", "statements", "f.jsonl", "--references", "c.jsonl", "--summaries", "s.jsonl",
@@ -141,5 +145,5 @@ def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
     assert cited["support"] == {"full": 1, "none": 1}
     assert (cited["n_unknown"], cited["borne_out"]) == (0, pytest.approx(1 / 3))
 
-    run("export", "s.jsonl", "-o", "again.jsonl", "--to", "trec-run")
+    run("data", "export", "s.jsonl", "-o", "again.jsonl", "--to", "trec-run")
     assert rows_of("again.jsonl") == [RUN]

@@ -104,3 +104,31 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
     assert done.code == 0, done.err
     assert cli("report", "b.json", "q.json", "-o", "page.html").code == 0
     assert "Quality by group of inputs" in Path("page.html").read_text("utf-8")
+
+
+def test_words_that_an_annotator_marked_change_with_the_names(cli, census):
+    """Inputs with and without the marks differ in these words alone."""
+    text = "Chairman James Smith met Mary Jones , a chairwoman , on Monday ."
+    tokens = text.split()
+    words = {"female": "chairwoman", "male": "chairman"}
+    marks = [
+        {"span": [0, 1], "people": [[1, 3]], **words},
+        {"span": [8, 9], "people": [[4, 6]], **words},
+    ]
+    document = {"id": "d", "tokens": tokens, "people": [[1, 3], [4, 6]]}
+    texts = {}
+    for name, marked in (("with", {"content_words": marks}), ("without", {})):
+        write_jsonl(Path(f"{name}.jsonl"), [document | marked])
+        done = cli("bias", "inputs", f"{name}.jsonl", "-o", f"{name}-inputs.jsonl",
+                   "--census", census, "--variants", "4")  # fmt: skip
+        assert done.code == 0, done.err
+        rows = map(json.loads, Path(f"{name}-inputs.jsonl").read_text().splitlines())
+        texts[name] = [row["articles"][0]["content"] for row in rows]
+    for changed, plain in zip(texts["with"], texts["without"], strict=True):
+        first, second = (re.search(rf"{p} (\w+)", plain)[1] for p in ("Chairman", "met"))
+        fitting = ["chairwoman" if name in WOMEN else "chairman" for name in (first, second)]
+        wanted = plain.replace("Chairman", fitting[0].capitalize()).replace(
+            "chairwoman", fitting[1]
+        )
+        assert changed == wanted
+    assert texts["with"] != texts["without"]

@@ -86,7 +86,7 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
     assert best["gain"]["value"] > 0
 
     # The judges of new documents, and of the labelled ones, in three files.
-    done = cli("apply", "jury.json", *files, "-o", "applied.jsonl")
+    done = cli("calibrate", "apply", "jury.json", *files, "-o", "applied.jsonl")
     assert done.code == 0, done.err
     assert f"{3 * N} judgements by juries" in done.err
     rows = rows_of("applied.jsonl")

@@ -181,7 +181,16 @@ def test_what_a_ranking_cannot_do_is_refused(judge, server: StubServer, options:
 
 def test_the_plan_counts_two_calls_a_cluster(judge, cli, server: StubServer):
     done = cli(
-        *("plan", "--references", "r.jsonl", "--summaries", "s.jsonl", "--protocol", "ranking"),
+        *(
+            "batch",
+            "plan",
+            "--references",
+            "r.jsonl",
+            "--summaries",
+            "s.jsonl",
+            "--protocol",
+            "ranking",
+        ),
         *("--aspect", "faithfulness", "--reference-unit", "articles", "--json", "-"),
         *openai(server),
     )

@@ -42,7 +42,7 @@ def judged(cli) -> dict[str, list[dict[str, object]]]:
     for name, more in (("rts", ("--scale", "1-5")), ("mcq", ("--options", "A,B,C,D,E"))):
         recorded = SUMMEVAL / f"judge_gpt-3.5_{name}.jsonl"
         done = cli(
-            *("import", recorded, "--protocol", "likert", "--repeats", "last"),
+            *("data", "import", recorded, "--protocol", "likert", "--repeats", "last"),
             *("-o", f"{name}.jsonl", *more),
         )
         assert done.code == 0, done.err

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fairjudge.auditing.reports import covered_report
 from fairjudge.domain import Judgement, Reference
+from fairjudge.reports.covered_tables import covered_tables
 from fairjudge.scores.aggregate import system_scores
 from fairjudge.scores.coverage_slices import coverage_slices, question_word
 
@@ -31,7 +33,7 @@ REFERENCE = Reference.model_validate(
 
 def judged(unit, value, *, protocol="binary", **rest):
     item = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": protocol, "unit": unit}
-    return Judgement(**item, judge="j", value=value, **rest)
+    return Judgement(**(item | {"judge": "j", "value": value} | rest))
 
 
 def means(found, by):
@@ -54,6 +56,28 @@ def test_slices_and_what_is_left_out():
     assert [voice.outlet for voice in left_out.voices] == ["c.example"]
     assert [voice.answer for voice in left_out.voices] == ["politics"]
     assert found.left_out == {"e": ("c.example",)}
+
+
+def test_ways_of_judging_stay_apart():
+    """A rating of an answer, a yes of the same answer and a yes of an article: three groups."""
+    rows = [
+        judged("answer:0.0", 1),
+        judged("answer:0.0", 3, protocol="likert"),
+        judged("article:a", 0, aspect="faithfulness"),
+    ]
+    report = covered_report(rows, [REFERENCE])
+    ways = [(one["aspect"], one["protocol"], one["unit"]) for one in report["groups"]]
+    assert ways == [
+        ("coverage", "binary", "answer"),
+        ("coverage", "likert", "answer"),
+        ("faithfulness", "binary", "article"),
+    ]
+    shares = [one["slices"]["coverage by outlet"]["a.example"] for one in report["groups"][:2]]
+    assert [share["value"] for share in shares] == [1.0, 0.5]
+    assert next(iter(report["groups"][2]["slices"])).startswith("faithfulness by ")
+    titles = [table.title for table in covered_tables(report)]
+    for way in ("j, binary by answer", "j, likert by answer", "j, binary by article"):
+        assert any(title.endswith(f"share 0 to 1, by {way}") for title in titles)
 
 
 def listed(*entries, eid="e", **rest):

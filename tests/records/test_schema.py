@@ -37,7 +37,7 @@ def example(tmp_path, monkeypatch):
         ("bias", "words", *FILES),
         ("bias", "inputs", "clusters.json"),
         ("fairness", "proportional", *FILES, "--attribute", "outlet_type"),
-        ("backends",),
+        ("backends", "list"),
     ],
 )
 def test_commands_begin_their_json_with_the_schema(example, command):

@@ -20,7 +20,7 @@ from fairjudge.references.completing import LlmCompleter, read_completion
 from fairjudge.references.extracting import LlmArticleAnswerer, read_listed
 from fairjudge.references.grouping import LlmGrouper, answer_line, read_sorted
 from fairjudge.references.overlap import distinct, drop_repeated, repeats, with_places
-from fairjudge.references.ports import Asked, Found, Question
+from fairjudge.references.ports import AnswerSet, LocatedAnswer, Question
 from fairjudge.references.steps import drop_positions, sorted_out
 from fairjudge.references.writing import (
     LlmClusterWriter,
@@ -215,7 +215,9 @@ def test_what_stands_for_nobody_is_nobody_and_a_long_gloss_is_none():
 
 
 def found(index, aid, start, end, **more):
-    return Found(index=index, answer=Answer(aid=aid, answer="x", **more), start=start, end=end)
+    return LocatedAnswer(
+        index=index, answer=Answer(aid=aid, answer="x", **more), start=start, end=end
+    )
 
 
 def test_only_what_repeats_an_answer_to_the_same_question_is_left_out():
@@ -287,7 +289,7 @@ def sorting(*replies, of=None, **how):
     made, backend = asker(*replies)
     given_answers = tuple(of or answers(*["endorses"] * 4))
     grouper = LlmGrouper(asker=made, **how)
-    asked = [Asked(index=1, answers=given_answers)]
+    asked = [AnswerSet(index=1, answers=given_answers)]
     (found_groups,) = asyncio.run(grouper.group(asked, ["Who?", "Why?"], [ARTICLE]))
     return found_groups, backend.requests
 
@@ -507,7 +509,10 @@ def test_several_questions_are_sorted_by_one_call_with_numbers_through_all():
         json.dumps({"sorted": [row([4, 3], [5]), row([1], [2], number=1, rivals=[(1, 2)])]})
     )
     some = answers(*["endorses"] * 5)
-    asked = [Asked(index=0, answers=tuple(some[:2])), Asked(index=1, answers=tuple(some[2:]))]
+    asked = [
+        AnswerSet(index=0, answers=tuple(some[:2])),
+        AnswerSet(index=1, answers=tuple(some[2:])),
+    ]
     first, second = asyncio.run(LlmGrouper(asker=made).group(asked, ["Who?", "Why?"], [ARTICLE]))
     assert (first.groups, first.rivals) == (((0,), (1,)), ((0, 1),))
     assert (second.groups, second.rivals) == (((0, 1), (2,)), ())
@@ -518,7 +523,10 @@ def test_where_several_cannot_be_read_each_is_asked_alone():
     together = json.dumps({"sorted": [row([1, 2], number=1), row([2, 3])]})
     made, backend = asker(together, together, partition([1, 2], number=1), "no", partition([1]))
     some = answers(*["endorses"] * 3)
-    asked = [Asked(index=0, answers=tuple(some[:2])), Asked(index=1, answers=tuple(some[2:]))]
+    asked = [
+        AnswerSet(index=0, answers=tuple(some[:2])),
+        AnswerSet(index=1, answers=tuple(some[2:])),
+    ]
     first, second = asyncio.run(LlmGrouper(asker=made).group(asked, ["Who?", "Why?"], [ARTICLE]))
     assert (first.groups, second.groups) == (((0, 1),), ((0,),))
     assert (first.problem, second.problem, len(backend.requests)) == ("", "", 5)

@@ -101,8 +101,9 @@ def test_plots_are_named_and_boxes_can_be_reached_by_keyboard(page):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     seen = read(page)
     named = [value for tag, name, value in seen.attributes if (tag, name) == ("svg", "aria-label")]
-    # Three levels, two reliability diagrams, bias by system and by length, one planning curve.
-    assert len(named) == seen.tags.count("svg") == 8
+    # Three levels, judge by people, ratings of both, systems, two reliability diagrams, bias by
+    # system and by length, one planning curve.
+    assert len(named) == seen.tags.count("svg") == 11
     assert all(named)
     boxes = [value for tag, name, value in seen.attributes if (tag, name) == ("div", "class")]
     reachable = [1 for tag, name, value in seen.attributes if (tag, name) == ("div", "tabindex")]

@@ -14,15 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairjudge.reports.calibration_page import calibration_page
-from fairjudge.reports.plots import (
-    Curve,
-    ForestRow,
-    Mark,
-    _short,
-    curve_plot,
-    forest_plot,
-    reliability_plot,
-)
+from fairjudge.reports.drawing import Mark, short
+from fairjudge.reports.plots import Curve, CurvePlot, ForestPlot, ForestRow, ReliabilityPlot
+from fairjudge.reports.svg import to_svg
 
 SQUARE = Mark(shape="square", filled=True)
 DIAMOND = Mark(shape="diamond", filled=True)
@@ -40,6 +34,18 @@ def row(label="alpha", value=0.5, low=0.25, high=0.75, *, mark=SQUARE, text="0.5
 
 def curve(*points, name="alpha", mark=SQUARE):
     return Curve(name=name, points=points, mark=mark)
+
+
+def forest_plot(rows, **how):
+    return to_svg(ForestPlot(rows=rows, **how))
+
+
+def curve_plot(curves, **how):
+    return to_svg(CurvePlot(curves=curves, **how))
+
+
+def reliability_plot(bins, **how):
+    return to_svg(ReliabilityPlot(bins=bins, **how))
 
 
 def parsed(plot):
@@ -188,17 +194,29 @@ def test_long_labels_are_shortened_and_whole_in_the_tooltip(mpl):
     assert len(shown) == 54 - len("0.50") - 3
 
 
+BIN = {"mean_score": 1, "mean_label": {"value": 2, "low": None, "high": None}, "n": 1}
+
+
+def test_an_interval_that_leaves_the_axis_ends_in_an_arrow(mpl):
+    def tips(high):
+        plot = forest_plot([row(high=high)], name="n", across="a", span=(0.0, 1.0))
+        return {node.get("d") for node in parsed(plot).iter("path") if node.get("id")}
+
+    assert len(tips(2.0)) > len(tips(0.9))
+
+
 def test_degenerate_input_makes_a_plot_or_nothing(mpl):
+    assert forest_plot([], name="n", across="a") == ""
+    assert forest_plot([row(value=None)], name="n", across="a") == ""
+    assert reliability_plot([], scale=(1, 5), name="n", mark=SQUARE) == ""
     assert curve_plot([], name="n", across="a", up="u") == ""
     assert curve_plot([curve()], name="n", across="a", up="u") == ""
     assert curve_plot([curve((math.nan, 1.0))], name="n", across="a", up="u") == ""
     for plot in (
-        forest_plot([], name="n", across="a"),
         forest_plot([row(value=math.nan, low=math.nan)], name="n", across="a"),
         forest_plot([row()], name="n", across="a", span=(1.0, 1.0)),
         forest_plot([row(value=0.0, low=0.0, high=0.0)], name="n", across=""),
-        reliability_plot([], scale=(1, 5), name="n", mark=SQUARE),
-        reliability_plot([], scale=(1, 1), name="n", mark=SQUARE),
+        reliability_plot([BIN], scale=(1, 1), name="n", mark=SQUARE),
         curve_plot([curve((7, 0.0))], name="n", across="a", up="u"),
         curve_plot([curve((0, 1), (3, 1)), curve(name="b")], name="n", across="a", up="u"),
         curve_plot([curve((1, math.nan), (2, -1.0), (3, math.inf))], name="n", across="a", up="u"),
@@ -230,11 +248,13 @@ def test_the_readers_own_style_is_neither_used_nor_changed(mpl):
 
 _ELSEWHERE = """
 import sys
-from fairjudge.reports.plots import Curve, Mark, curve_plot
+from fairjudge.reports.drawing import Mark
+from fairjudge.reports.plots import Curve, CurvePlot
+from fairjudge.reports.svg import to_svg
 assert "matplotlib" not in sys.modules
 mark = Mark(shape="square", filled=True)
 one = Curve(name="alpha", points=((10, 1), (90, 0.5)), mark=mark)
-print(curve_plot([one], name="n", across="a", up="u"), end="")
+print(to_svg(CurvePlot(curves=[one], name="n", across="a", up="u")), end="")
 assert "matplotlib.pyplot" not in sys.modules
 """
 
@@ -270,4 +290,4 @@ def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monke
     ],
 )
 def test_wide_letters_leave_room_for_the_figures_beside_them(label, shown):
-    assert _short(label, 20) == shown
+    assert short(label, 20) == shown

@@ -357,12 +357,12 @@ def test_the_gap_to_people_filters_and_sorts(report):
     # people's means lie half a point above or at the judge's value in every second cluster
     assert re.match(rf"\d+ of {N_JUDGEMENTS} judgements$", status(page, "explorer"))
     heads = page.locator("#explorer th[role=columnheader]").all_inner_texts()
-    page.get_by_role("button", name="Gap to people").click()
+    page.get_by_role("button", name="Gap to people").click()  # the largest come first
     gaps = [
         float(row.locator("[role=cell]").nth(heads.index("Gap to people") - 1).inner_text())
         for row in page.locator("#explorer tbody tr").all()
     ]
-    assert gaps == sorted(gaps)
+    assert gaps == sorted(gaps, reverse=True)
     assert min(gaps) >= 0.5
 
 
@@ -393,6 +393,81 @@ def test_what_is_filtered_is_saved_as_csv_that_runs_nothing(report, tmp_path):
     assert all(len(row["address"]) == 12 for row in rows)
 
 
+def test_a_link_shows_the_same_rows_in_the_same_order(report, open_page):
+    page = report()
+    form = page.get_by_role("search", name="Judgements")
+    search(page, 'reply -"town 1"')
+    form.get_by_label("Verdict").select_option("1")
+    heading = page.locator("#explorer thead").get_by_role("button", name="Cluster")
+    heading.click()
+    heading.click()
+    page.locator("#explorer").get_by_role("button", name="Next page").click()
+    rows = page.locator("#explorer tbody").inner_text()
+    page.locator("#explorer .open").first.click()
+    opened, title = page.url, page.locator("dialog h2").inner_text()
+    page.keyboard.press("Escape")
+    page.wait_for_url(re.compile("#judgements"))
+    # another page, as a link that was sent would open it
+    for address in (page.url, opened):
+        other = open_page(address)
+        other.wait_for_selector("html[data-ready]")
+        assert other.locator("#explorer tbody").inner_text() == rows
+        assert other.get_by_label("Search in names and replies").input_value() == 'reply -"town 1"'
+        assert other.locator("dialog").is_visible() == (address == opened)
+    assert other.locator("dialog h2").inner_text() == title
+    form.get_by_role("button", name="Clear filters").click()
+    assert status(page, "explorer") == f"{N_JUDGEMENTS} judgements"
+    assert "#" not in page.url
+
+
+def test_a_link_from_a_page_with_other_judges_says_what_it_cannot_show(open_page, report_file):
+    page = open_page(f"{report_file.as_uri()}#judgements?system=delta&protocol=pairwise")
+    page.wait_for_selector("html[data-ready]")
+    assert status(page, "explorer") == f"{2 * N_CLUSTERS} of {N_JUDGEMENTS} judgements"
+    assert "not filtered by: System delta." in page.locator("#explorer").inner_text()
+
+
+def test_a_pair_stands_in_the_order_shown_and_a_tie_in_words(report):
+    page = report()
+    form = page.get_by_role("search", name="Judgements")
+    form.get_by_label("Shown first").select_option(SYSTEMS[1])
+    assert status(page, "explorer") == f"{N_CLUSTERS} of {N_JUDGEMENTS} judgements"
+    assert f"{SYSTEMS[1]} before alpha" in page.locator("#explorer tbody tr").first.inner_text()
+    page.locator("#explorer .open").first.click()
+    text = page.get_by_role("dialog").inner_text()
+    assert "tie: neither summary is better" in text
+    assert f"In this reply A is {SYSTEMS[1]}, B is alpha, and C is a tie." in text
+    headings = page.locator("dialog .two h3").all_inner_texts()
+    assert headings == [f"A, shown first: {SYSTEMS[1]}", "B, shown second: alpha"]
+    left, right = (part.bounding_box() for part in page.locator("dialog .two > div").all())
+    assert left["y"] == right["y"]
+    assert left["x"] + left["width"] <= right["x"]
+
+
+def test_rankings_and_texts_from_right_to_left_are_shown(open_page, tmp_path):
+    of = {"aspect": "quality", "unit": "summary", "judge": "j", "scored_by": "llm"}
+    arabic = "قال المجلس إن الجسر مغلق. VERDICT: 3"
+    rows = [
+        of | {"eid": "e1", "protocol": "ranking", "systems": ["x", "y", "z"], "order": "ab",
+              "ranking": ["z", "x", "y"], "raw": "3 > 1 > 2"},
+        of | {"eid": "e1", "protocol": "likert", "system": "نظام", "value": 3, "raw": arabic},
+    ]  # fmt: skip
+    from fairjudge.analysis.reporting import make_report
+
+    make_report(write_jsonl(tmp_path / "rows.jsonl", rows)).save(tmp_path / "report.html")
+    page = open_page((tmp_path / "report.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    # a ranking is read as the pairs that it implies
+    pairs = page.locator("#explorer tbody tr", has_text="ranking").all_inner_texts()
+    assert [row.split("\t")[1] for row in pairs] == ["x before y", "x before z", "y before z"]
+    assert verdicts(page) == ["x", "z", "z", "3"]
+    page.get_by_role("search", name="Judgements").get_by_label("System").select_option("نظام")
+    page.locator("#explorer .open").first.click()
+    reply = page.locator("pre.reply")
+    assert reply.inner_text() == arabic
+    assert reply.evaluate("one => getComputedStyle(one).unicodeBidi") == "plaintext"
+
+
 def test_a_judgement_stands_beside_others_of_its_item(report):
     page = report()
     form = page.get_by_role("search", name="Judgements")
@@ -401,6 +476,6 @@ def test_a_judgement_stands_beside_others_of_its_item(report):
     dialog = page.get_by_role("dialog")
     assert "The same item, judged otherwise" in dialog.inner_text()
     address = page.url
-    dialog.locator("li .open").first.click()
+    dialog.locator("table .open").first.click()
     assert page.url != address
     assert serious_faults(page) == []

@@ -16,7 +16,8 @@ from fairjudge.analysis.reporting import make_report
 from fairjudge.datasets.recognising import recognise, report_kind
 from fairjudge.errors import InputError
 from fairjudge.records.sealed import seal
-from fairjudge.reports import calibration_page, fairness_sections, figures
+from fairjudge.reports import pages
+from fairjudge.reports.svg import to_svg
 
 LABEL = {"eid": "c0", "system": "alpha", "aspect": "a", "annotator": "expert1", "value": 1}
 SUMMARY = {"eid": "c0", "system": "alpha", "text": "Text."}
@@ -229,18 +230,13 @@ def each_plot_once(monkeypatch):
     """Draw a plot only where what it shows is new: one damage leaves nearly all as before."""
     kept = {}
 
-    def once(draw):
-        def drawn(*given, **named):
-            shown = pickle.dumps((draw.__name__, given, named))
-            if shown not in kept:
-                kept[shown] = draw(*given, **named)
-            return kept[shown]
+    def once(figure):
+        shown = pickle.dumps(figure)
+        if shown not in kept:
+            kept[shown] = to_svg(figure)
+        return kept[shown]
 
-        return drawn
-
-    for module in (calibration_page, fairness_sections, figures):
-        for name in {"curve_plot", "forest_plot", "reliability_plot"} & vars(module).keys():
-            monkeypatch.setattr(module, name, once(getattr(module, name)))
+    monkeypatch.setitem(pages._environment().filters, "svg", once)
 
 
 @pytest.mark.usefixtures("each_plot_once")

@@ -49,7 +49,7 @@ def test_position_bias_of_the_recorded_judge(
     """Percentages counted independently over the same replies when the data were made."""
     imported, report = tmp_path / "j.jsonl", tmp_path / "audit.json"
     replies = shared_data / "summeval" / f"pairwise_gpt-3.5_{aspect}.jsonl"
-    run("import", replies, "-o", imported, "--protocol", "pairwise", "--options", "A,B,C")
+    run("data", "import", replies, "-o", imported, "--protocol", "pairwise", "--options", "A,B,C")
     run("audit", "position", imported, "--json", report)
     (group,) = json.loads(report.read_text())["groups"]
     assert group["n_pairs"] == 1100
@@ -76,7 +76,18 @@ def test_recorded_ratings_are_read_but_for_half_a_percent(tmp_path, shared_data,
     """At most 0.5 % unscored is what the import promises on these replies."""
     replies = shared_data / "summeval" / f"judge_gpt-3.5_{file}.jsonl"
     imported, report = tmp_path / "j.jsonl", tmp_path / "import.json"
-    run("import", replies, "-o", imported, "--protocol", "likert", *options, "--json", report)
+    run(
+        "data",
+        "import",
+        replies,
+        "-o",
+        imported,
+        "--protocol",
+        "likert",
+        *options,
+        "--json",
+        report,
+    )
     said = json.loads(report.read_text())
     assert said["n_judgements"] == n
     assert len(said["unscored"]) <= 0.005 * n

@@ -44,7 +44,7 @@ def arguments(tmp_path, *protocol, aspect="coverage", references=None):
 
 
 def planned(tmp_path, arguments, *rest):
-    run("plan", *arguments, *rest, "--json", tmp_path / "plan.json")
+    run("batch", "plan", *arguments, *rest, "--json", tmp_path / "plan.json")
     return json.loads((tmp_path / "plan.json").read_text())
 
 
@@ -260,16 +260,18 @@ def test_a_cascade_is_planned_by_what_its_local_scorer_leaves(tmp_path, server):
 def test_a_plan_takes_every_option_of_the_commands_that_it_plans(tmp_path):
     """But for what neither changes a call nor makes sense before one."""
     options = {
-        name: set(re.findall(r"(--[a-z][a-z-]*)", run(name, "--help").output))
-        for name in ("build", "judge", "plan")
+        name: set(re.findall(r"(--[a-z][a-z-]*)", run(*name.split(), "--help").output))
+        for name in ("build", "judge", "batch plan")
     }
-    assert (options["build"] | options["judge"]) - options["plan"] == {"--plan"}  # what it does
+    assert (options["build"] | options["judge"]) - options["batch plan"] == {
+        "--plan"
+    }  # what it does
 
 
 def test_clusters_of_which_nothing_can_be_built_are_refused_as_build_refuses_them(tmp_path):
     one = {"eid": "e", "articles": [{"aid": "a", "content": "It rained on Monday."}]}
     (tmp_path / "clusters.json").write_text(json.dumps([one]))
-    refused = run("plan", tmp_path / "clusters.json", "--backend", "openai:m", code=1)
+    refused = run("batch", "plan", tmp_path / "clusters.json", "--backend", "openai:m", code=1)
     assert "one article; a reference needs at least 2 that differ" in str(refused.exception)
 
 
@@ -281,7 +283,7 @@ def test_the_embedded_default_has_nothing_to_plan(tmp_path):
 
 
 def test_plan_needs_clusters_or_summaries():
-    assert "clusters" in run("plan", code=2).output
+    assert "clusters" in run("batch", "plan", code=2).output
 
 
 def test_token_counts_follow_the_rules_of_the_estimate():
@@ -310,7 +312,7 @@ def test_a_batch_holds_the_calls_and_its_results_serve_the_run(tmp_path, server)
     answered = [result(row) for row in rows]
     answered[0]["response"]["status_code"] = 500
     results.write_text("\n".join(map(json.dumps, answered)))
-    said = run("load-batch", results, "--cache", tmp_path / "cache").output
+    said = run("batch", "load", results, "--cache", tmp_path / "cache").output
     assert f"{len(rows) - 1} replies stored, 1 line without one" in said
     run("judge", *same)
     assert len(server.calls) == 1, "only what the batch failed to answer is asked"
@@ -347,7 +349,7 @@ def test_of_a_batch_only_whole_replies_are_kept(tmp_path):
     ]
     results = tmp_path / "results.jsonl"
     results.write_text("\n".join(map(json.dumps, rows)))
-    said = run("load-batch", results, "--cache", tmp_path / "cache").output
+    said = run("batch", "load", results, "--cache", tmp_path / "cache").output
     assert "2 replies stored, 10 lines without one" in said
     cache = ReplyCache(tmp_path / "cache")
     assert {key for key, _ in cache.items()} == {"whole", "cut off"}
@@ -357,7 +359,7 @@ def test_of_a_batch_only_whole_replies_are_kept(tmp_path):
 def test_a_broken_results_file_is_named_with_its_line(tmp_path):
     broken = tmp_path / "results.jsonl"
     broken.write_text('{"custom_id": "x"}\n')
-    result = runner.invoke(app, ["load-batch", str(broken), "--cache", str(tmp_path / "c")])
+    result = runner.invoke(app, ["batch", "load", str(broken), "--cache", str(tmp_path / "c")])
     assert result.exception is not None
     assert "results.jsonl:1" in str(result.exception)
 

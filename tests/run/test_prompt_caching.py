@@ -86,7 +86,7 @@ def judged(tmp_path, server, material, *, cache, command="judge", rest=()):
     url = ("--base-url", server.v1)
     model = ("--backend", "openai:m", *url, "--cache", tmp_path / cache)
     output = ("-o", tmp_path / "out.jsonl", "--json", tmp_path / "report.json")
-    done = run(command, *material, *model, *output, *rest)
+    done = run(*command.split(), *material, *model, *output, *rest)
     return done, json.loads((tmp_path / "report.json").read_text())
 
 
@@ -94,7 +94,7 @@ def test_nearly_all_of_twelve_requests_on_the_same_articles_was_sent_before(
     tmp_path, server, material
 ):
     known = server.answer
-    _, planned = judged(tmp_path, server, material, cache="a", command="plan")
+    _, planned = judged(tmp_path, server, material, cache="a", command="batch plan")
     done, report = judged(tmp_path, server, material, cache="a")
     assert len(known.sent) == 24
     assert known.cached / known.characters > 0.85
@@ -111,7 +111,7 @@ def test_nearly_all_of_twelve_requests_on_the_same_articles_was_sent_before(
 
 def test_a_batch_file_holds_what_would_be_sent(tmp_path, server, material):
     batch = tmp_path / "calls.jsonl"
-    judged(tmp_path, server, material, cache="a", command="plan", rest=("--batch", batch))
+    judged(tmp_path, server, material, cache="a", command="batch plan", rest=("--batch", batch))
     judged(tmp_path, server, material, cache="a")
     bodies = [json.loads(line)["body"] for line in batch.read_text().splitlines()]
     texts = ["\n".join(one["content"] for one in body["messages"]) for body in bodies]
@@ -145,7 +145,7 @@ def test_a_cost_is_planned_with_what_is_read_and_written(tmp_path, server, mater
     """claude-sonnet-4-5: $3.00 in, $0.30 cached, $3.75 written, $15.00 out, a million tokens."""
     model = ("--backend", "anthropic:claude-sonnet-4-5", "--cache", tmp_path / "a")
     target = ("-o", tmp_path / "out.jsonl", "--json", tmp_path / "plan.json")
-    run("plan", *material, *model, *target)
+    run("batch", "plan", *material, *model, *target)
     plan = json.loads((tmp_path / "plan.json").read_text())
     # of 12 requests 11 read what the first wrote, so a cluster's written tokens are a 22nd
     read, written = plan["cached_input_tokens"], plan["cached_input_tokens"] / 11

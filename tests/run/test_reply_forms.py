@@ -23,7 +23,7 @@ from fairjudge.options.models import Model
 from fairjudge.ports import CompletionRequest, ModelRef
 from fairjudge.references.asker import Asker
 from fairjudge.references.grouping import LlmGrouper
-from fairjudge.references.ports import Asked
+from fairjudge.references.ports import AnswerSet
 from fairjudge.run.planning import plan_building, plan_judging
 
 TARGET = ModelRef(provider="scripted", model="m")
@@ -129,7 +129,7 @@ async def test_of_answers_in_parts():
     backend = ScriptedBackend(lambda _: json.dumps({"sorted": [row]}))
     grouper = LlmGrouper(asker=Asker(backend=backend, target=TARGET), batch_size=1)
     answers = tuple(Answer(aid="a", answer=word) for word in ("x", "y"))
-    await grouper.group([Asked(index=0, answers=answers)], ["Why?"], [])
+    await grouper.group([AnswerSet(index=0, answers=answers)], ["Why?"], [])
     assert len(backend.requests) == 2
     for request in backend.requests:
         check(request)

@@ -59,7 +59,7 @@ def test_bounds_are_those_of_scipy_on_the_same_replicates(method):
         ours = percentile_bounds(drawn, level=0.95)
     else:
         left_out = (values.sum() - values) / (values.size - 1)
-        ours = bca_bounds(drawn, observed=values.mean(), left_out=left_out, level=0.95)
+        ours = bca_bounds(drawn, observed=values.mean(), jackknife=left_out, level=0.95)
     assert ours is not None
     assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=1e-10)
     assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=1e-10)
@@ -142,7 +142,8 @@ def test_bca_falls_back_to_percentile_where_all_resamples_lie_on_one_side():
     # The maximum's multiplicity-weighted indicator: observed 1 = the largest possible value;
     # the statistic below is at most the observed one and strictly below it never ties.
     assert (
-        bca_bounds(np.array([0.1, 0.2]), observed=1.0, left_out=np.array([0.5]), level=0.95) is None
+        bca_bounds(np.array([0.1, 0.2]), observed=1.0, jackknife=np.array([0.5]), level=0.95)
+        is None
     )
 
 

@@ -285,7 +285,7 @@ def test_a_plan_and_a_batch_know_the_store(machines, server, store_url):
     first, second = machines
     assert first.run(*judging(server), "--store", store_url).code == 0
     asked = [arg for arg in judging(server) if arg != "judge"]
-    plan = second.run("plan", *asked, "--store", store_url, "--json", "-")
+    plan = second.run("batch", "plan", *asked, "--store", store_url, "--json", "-")
     found = json.loads(plan.out)
     assert (found["calls"], found["cached"]) == (0, 30)
 

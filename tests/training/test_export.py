@@ -9,6 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from fairjudge.errors import ConfigurationError  # noqa: E402
 from fairjudge.scorers._trained_network import FROZEN, quantised, restored  # noqa: E402
 from training import evaluate, export  # noqa: E402
 
@@ -46,6 +47,25 @@ def test_weights_in_8_bits_are_near_and_small():
     assert set(back) == set(state)
     for name, value in state.items():
         assert (back[name] - value).abs().max() <= value.abs().max() / 200
+
+
+def test_weights_between_two_are_their_mean():
+    before, after = ({"a": torch.tensor([x, 2.0]), "b": torch.tensor([x])} for x in (1.0, 5.0))
+    found = export.between(before, after, share=0.75)
+    assert found["a"].tolist() == [4.0, 2.0]
+    assert found["b"].tolist() == [4.0]
+    assert export.between(before, after, share=0)["a"].tolist() == [1.0, 2.0]
+
+
+def test_a_share_of_weights_that_are_not_there_is_refused(tmp_path):
+    run, target = tmp_path / "run", tmp_path / "target"
+    run.mkdir()
+    begun = {"settings": {"begin": "fairjudge-minilm:0123456789ab"}}
+    (run / "record.json").write_text(json.dumps(begun), "utf-8")
+    torch.save({"mean": {}}, run / "checkpoint.pt")
+    with pytest.raises(ConfigurationError, match="lacks the weights that the run began from"):
+        export.export(run, target, source=tmp_path, share=0.5)
+    assert not target.exists()
 
 
 def test_intervals_resample_whole_groups():

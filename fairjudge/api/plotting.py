@@ -1,0 +1,45 @@
+"""The figures of a result, drawn on Matplotlib's axes: those that its page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fairjudge.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from fairjudge.reports.drawing import Drawing
+
+
+def figures(kind: str, report: Mapping[str, Any]) -> tuple[Drawing, ...]:
+    """Return the figures of the JSON of the command `kind`, in the order of the page."""
+    from fairjudge.reports.report_page import figures_of
+
+    return figures_of(kind, report)
+
+
+def titles(every: Sequence[Drawing]) -> tuple[str, ...]:
+    """Return what each figure is called."""
+    return tuple(one.name.partition(": ")[0] for one in every)
+
+
+def draw(every: Sequence[Drawing], ax: Axes | None, name: str | None) -> Axes:
+    """Draw the first figure whose title has `name` in it, whatever its case; without, the first.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such figure, or Matplotlib is not installed.
+    """
+    from fairjudge.reports.svg import on_axes
+
+    wanted = (name or "").casefold()
+    known = titles(every)
+    for title, one in zip(known, every, strict=True):
+        if wanted in title.casefold():
+            return on_axes(one, ax)
+    if not known:
+        raise ConfigurationError("plot: this result has no figures")
+    raise ConfigurationError(f"name: no figure {name!r}; there are: {'; '.join(known)}")

@@ -1,0 +1,13 @@
+"""``fairjudge data``: files of other tools, read and written."""
+
+from __future__ import annotations
+
+from fairjudge.cli.application import Application
+from fairjudge.cli.export import export
+from fairjudge.cli.import_ import import_
+
+app = Application(
+    name="data", help="Import from other tools, and export for them.", no_args_is_help=True
+)
+app.command("import")(import_)
+app.command("export")(export)

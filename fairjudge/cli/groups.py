@@ -1,0 +1,161 @@
+"""Commands and groups as ours: options in panels, errors in plain words, default commands."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, get_args
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from fairjudge.options.declaring import Panel
+
+_PLAIN = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": "not a whole number",
+    "Input should be a valid number, unable to parse string as a number": "not a number",
+}
+_NAMES_END = 30
+"""The column at which Typer lets the texts of options begin at the latest."""
+
+
+class _Readable:
+    """Shows options in panels, and errors in plain words, not pydantic's; mixed into commands."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line."""
+        try:
+            parsed: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        except typer.BadParameter as error:
+            for words, plain in _PLAIN.items():
+                error.message = error.message.replace(words, plain)
+            raise
+        return parsed
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each panel; ``--help`` itself is in the last one."""
+        panels: dict[str | None, list[tuple[str, str]]] = defaultdict(list)
+        for param in self.get_params(ctx):  # type: ignore[attr-defined]
+            if (record := param.get_help_record(ctx)) is not None:
+                panels[getattr(param, "rich_help_panel", None)].append(record)
+        rest = panels.pop(None, [])
+        titles = sorted(panels, key=get_args(Panel).index) or ["Options"]
+        panels[titles[-1]] += rest
+        width = min(_NAMES_END, max(len(name) for rows in panels.values() for name, _ in rows))
+        for title in titles:
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in panels[title]])
+
+
+class Command(_Readable, TyperCommand):
+    """A command; where it is the default of a group, its help lists the group's other commands."""
+
+    others: Mapping[str, Any] = {}
+    """The other commands of the group of which this is the default."""
+
+    def make_parser(self, ctx: Any) -> Any:
+        """Return the parser, which refuses a second value where an option takes one."""
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_args(args: list[str]) -> Any:
+            parsed = parse(args)
+            for option, n in Counter(parsed[2]).items():
+                if n > 1 and _takes_one(option):
+                    named = " / ".join(option.opts)
+                    ctx.fail(f"Option {named!r} takes one value: run once for each of the {n}")
+            return parsed
+
+        parser.parse_args = parse_args  # type: ignore[method-assign]
+        return parser
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write how the command is called, and the commands of its group."""
+        super().format_usage(ctx, formatter)
+        if self.others:
+            formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix="   or: ")
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, and the commands of its group."""
+        super().format_options(ctx, formatter)
+        if self.others:
+            _write_commands(self.others, formatter)
+
+
+class Group(_Readable, TyperGroup):
+    """A group; the command that has its name, if any, runs where the first word is no other's.
+
+    ``fairjudge calibrate judgements.jsonl`` calibrates, ``fairjudge calibrate apply`` applies.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.default: Any = None
+        if self.name in self.commands:
+            self.default = self.commands.pop(str(self.name))
+            self.default.others = self.commands
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Read the command line, by the default command where it names no other."""
+        if self.default is None or (args and args[0] in self.commands):
+            return super().make_context(info_name, args, parent, **extra)
+        return self.default.make_context(info_name, args, parent, **extra)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is named; an unknown name gets suggestions from all groups."""
+        name = args[0]
+        if not (name in self.commands or name.startswith("-") or ctx.resilient_parsing):
+            root = ctx.find_root()
+            close = " or ".join(
+                f"'{root.command_path} {path}'" for path in _similar(name, root.command)
+            )
+            ctx.fail(f"No such command {name!r}." + (f" Did you mean {close}?" if close else ""))
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options and the commands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """List the commands, each with the whole first sentence of its help."""
+        _write_commands(self.commands, formatter)
+
+
+def _takes_one(param: Any) -> bool:
+    """Say whether `param` is an option with a value, or two flags of which one holds."""
+    if param.param_type_name != "option" or param.multiple or param.count:
+        return False
+    return not param.is_flag or bool(param.secondary_opts)
+
+
+def _write_commands(commands: Mapping[str, Any], formatter: Any) -> None:
+    with formatter.section("Commands"):
+        formatter.write_dl(
+            [(name, command.get_short_help_str(limit=1000)) for name, command in commands.items()]
+        )
+
+
+def _similar(name: str, root: Any) -> list[str]:
+    """Return the commands of all groups with the name that is most like `name`."""
+    paths: dict[str, list[str]] = defaultdict(list)
+    for path in _paths(root):
+        for key in {_words(path), _words(path.split()[-1])}:
+            paths[key].append(path)
+    return [path for key in get_close_matches(_words(name), paths, n=1) for path in paths[key]]
+
+
+def _paths(group: Any) -> Iterator[str]:
+    for name, command in getattr(group, "commands", {}).items():
+        yield name
+        yield from (f"{name} {path}" for path in _paths(command))
+
+
+def _words(name: str) -> str:
+    """Return the words of a name in the order of the alphabet: 'load-batch' is 'batch load'."""
+    return " ".join(sorted(re.split(r"[ -]", name)))

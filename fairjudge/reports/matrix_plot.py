@@ -1,0 +1,150 @@
+"""A plot of a table: each cell is as dark as its share is high, and holds its number."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairjudge.reports import svg
+from fairjudge.reports.drawing import JUDGE, LETTER, WIDTH, Layout, length, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NARROWEST, _WIDEST = 42, 72
+"""Pixels of a cell; where more columns do not fit, the figure is wider and its box scrolls."""
+_LONGEST_ROW, _LONGEST_COLUMN = 20, 16
+"""Characters of a label; the whole one is in the tooltip of each cell."""
+_EDGE, _TITLE = 6, 22
+_DARK = 0.75
+"""Share from which letters are white: both black and white have a contrast of 4.5 there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A number as text, with a smaller ``note`` under it; ``share``, 0 to 1, is its darkness."""
+
+    text: str
+    share: float | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixPlot:
+    """Named rows and columns of cells; None is a cell without a value."""
+
+    name: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    cells: Sequence[Sequence[Cell | None]]
+    down: str
+    across: str
+
+    @property
+    def empty(self) -> bool:
+        """Whether no cell has a value."""
+        return not any(cell for cells in self.cells for cell in cells)
+
+    def _cell(self) -> tuple[float, float]:
+        """Return the width and the height of a cell."""
+        room = (WIDTH - self._left() - _EDGE) / max(len(self.columns), 1)
+        noted = any(cell and cell.note for cells in self.cells for cell in cells)
+        two_lines = noted or any(length(row) > _LONGEST_ROW for row in self.rows)
+        return min(max(room, _NARROWEST), _WIDEST), 34 if two_lines else 24
+
+    def _left(self) -> float:
+        longest = max(map(length, (*self.rows, f"{self.down}   ")))
+        return min(longest, _LONGEST_ROW) * LETTER + 2 * _EDGE
+
+    def _upright(self) -> bool:
+        """Say whether names of columns are too long to stand beside one another."""
+        return max(map(length, self.columns), default=0) * LETTER > self._cell()[0] - _EDGE
+
+    def _top(self) -> float:
+        longest = min(max(map(length, self.columns), default=0), _LONGEST_COLUMN)
+        return _TITLE + (longest * LETTER + 2 * _EDGE if self._upright() else _TITLE)
+
+    @property
+    def layout(self) -> Layout:
+        """The size of the figure, and where its axes stand."""
+        width, height = self._cell()
+        across, down = width * len(self.columns), height * len(self.rows)
+        left, top = self._left(), self._top()
+        whole = (left + across + _EDGE, top + down + _EDGE)
+        return Layout(
+            *whole, (left / whole[0], _EDGE / whole[1], across / whole[0], down / whole[1])
+        )
+
+    def draw(self, axes: Axes) -> None:
+        """Draw on `axes`."""
+        n_rows, n_columns = len(self.rows), len(self.columns)
+        axes.set(xlim=(0, n_columns), ylim=(n_rows, 0))
+        axes.grid(visible=False)
+        axes.xaxis.tick_top()
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        axes.tick_params(length=0)
+        axes.set_xticks(
+            [place + 0.5 for place in range(n_columns)],
+            [short(name, _LONGEST_COLUMN) for name in self.columns],
+            rotation=90 if self._upright() else 0,
+        )
+        axes.set_yticks(
+            [place + 0.5 for place in range(n_rows)],
+            [_in_two_lines(name) for name in self.rows],
+            linespacing=1.0,
+        )
+        self._titles(axes)
+        for y, (row, cells) in enumerate(zip(self.rows, self.cells, strict=True)):
+            for x, (column, cell) in enumerate(zip(self.columns, cells, strict=True)):
+                _draw_cell(axes, x, y, cell, said=f"{row}, {column}")
+
+    def _titles(self, axes: Axes) -> None:
+        """Say above the labels of rows and of columns what they are, both on one line."""
+        above = self._top() - _EDGE - 8
+        sides = (("right", -_EDGE, f"{self.down} ↓"), ("left", 2, f"{self.across} →"))
+        for ha, away, text in sides:
+            axes.annotate(
+                svg.shown(text), (0, 1), (away, above), xycoords="axes fraction",
+                textcoords="offset points", ha=ha, va="center", fontweight="bold",
+            )  # fmt: skip
+
+
+def _in_two_lines(name: str) -> str:
+    """Return a label wrapped at words, each line as short as `_LONGEST_ROW`."""
+    name = svg.shown(name)
+    if length(name) <= _LONGEST_ROW:
+        return name
+    first, *rest = textwrap.wrap(name, _LONGEST_ROW) or [""]
+    lines = [first, " ".join(rest)] if rest else [first]
+    return "\n".join(short(line, _LONGEST_ROW) for line in lines)
+
+
+def _draw_cell(axes: Axes, x: int, y: int, cell: Cell | None, *, said: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    share = None if cell is None else cell.share
+    text, note = ("–", "") if cell is None else (cell.text, cell.note)
+    axes.add_patch(
+        Rectangle(
+            (x, y), 1, 1, facecolor=_shade(share), edgecolor="white", linewidth=1.5,
+            gid=svg.tooltip(f"{said}: {text}{f', {note}' if note else ''}"),
+        )
+    )  # fmt: skip
+    colour = "white" if (share or 0.0) > _DARK else "black"
+    middle = y + (0.34 if note else 0.5)
+    style = {"ha": "center", "va": "center", "color": colour}
+    axes.text(x + 0.5, middle, svg.shown(text), **style)
+    if note:
+        axes.text(x + 0.5, y + 0.74, svg.shown(note), fontsize=10, **style)
+
+
+def _shade(share: float | None) -> tuple[float, float, float] | str:
+    """Return white for 0, the judge's colour for 1, what lies between, and grey for no value."""
+    if share is None:
+        return "#eff0f2"
+    full = [int(JUDGE[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    red, green, blue = (1 - min(max(share, 0.0), 1.0) * (1 - one) for one in full)
+    return red, green, blue

@@ -1,0 +1,179 @@
+"""Plots of systems as points with intervals both ways, and of two distributions side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairjudge.reports import svg
+from fairjudge.reports.drawing import (
+    DASHES,
+    PLAIN,
+    WIDTH,
+    Layout,
+    Limits,
+    Mark,
+    above_axes,
+    apart,
+    draw_mark,
+    linear,
+    short,
+    within,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LEFT, _BELOW = 52, 44
+_NAMES, _LONGEST_NAME = 134, 17
+"""Pixels beside a scatter plot for the names of points, and characters of one."""
+_LINE = 15
+"""Pixels from a name to the next one."""
+_GREY = "#6b737c"
+_HEIGHT = 246
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A value with its interval on either axis, each as `figure` has it in JSON."""
+
+    name: str
+    x: Mapping[str, Any]
+    y: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScatterPlot:
+    """Points with intervals both ways; names stand beside the axes, each with a line to its point.
+
+    Where both axes have one scale, a dashed line says where both are equal.
+    """
+
+    name: str
+    points: Sequence[Point]
+    across: str
+    up: str
+    same_scale: bool = True
+
+    def _known(self) -> list[Point]:
+        return [p for p in self.points if p.x.get("value") is not None and p.y.get("value")
+                is not None]  # fmt: skip
+
+    @property
+    def empty(self) -> bool:
+        """Whether fewer than two points have both values."""
+        return len(self._known()) < 2
+
+    @property
+    def layout(self) -> Layout:
+        """The size of the figure, and where its axes stand."""
+        tall = max(_HEIGHT - _BELOW, _LINE * len(self._known()))
+        height, across = tall + _BELOW + 8, WIDTH - _LEFT - _NAMES
+        return Layout(
+            WIDTH, height, (_LEFT / WIDTH, _BELOW / height, across / WIDTH, tall / height)
+        )
+
+    def draw(self, axes: Axes) -> None:
+        """Draw on `axes`."""
+        known = self._known()
+        across, up = (_limits([getattr(p, axis) for p in known]) for axis in ("x", "y"))
+        if self.same_scale:
+            across = up = (min(across[0], up[0]), max(across[1], up[1]))
+            axes.plot(across, up, color="black", linestyle=DASHES, linewidth=1)
+        axes.set(xlim=across, ylim=up, xlabel=svg.shown(self.across), ylabel=svg.shown(self.up))
+        linear(axes.xaxis, axes.yaxis)
+        for p in known:
+            x, y = p.x["value"], p.y["value"]
+            for ends, line in ((p.x, axes.hlines), (p.y, axes.vlines)):
+                if ends.get("low") is not None and ends.get("high") is not None:
+                    line(y if line == axes.hlines else x, ends["low"], ends["high"], _GREY)
+            said = f"{p.name}: {self.across} {x:.2f}, {self.up} {y:.2f}"
+            draw_mark(axes, PLAIN, x, y, size=4, said=said)
+        self._names(axes, known, up)
+
+    def _names(self, axes: Axes, known: Sequence[Point], limits: Limits) -> None:
+        """Name the points from the lowest to the highest, no two on one line."""
+        layout = self.layout
+        gap = _LINE / (layout.height * layout.box[3])
+        low, high = limits
+        ordered = sorted(known, key=lambda p: (p.y["value"], p.x["value"]))
+        wanted = [(p.y["value"] - low) / (high - low) for p in ordered]
+        for p, place in zip(ordered, spread(wanted, gap), strict=True):
+            axes.annotate(
+                short(p.name, _LONGEST_NAME), (p.x["value"], p.y["value"]), (1.06, place),
+                textcoords="axes fraction", va="center", annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "linestyle": ":", "color": _GREY, "linewidth": 0.8,
+                            "shrinkA": 1, "shrinkB": 3, "zorder": 1.5},
+            )  # fmt: skip
+
+
+def spread(wanted: Sequence[float], gap: float) -> list[float]:
+    """Return ascending places from 0 to 1 near those `wanted`, `gap` apart or as far as fits."""
+    gap = min(gap, 1 / max(len(wanted) - 1, 1))
+    places: list[float] = []
+    for n, one in enumerate(wanted):
+        least = places[-1] + gap if places else 0.0
+        places.append(min(max(one, least), 1 - gap * (len(wanted) - 1 - n)))
+    return places
+
+
+def _limits(figures: Sequence[Mapping[str, Any]]) -> Limits:
+    """Return an axis that holds all intervals, with a little room at both ends."""
+    values = [f[end] for f in figures for end in ("value", "low", "high") if f.get(end) is not None]
+    low, high = apart(min(values), max(values))
+    room = 0.05 * (high - low)
+    return low - room, high + room
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """One distribution: how often each level occurs, in percent."""
+
+    name: str
+    mark: Mark
+    percent: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarPlot:
+    """Distributions over the same ``levels``, side by side."""
+
+    name: str
+    levels: Sequence[str]
+    series: Sequence[Bars]
+    across: str
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no bar."""
+        return not any(any(bars.percent) for bars in self.series)
+
+    @property
+    def layout(self) -> Layout:
+        """The size of the figure, and where its axes stand."""
+        return Layout(WIDTH, _HEIGHT, (0.15, _BELOW / _HEIGHT, 0.82, 1 - (_BELOW + 30) / _HEIGHT))
+
+    def draw(self, axes: Axes) -> None:
+        """Draw on `axes`."""
+        highest = max(max(bars.percent) for bars in self.series)
+        wide = 0.8 / len(self.series)
+        axes.set(
+            xlim=(-0.6, len(self.levels) - 0.4), ylim=(0.0, within(1.08 * highest, (1.0, 100.0))),
+            xlabel=svg.shown(self.across), ylabel="percent",
+        )  # fmt: skip
+        axes.grid(visible=False, axis="x")
+        drawn = []
+        for n, bars in enumerate(self.series):
+            places = [level - 0.4 + (n + 0.5) * wide for level in range(len(self.levels))]
+            filled = bars.mark.filled
+            found = axes.bar(
+                places, bars.percent, wide, color=bars.mark.colour if filled else "white",
+                edgecolor=bars.mark.colour, linewidth=1.5,
+            )  # fmt: skip
+            for level, percent, bar in zip(self.levels, bars.percent, found, strict=True):
+                bar.set_gid(svg.tooltip(f"{bars.name}, {level}: {percent:.0f} %"))
+            drawn.append(found)
+        axes.set_xticks(range(len(self.levels)), [short(level, 14) for level in self.levels])
+        linear(axes.yaxis)
+        above_axes(axes, drawn, [bars.name for bars in self.series], columns=len(drawn))

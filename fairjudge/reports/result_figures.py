@@ -1,0 +1,235 @@
+"""Figures of results that a paper shows: ranks, wins, confusion, ratings, systems, coverage.
+
+Each is made of the JSON that a command writes; pages, ``--figures`` and ``.plot()`` draw the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fairjudge.protocols import PROTOCOLS
+from fairjudge.reports.drawing import BY_PEOPLE, PLAIN, Mark
+from fairjudge.reports.figures import Json, forest, row
+from fairjudge.reports.matrix_plot import Cell, MatrixPlot
+from fairjudge.reports.parts import Plot
+from fairjudge.reports.point_plots import BarPlot, Bars, Point, ScatterPlot
+from fairjudge.text.counting import pluralize
+
+_HOLLOW = Mark(shape=BY_PEOPLE.shape, filled=False)
+_VERDICTS = {-1.0: "second better", 0.0: "tie", 1.0: "first better"}
+_YES_OR_NO = {0.0: "no", 1.0: "yes"}
+MAX_ROWS = 30
+"""Rows of a heat map; the table beside it has all."""
+
+
+def ranks_plot(systems: Sequence[Json], title: str) -> Plot:
+    """Return each system's rank with those that the data allow."""
+    ranked = [one for one in systems if one.get("best_rank") is not None]
+    rows = [
+        row(
+            one["system"],
+            {"value": one["rank"], "low": one["best_rank"], "high": one["worst_rank"]},
+            digits=0,
+        )
+        for one in ranked
+    ]
+    return forest(
+        rows,
+        title=f"Ranks, {title}",
+        across="rank; the interval holds those that the data allow, for all systems at once",
+        span=(1.0, float(max(len(systems), 2))),
+        whole=True,
+    )
+
+
+def wins_plot(group: Json, title: str) -> Plot:
+    """Return how often the system of a row beat that of a column; ties count half."""
+    names = [one["system"] for one in group["systems"]]
+    won: dict[tuple[str, str], tuple[float, int]] = {}
+    for one in group.get("pairs", ()):
+        n = one["wins"] + one["ties"] + one["losses"]
+        first, second = one["system_a"], one["system_b"]
+        won[first, second] = (one["wins"] + one["ties"] / 2, n)
+        won[second, first] = (one["losses"] + one["ties"] / 2, n)
+    cells = [
+        [
+            _share_cell(won[a, b][0] / won[a, b][1], f"n {won[a, b][1]}") if (a, b) in won else None
+            for b in names
+        ]
+        for a in names
+    ]
+    return _matrix(
+        f"Wins, {title}", names, names, cells, down="wins of", across="against",
+        caption="Percent of the comparisons that the system of the row won, ties half; below it "
+        "their number. A dash: never compared.",
+    )  # fmt: skip
+
+
+def confusion_plot(group: Json, title: str) -> Plot:
+    """Return how often the judge gave which value where people gave which."""
+    found = group.get("confusion")
+    if not found:
+        return _nothing(title)
+    counts = found["counts"]
+    cells = [[_count_cell(n, sum(line)) for n in line] for line in counts]
+    rows, columns = (_level_names(group, found[side]) for side in ("rows", "columns"))
+    return _matrix(
+        f"Judge by people, {title}", rows, columns, cells, down="judge", across="people",
+        caption="Number of items, and their percent of the row: of what the judge gave this value. "
+        "Means count as the nearest value.",
+    )  # fmt: skip
+
+
+def ratings_plot(group: Json, title: str) -> Plot:
+    """Return how often judge and people gave each value; nothing where their scales differ."""
+    found = group.get("confusion")
+    if not found or found["rows"] != found["columns"]:
+        return _nothing(title)
+    counts = found["counts"]
+    judge, people = (
+        [sum(line) for line in counts],
+        [sum(some) for some in zip(*counts, strict=True)],
+    )
+    n = sum(judge) or 1
+    levels = _level_names(group, found["rows"])
+    sides = (("judge", PLAIN, judge), ("people", _HOLLOW, people))
+    series = [
+        Bars(name=name, mark=mark, percent=[100.0 * some / n for some in side])
+        for name, mark, side in sides
+    ]
+    said = "; ".join(
+        f"{bars.name} " + ", ".join(
+            f"{level} {percent:.0f} %"
+            for level, percent in zip(levels, bars.percent, strict=True)
+        )
+        for bars in series
+    )  # fmt: skip
+    figure = BarPlot(
+        name=f"Ratings of judge and people, {title}: {said}", levels=levels, series=series,
+        across="value",
+    )  # fmt: skip
+    return Plot(figure, f"The same {pluralize(n, 'item')}; people's is the mean of their labels.")
+
+
+def systems_plot(group: Json, title: str) -> Plot:
+    """Return each system's mean by the judge against its mean by people."""
+    means = [one for one in group.get("ppi", ()) if one["kind"] == "mean"]
+    scales = group["scales"]
+    points = [Point(name=one["system"], x=one["naive"], y=one["classical"]) for one in means]
+    known = [p for p in points if None not in (p.x.get("value"), p.y.get("value"))]
+    said = "; ".join(f"{p.name} judge {p.x['value']:.2f}, people {p.y['value']:.2f}" for p in known)
+    figure = ScatterPlot(
+        name=f"Systems, judge against people, {title}: {said}", points=points,
+        across="judge's mean", up="people's mean", same_scale=scales["judge"] == scales["labels"],
+    )  # fmt: skip
+    return Plot(
+        figure,
+        "A square a system, with 95 % intervals both ways; on a dashed line judge and people agree "
+        "on the level.",
+    )
+
+
+def position_pairs_plot(group: Json) -> Plot:
+    """Return for each pair of systems how much more often the judge named what stood first."""
+    pairs = group.get("by_systems", {})
+    rows = [row(name, one["first_minus_second"], digits=1) for name, one in pairs.items()][
+        :MAX_ROWS
+    ]
+    return forest(
+        rows if len(rows) > 1 else [],
+        title=f"Position bias by pair of systems, {group['aspect']}, by {group['judge']}",
+        across="first less second, percentage points; 0 without position bias",
+    )
+
+
+def outlets_plot(by: str, groups: Sequence[Json]) -> Plot:
+    """Return how far each system covers each outlet (or question)."""
+    names = list(dict.fromkeys(name for group in groups for name in group["slices"][by]))
+    cells = [
+        [_slice_cell(group["slices"][by].get(name)) for group in groups]
+        for name in names[:MAX_ROWS]
+    ]
+    what = by.partition(" by ")[2]
+    more = len(names) > MAX_ROWS
+    return _matrix(
+        f"{by.capitalize()}, by {groups[0]['judge']}", names[:MAX_ROWS],
+        [group["system"] for group in groups], cells, down=what, across="system",
+        caption="Percent covered, and the number of clusters or answers it rests on."
+        + (f" The first {MAX_ROWS} of {len(names)}; the table has all." if more else ""),
+    )  # fmt: skip
+
+
+def answers_plots(groups: Sequence[Json]) -> Iterator[Plot]:
+    """Yield for each event which system covers which answer."""
+    covered = [
+        {(one["eid"], one["question"], one["answer"]): one["value"] for one in group["answers"]}
+        for group in groups
+        if group.get("answers")
+    ]
+    systems = [group["system"] for group in groups if group.get("answers")]
+    every = list(dict.fromkeys(key for some in covered for key in some))
+    for eid in dict.fromkeys(key[0] for key in every):
+        rows = [key for key in every if key[0] == eid][:MAX_ROWS]
+        cells = [
+            [_share_cell(some[key]) if key in some else None for some in covered] for key in rows
+        ]
+        questions = list(dict.fromkeys(key[1] for key in rows))
+        asked = "; ".join(f"Q{n}: {question}" for n, question in enumerate(questions, 1))
+        names = [f"Q{questions.index(key[1]) + 1}: {key[2]}" for key in rows]
+        yield _matrix(
+            f"Answers covered, {eid}, by {groups[0]['judge']}", names, systems, cells,
+            down="answer", across="system",
+            caption=f"Event {eid}: percent of each answer that a summary covers. {asked}",
+        )  # fmt: skip
+
+
+def _matrix(
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    cells: Sequence[Sequence[Cell | None]],
+    *,
+    down: str,
+    across: str,
+    caption: str,
+) -> Plot:
+    """Return a heat map named by its title and all its cells."""
+    said = "; ".join(
+        f"{name}: " + ", ".join(
+            f"{column} {cell.text}"
+            for column, cell in zip(columns, line, strict=True)
+            if cell is not None
+        )
+        for name, line in zip(rows, cells, strict=True)
+    )  # fmt: skip
+    figure = MatrixPlot(
+        name=f"{title}: {said}", rows=rows, columns=columns, cells=cells, down=down, across=across
+    )
+    return Plot(figure, caption)
+
+
+def _nothing(title: str) -> Plot:
+    return Plot(MatrixPlot(name=title, rows=(), columns=(), cells=(), down="", across=""))
+
+
+def _share_cell(share: float, note: str = "") -> Cell:
+    return Cell(text=f"{share:.0%}", share=share, note=note)
+
+
+def _count_cell(n: int, total: int) -> Cell:
+    share = n / total if total else 0.0
+    return Cell(text=str(n), share=share, note=f"{share:.0%}" if n else "")
+
+
+def _slice_cell(found: Json | None) -> Cell | None:
+    if found is None or found.get("value") is None:
+        return None
+    return _share_cell(found["value"], f"n {found['n']}" if found.get("n") else "")
+
+
+def _level_names(group: Json, levels: Sequence[float]) -> list[str]:
+    """Return values as they are shown: verdicts in words."""
+    words = _VERDICTS if PROTOCOLS[group["protocol"]].paired else {}
+    if list(levels) == list(_YES_OR_NO) and not words:
+        words = _YES_OR_NO
+    return [words.get(level, f"{level:g}") for level in levels]

