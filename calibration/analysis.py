@@ -34,11 +34,8 @@ from fairjudge.calibration.baselines import (
 from fairjudge.calibration.calibrators import Calibrator, CrossFitted, cross_fit
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.comparison import AgreementDifference, compare_judges
-<<<<<<< HEAD
-from fairjudge.calibration.decisions import Decision, decide
-=======
 from fairjudge.calibration.confusion import Confusion, confusion
->>>>>>> main
+from fairjudge.calibration.decisions import Decision, decide
 from fairjudge.calibration.disagreements import (
     CauseCount,
     Disagreement,
@@ -118,11 +115,8 @@ class GroupReport:
     ``family`` of systems, ``length``, ``outlet``, an attribute) to its groups, whose errors are
     those of cross-fitted calibrated scores where there are such. ``rates`` is None but for
     yes-or-no judges; ``disagreements`` has the widest gap first, ``causes`` what they have in
-<<<<<<< HEAD
     common. ``decisions`` say what the judge may be used for, ``asked`` what its judgements took.
-=======
-    common. ``confusion`` counts the judge's values by people's.
->>>>>>> main
+    ``confusion`` counts the judge's values by people's.
     """
 
     joined: Joined
@@ -140,12 +134,9 @@ class GroupReport:
     rates: RatesReport | None
     disagreements: tuple[Disagreement, ...]
     causes: tuple[CauseCount, ...]
-<<<<<<< HEAD
+    confusion: Confusion | None
     decisions: tuple[Decision, ...] = ()
     asked: Asked | None = None
-=======
-    confusion: Confusion | None
->>>>>>> main
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

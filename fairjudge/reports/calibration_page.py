@@ -8,12 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fairjudge.reports import calibration_tables as tables
 from fairjudge.reports.decision_tables import decisions_tables, group_title, verdict
 from fairjudge.reports.disagreement_tables import disagreement_tables
-<<<<<<< HEAD
-from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, row, sentence, why
-=======
 from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN
-from fairjudge.reports.figures import Json, forest, row, why
->>>>>>> main
+from fairjudge.reports.figures import Json, forest, row, sentence, why
 from fairjudge.reports.judge_sections import position_plot
 from fairjudge.reports.jury_tables import jury_plot, jury_tables
 from fairjudge.reports.pages import page_html
@@ -92,7 +88,7 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
     yield Group(tuple(_agreement(group)), "row")
     yield from tables.agreement_tables(group)
     yield from tables.gains_tables(group)
-    title = tables.group_title(group)
+    title = group_title(group)
     ratings = (confusion_plot(group, title), ratings_plot(group, title), systems_plot(group, title))
     yield Heading("Ratings of judge and people", level)
     yield Group(ratings, "row")

@@ -13,10 +13,6 @@ from fairjudge.records.matching import loss_finding
 from fairjudge.records.schema import with_schema
 from fairjudge.reports.align_tables import align_findings
 from fairjudge.reports.check_tables import check_findings
-<<<<<<< HEAD
-from fairjudge.reports.covered_tables import LEFT_OUT, by_judge, how_left_out, n_left_out
-from fairjudge.reports.decision_tables import group_title, verdict
-=======
 from fairjudge.reports.covered_tables import (
     LEFT_OUT,
     by_judge,
@@ -24,7 +20,7 @@ from fairjudge.reports.covered_tables import (
     judged_by,
     n_left_out,
 )
->>>>>>> main
+from fairjudge.reports.decision_tables import group_title, verdict
 from fairjudge.reports.fairness_findings import (
     agreement_findings,
     changes_findings,

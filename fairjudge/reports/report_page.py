@@ -6,14 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from fairjudge.reports.calibration_page import calibration_parts
-<<<<<<< HEAD
-from fairjudge.reports.content import UNSCORED, Content, Cost
-from fairjudge.reports.decision_tables import group_title, verdict
-=======
-from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.content import UNSCORED, Content, Cost, Panel
+from fairjudge.reports.decision_tables import group_title, verdict
 from fairjudge.reports.drawing import Drawing
->>>>>>> main
 from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
 from fairjudge.reports.figures import Json, dollars
 from fairjudge.reports.findings import NEXT, next_step, standing
