@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from fairjudge.options.models import Model
     from fairjudge.studies.running import StudyResult, study
 
-del TYPE_CHECKING
-
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -129,14 +127,19 @@ __all__ = [  # names that `__getattr__` finds
 ]
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+if not TYPE_CHECKING:  # to which every name would exist
 
-    if name in _MODULES:
-        return import_module(f"fairjudge.{_MODULES[name]}")
-    if name in _HOMES:
-        return getattr(import_module(f"fairjudge.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'fairjudge' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        from importlib import import_module
+
+        if name in _MODULES:
+            return import_module(f"fairjudge.{_MODULES[name]}")
+        if name in _HOMES:
+            return getattr(import_module(f"fairjudge.{_HOMES[name]}"), name)
+        raise AttributeError(f"module 'fairjudge' has no attribute {name!r}")
+
+
+del TYPE_CHECKING
 
 
 def __dir__() -> list[str]:

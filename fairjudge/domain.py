@@ -47,6 +47,7 @@ GROUP_LISTS = ("group_labels", "group_sources", "group_weights", "group_importan
 """What a question has one entry a group of, beside the answers."""
 _BEYOND_EXACT = 2.0**53
 """From here on floats do not hold every whole number: an id that large may have lost digits."""
+_SHOWN_CHARACTERS = 60
 AttributeValue: TypeAlias = str | int | float | bool | None
 
 
@@ -95,10 +96,34 @@ Weight = Annotated[int | float, Field(ge=0)]
 """How much something counts beside others of its kind; 0 and up."""
 
 
+class _Short:
+    """A value as the repr of a record shows it."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        match self.value:
+            case str() as text if len(text) > _SHOWN_CHARACTERS:
+                return repr(text[: _SHOWN_CHARACTERS - 3] + "...")
+            case tuple() | list() as values if len(repr(values)) > _SHOWN_CHARACTERS:
+                return f"[{len(values)} items]"
+            case Mapping() as values if len(repr(values)) > _SHOWN_CHARACTERS:
+                return f"{{{len(values)} items}}"
+            case value:
+                return repr(value)
+
+
 class Record(BaseModel):
     """A line of a file. Unknown keys are kept and written back."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Show what the line has, long texts and lists by their beginning and length."""
+        for name, value in super().__repr_args__():
+            if name in self.model_fields_set and value is not None:
+                yield name, _Short(value)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that were set, unknown keys included."""
@@ -460,7 +485,7 @@ class Undefined:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Estimate:
     """A statistic with its interval.
 
@@ -478,3 +503,10 @@ class Estimate:
     method: str = ""
     n_excluded: int = 0
     p_value: float | None = None
+
+    def __repr__(self) -> str:
+        given = self.low is not None and self.high is not None
+        interval = f" [{self.low:.4g}, {self.high:.4g}]" if given else ""
+        excluded = f", n_excluded={self.n_excluded}" if self.n_excluded else ""
+        p_value = "" if self.p_value is None else f", p={self.p_value:.3g}"
+        return f"Estimate({self.value:.4g}{interval}, n={self.n}{excluded}{p_value})"

@@ -36,7 +36,13 @@ from typing import Any, Self
 
 
 class FairJudgeError(Exception):
-    """Base of every deliberate error; its text is one message fit to show a user."""
+    """Base of every deliberate error; its text is one message fit to show a user.
+
+    ``on_command_line`` is the same in the words of a command line, where a call of Python said it
+    with the names of its arguments.
+    """
+
+    on_command_line: str | None = None
 
 
 class InputError(FairJudgeError):
@@ -104,12 +110,12 @@ class BackendError(FairJudgeError):
 
     ``usage`` is what the server counted (`fairjudge.ports.Usage`) where it answered all the
     same, as by a refusal; None where nothing is known. ``status`` is the HTTP status, or the one
-    that a body of status 200 names; ``said`` what the server said, taken apart.
+    that a body of status 200 names; ``details`` the parsed body of the reply.
     """
 
     usage: Any = None
     status: int | None = None
-    said: Any = None
+    details: Any = None
 
     def with_usage(self, usage: Any) -> Self:
         """Return this error with what the server counted."""

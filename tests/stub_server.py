@@ -125,7 +125,8 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(answer, Fault):
             self._go_wrong(call, answer)
         else:
-            render = _RENDER[self.path]
+            azure = "/openai/deployments/" in self.path  # the model in the path, not the body
+            render = _chat_completion if azure else _RENDER[self.path]
             self._send(200, render(call, answer))
 
     def _go_wrong(self, call: Call, fault: Fault) -> None:

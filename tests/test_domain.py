@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from fairjudge.domain import ChecklistEntry, Judgement, JudgeTask, Summary
+from fairjudge.domain import ChecklistEntry, Cluster, Estimate, Judgement, JudgeTask, Summary
 
 RATING = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
 
@@ -60,3 +60,19 @@ def test_a_group_is_covered_in_part_or_in_full_or_not(covered):
 def test_a_group_is_covered_by_no_other_share(covered):
     with pytest.raises(ValidationError, match=r"1, 0\.5 or 0"):
         ChecklistEntry(unit="answer:0.0", covered=covered)
+
+
+def test_a_record_shows_what_its_line_has_and_long_values_short():
+    row = {"eid": "e", "system": "s", "text": "It rained. " * 30, "note": 1}
+    shown = repr(Summary.model_validate(row))
+    assert shown == f"Summary(eid='e', system='s', text='{('It rained. ' * 30)[:57]}...', note=1)"
+    articles = [{"aid": aid, "content": "It rained for a week."} for aid in "abcd"]
+    cluster = Cluster.model_validate({"eid": "e", "articles": articles})
+    assert repr(cluster) == "Cluster(eid='e', articles=[4 items])"
+    assert repr(cluster.articles[0]) == "Article(aid='a', content='It rained for a week.')"
+
+
+def test_an_estimate_shows_its_interval_and_its_units():
+    known = Estimate(value=0.61234, low=0.5, high=0.71, n=40, n_excluded=2, p_value=0.002)
+    assert repr(known) == "Estimate(0.6123 [0.5, 0.71], n=40, n_excluded=2, p=0.002)"
+    assert f"{Estimate(value=3.0, n=2)}" == "Estimate(3, n=2)"

@@ -1,25 +1,30 @@
-"""How good the labels are so far: agreement, controls, and what was skipped."""
+"""Measure the quality of the labels so far: agreement, controls, and skips."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import fmean, median
 
 import numpy as np
 
 from fairjudge.annotation.board import Board
 from fairjudge.domain import Estimate, Undefined, Value
-from fairjudge.scales import ScaleKind
+from fairjudge.scales import Level, Scale, to_verdict
 from fairjudge.stats.agreement import AlphaLevel, krippendorff_alpha, weighted_alpha
 from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.intervals import wilson
 
 MAX_DIFFERING = 20
-"""Items that are listed for their annotators' differences."""
+"""Maximum number of listed items that annotators label differently."""
+FASTEST_SECONDS = 2.0
+"""Least time to read the shortest statement, look at a text and answer."""
+FEWEST_HASTY, HASTY_SHARE = 3, 0.1
+"""Least number of faster answers, and their least share of all, at which a person is flagged."""
 _RESAMPLES = 500
-"""Few, since the page is drawn anew every few seconds."""
+"""Few, since the page is refreshed every few seconds."""
 _VERDICTS = {"a": 1.0, "tie": 0.0, "b": -1.0}
 
 
@@ -27,8 +32,10 @@ _VERDICTS = {"a": 1.0, "tie": 0.0, "b": -1.0}
 class AnnotatorReport:
     """One annotator's work.
 
-    ``share`` is that of all labels, in [0, 1], and ``agrees`` that of the others' labels of the
-    same items which are the same. ``controls`` is the share of controls answered as known.
+    ``share``, in [0, 1], is their part of all labels. ``agrees`` is the share of other annotators'
+    labels of the same items that equal theirs; ``controls`` the share of controls answered
+    correctly. ``counts`` are the numbers of their labels by level of the scale, and ``n_hasty`` is
+    the number of answers given in less than `FASTEST_SECONDS`.
     """
 
     annotator: str
@@ -38,11 +45,27 @@ class AnnotatorReport:
     agrees: float | Undefined
     controls: Estimate | Undefined
     median_seconds: float | Undefined
+    counts: tuple[int, ...]
+    n_hasty: int
+
+    @property
+    def hasty(self) -> bool:
+        """Whether so many answers came too fast for reading that the work must be looked at."""
+        return self.n_hasty >= FEWEST_HASTY and self.n_hasty >= HASTY_SHARE * self.n_labels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoAnnotators:
+    """``counts[i][j]`` items got answer i from ``first`` and answer j from ``second``."""
+
+    first: str
+    second: str
+    counts: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differing:
-    """An item, by number, that annotators label differently, with what each said."""
+    """The number of an item that annotators label differently, and their values by name."""
 
     item: int
     values: Mapping[str, Value]
@@ -54,7 +77,9 @@ class Quality:
 
     ``alpha`` is Krippendorff's, nominal for words and verdicts, ordinal for numbers, over the
     ``n_shared`` items that two or more people labelled; controls are excluded from it. Its interval
-    is over documents. ``differing`` has the widest difference first.
+    is over documents. ``differing`` has the widest difference first, ``answers`` are those of the
+    scale, ``confusion`` is of the two annotators who share most items. ``seconds_left`` is the
+    median time of a label times the labels that are missing: of one person's work.
     """
 
     n_labelled: int
@@ -64,16 +89,23 @@ class Quality:
     differing: tuple[Differing, ...]
     controls: Estimate | Undefined
     annotators: tuple[AnnotatorReport, ...]
+    answers: tuple[str, ...]
+    confusion: TwoAnnotators | None
+    seconds_left: float | Undefined
     skipped: Mapping[str, int]
 
 
-def quality(board: Board, *, kind: ScaleKind, documents: Sequence[str]) -> Quality:
-    """Look at a board, given each item's document; takes milliseconds for thousands of labels."""
+def quality(board: Board, *, scale: Scale, documents: Sequence[str]) -> Quality:
+    """Return the quality of a board's labels; `documents` is the document of each item.
+
+    Takes milliseconds for thousands of labels.
+    """
+    kind = scale.kind
     by_item: dict[int, dict[str, Value]] = defaultdict(dict)
     for event in board.standing("label"):
         if event.item not in board.job.controls and event.value is not None:
             by_item[event.item][event.annotator] = event.value
-    shared = {item: said for item, said in by_item.items() if len(said) >= 2}
+    shared = {item: labels for item, labels in by_item.items() if len(labels) >= 2}
     n_labels = sum(map(len, by_item.values()))
     return Quality(
         n_labelled=board.n_labelled(),
@@ -83,71 +115,130 @@ def quality(board: Board, *, kind: ScaleKind, documents: Sequence[str]) -> Quali
         differing=_differing(shared),
         controls=_controls(board, board.annotators()),
         annotators=tuple(
-            _annotator(board, name, by_item, n_labels=n_labels) for name in board.annotators()
+            _annotator(board, name, by_item, scale, n_labels=n_labels)
+            for name in board.annotators()
         ),
+        answers=tuple(level.answer for level in scale.levels),
+        confusion=_confusion(shared, scale),
+        seconds_left=_seconds_left(board),
         skipped=dict(Counter(event.reason for event in board.standing("skip")).most_common()),
     )
 
 
 def _differing(shared: Mapping[int, Mapping[str, Value]]) -> tuple[Differing, ...]:
-    def width(said: Mapping[str, Value]) -> float:
-        numbers = list(map(_number, said.values()))
+    def width(labels: Mapping[str, Value]) -> float:
+        numbers = list(map(_number, labels.values()))
         return max(numbers) - min(numbers)
 
-    apart = [(width(said), item) for item, said in shared.items() if width(said) > 0]
-    apart.sort(key=lambda one: (-one[0], one[1]))
+    apart = [(width(labels), item) for item, labels in shared.items() if width(labels) > 0]
+    apart.sort(key=lambda width_and_item: (-width_and_item[0], width_and_item[1]))
     return tuple(Differing(item=item, values=shared[item]) for _, item in apart[:MAX_DIFFERING])
 
 
 def _annotator(
-    board: Board, name: str, by_item: Mapping[int, Mapping[str, Value]], *, n_labels: int
+    board: Board,
+    name: str,
+    by_item: Mapping[int, Mapping[str, Value]],
+    scale: Scale,
+    *,
+    n_labels: int,
 ) -> AnnotatorReport:
-    done = board.done(name).values()
-    seconds = [event.seconds for event in done if event.seconds is not None]
-    n_own = sum(name in said for said in by_item.values())
+    events = board.done(name).values()
+    seconds = [event.seconds for event in events if event.seconds is not None]
+    n_own = sum(name in labels for labels in by_item.values())
     same = [
-        value == said[name]
-        for said in by_item.values()
-        if name in said
-        for other, value in said.items()
+        value == labels[name]
+        for labels in by_item.values()
+        if name in labels
+        for other, value in labels.items()
         if other != name
     ]
     return AnnotatorReport(
         annotator=name,
-        n_labels=sum(event.kind == "label" for event in done),
-        n_skipped=sum(event.kind == "skip" for event in done),
+        n_labels=sum(event.kind == "label" for event in events),
+        n_skipped=sum(event.kind == "skip" for event in events),
         share=n_own / n_labels if n_labels else 0.0,
         agrees=fmean(same) if same else Undefined(why="no item shared with others"),
         controls=_controls(board, (name,)),
         median_seconds=median(seconds) if seconds else Undefined(why="no labels yet"),
+        counts=_counts([said[name] for said in by_item.values() if name in said], scale),
+        n_hasty=sum(one < FASTEST_SECONDS for one in seconds),
     )
 
 
+def _counts(values: Sequence[Value], scale: Scale) -> tuple[int, ...]:
+    counts = Counter(map(_number, values))
+    return tuple(counts[_level_number(level)] for level in scale.levels)
+
+
+def _confusion(shared: Mapping[int, Mapping[str, Value]], scale: Scale) -> TwoAnnotators | None:
+    """Count the answers of the two annotators who share most items; of ties, the first by name."""
+    n_shared = Counter(
+        pair for labels in shared.values() for pair in combinations(sorted(labels), 2)
+    )
+    if not n_shared:
+        return None
+    first, second = min(n_shared, key=lambda pair: (-n_shared[pair], pair))
+    pairs = [
+        (labels[first], labels[second])
+        for labels in shared.values()
+        if {first, second} <= set(labels)
+    ]
+    rows = [
+        _counts([b for a, b in pairs if _number(a) == _level_number(level)], scale)
+        for level in scale.levels
+    ]
+    return TwoAnnotators(first=first, second=second, counts=tuple(rows))
+
+
+def _seconds_left(board: Board) -> float | Undefined:
+    seconds = [event.seconds for event in board.standing("label") if event.seconds is not None]
+    if not seconds:
+        return Undefined(why="no times yet")
+    return median(seconds) * (board.job.n_wanted - board.n_labelled())
+
+
+def in_time(seconds: float) -> str:
+    """Return a time in words, to the minute."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "less than a minute"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+def answer_text(value: Value, scale: Scale) -> str:
+    """Return the text of the answer with `value` on the scale."""
+    number = _number(value)
+    answers = (level.answer for level in scale.levels if _level_number(level) == number)
+    return next(answers, str(value))
+
+
 def _controls(board: Board, names: tuple[str, ...]) -> Estimate | Undefined:
-    known = board.job.controls
+    control_values = board.job.controls
     right = [
-        _number(event.value) == _number(known[event.item])
+        _number(event.value) == _number(control_values[event.item])
         for name in names
         for event in board.done(name).values()
-        if event.kind == "label" and event.item in known and event.value is not None
+        if event.kind == "label" and event.item in control_values and event.value is not None
     ]
     return wilson(sum(right), len(right)) if right else Undefined(why="no controls answered yet")
 
 
 def _alpha(
-    shared: Mapping[int, Mapping[str, Value]], kind: ScaleKind, documents: Sequence[str]
+    shared: Mapping[int, Mapping[str, Value]], kind: str, documents: Sequence[str]
 ) -> Estimate | Undefined:
-    names = sorted({name for said in shared.values() for name in said})
+    names = sorted({name for labels in shared.values() for name in labels})
     column = {name: place for place, name in enumerate(names)}
     values = np.zeros((len(shared), len(names)))
     present = np.zeros(values.shape, dtype=bool)
-    for row, said in enumerate(shared.values()):
-        for name, value in said.items():
+    for row, labels in enumerate(shared.values()):
+        for name, value in labels.items():
             values[row, column[name]], present[row, column[name]] = _number(value), True
     level: AlphaLevel = "ordinal" if kind == "number" else "nominal"
-    found = krippendorff_alpha(values, present, level=level)
-    if isinstance(found, Undefined):
-        return found
+    alpha = krippendorff_alpha(values, present, level=level)
+    if isinstance(alpha, Undefined):
+        return alpha
     statistic = weighted_alpha(
         values, present, documents=[documents[item] for item in shared], level=level
     )
@@ -158,7 +249,13 @@ def _alpha(
         n_resamples=_RESAMPLES,
         n=len(shared),
     )
-    return Estimate(value=found, n=len(shared)) if isinstance(estimate, Undefined) else estimate
+    return Estimate(value=alpha, n=len(shared)) if isinstance(estimate, Undefined) else estimate
+
+
+def _level_number(level: Level) -> float:
+    """Return the number of an answer; "first" is the item's first system."""
+    value = level.value
+    return _number(to_verdict(value, "ab") if isinstance(value, str) else value)
 
 
 def _number(value: Value) -> float:

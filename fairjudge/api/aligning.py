@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.options.checking import as_names, checks_arguments
 from fairjudge.options.declaring import Annotators, LabelScale, Level, Opt
 from fairjudge.options.models import Model, as_model
+
+if TYPE_CHECKING:
+    from fairjudge.judges.asking import ReferenceUnit
 
 
 @checks_arguments
@@ -25,7 +28,7 @@ async def aalign(
     folder: Annotated[
         str | Path | None,
         Opt(
-            "Where candidates, runs and align.json go; by default one under the cache folder, "
+            "Folder of candidates, runs and align.json; by default one under the cache folder, "
             "found again by the same labels.",
             short="-o",
         ),
@@ -53,12 +56,15 @@ async def aalign(
     ] = (),
     level: Level = 0.95,
     seed: Annotated[
-        int, Opt("Of the split into examples, development and test.", flag="--split-seed")
+        int, Opt("Seed of the split into examples, development and test.", flag="--split-seed")
     ] = 0,
     reopen: Annotated[
         bool, Opt("Open a test that was opened before for other candidates; it is counted.")
     ] = False,
-    **options: Any,
+    prompt: str | Path | None = None,
+    scale: str | Path | None = None,
+    reference_unit: ReferenceUnit | None = None,
+    temperature: float | None = None,
 ) -> Findings:
     """Try other prompts for a judge, and keep one only where a sealed test says that it is better.
 
@@ -97,9 +103,10 @@ async def aalign(
         Confidence of the intervals, over documents.
     seed : int
         Of the split and the intervals.
-    **options
-        Other options of `Judge`: ``prompt`` and ``scale`` (the old ones), ``reference_unit``,
-        ``temperature``.
+    prompt, scale : path, optional
+        The old prompt and scale, where they are your own.
+    reference_unit, temperature
+        As `Judge` takes them.
 
     Returns
     -------
@@ -148,7 +155,15 @@ async def aalign(
     from fairjudge.options.judging import JudgeOptions
 
     asked = as_model(model)
-    judging = checked(JudgeOptions, {"aspect": aspect, "protocol": protocol} | options, "align")
+    asked_of = {
+        "aspect": aspect,
+        "protocol": protocol,
+        "prompt": prompt,
+        "scale": scale,
+        "reference_unit": reference_unit,
+        "temperature": temperature,
+    }
+    judging = checked(JudgeOptions, asked_of, "align")
     given = {
         "judging": judging,
         "kinds": kinds_tried(candidates, judging),

@@ -287,7 +287,7 @@ def statements(
     ],
     references: Annotated[
         object | None,
-        Opt("The clusters that they stand on, for outlets' names.", reads=read_clusters),
+        Opt("Clusters of the judgements, for outlets' names.", reads=read_clusters),
     ] = None,
     *,
     summaries: Annotated[

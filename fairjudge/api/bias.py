@@ -53,7 +53,7 @@ def words(
     lists: Lists = None,
     reference: Annotated[
         ReferenceKind,
-        Opt("What the summaries are held against: the distribution in the sources, or equality."),
+        Opt("What the summaries are compared with: the distribution in the sources, or equality."),
     ] = "source",
     controls: Annotated[
         bool, Opt("Add the Random, Lead, Topic and Sexist summarizers for comparison.")
@@ -125,7 +125,7 @@ def entities(
         str | Path | None,
         Opt(
             "Your own name lists, as for 'bias inputs', to tell groups by instead of the "
-            "census: any grouping, and intersections. A name of two groups tells none."
+            "census: any grouping, and intersections. A name of two groups counts for none."
         ),
     ] = None,
     lookup: Annotated[

@@ -16,6 +16,7 @@ from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
     from fairjudge.engine.models import Spent
+    from fairjudge.options.building import Consolidation, Pipeline
     from fairjudge.run.building import BuildOutcome
 
 
@@ -88,7 +89,20 @@ class References(Sequence[Reference]):
 
 @checks_arguments
 async def abuild(
-    clusters: object, *, model: Model | str = "local", run: str | Path | None = None, **options: Any
+    clusters: object,
+    *,
+    model: Model | str = "local",
+    run: str | Path | None = None,
+    max_articles: int | None = None,
+    n_questions: int | None = None,
+    min_sources: float = 0.3,
+    consensus_filter: bool = False,
+    merge_same_sources: bool = False,
+    pipeline: Pipeline = "article",
+    context_tokens: int = 100_000,
+    consolidation: Consolidation | None = None,
+    post_filter: bool = True,
+    complete: bool = False,
 ) -> References:
     """Build references: questions that sources answer differently, with who said what.
 
@@ -102,10 +116,22 @@ async def abuild(
         Who writes and answers; the same call again costs nothing (it is in the cache).
     run : path, optional
         Run folder, to be resumed by the same call; by default one under the cache.
-    **options
-        As the options of ``fairjudge build``: ``n_questions``, ``max_articles``, ``min_sources``,
-        ``consensus_filter``, ``merge_same_sources``, ``pipeline``, ``consolidation``,
-        ``context_tokens``, ``post_filter``.
+    max_articles, n_questions : int, optional
+        Articles kept, and questions asked for, at most; by default what the pipeline needs.
+    min_sources : float
+        Least share of sources that answer a question.
+    consensus_filter, merge_same_sources : bool
+        Discord Questions' filters: of questions that one group decides, and of double ones.
+    pipeline : {"article", "paper"}
+        One call an article for all questions, or one for each question and article.
+    context_tokens : int
+        Questions are written on all articles where these take at most so many tokens.
+    consolidation : {"llm", "embedding"}, optional
+        Who groups answers by meaning.
+    post_filter : bool
+        With ``pipeline="paper"``: an LLM drops answers that do not address their question.
+    complete : bool
+        Read the articles once more for answers that were missed.
 
     Raises
     ------
@@ -120,14 +146,15 @@ async def abuild(
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_clusters
     from fairjudge.options.building import BuildOptions
-    from fairjudge.options.checking import checked
+    from fairjudge.options.checking import of_arguments
     from fairjudge.run.building import build_loaded
 
+    options = of_arguments(BuildOptions, locals(), "build")
     asked = as_model(model)
     with bars(asked.progress) as shown:
         outcome = await build_loaded(
             read_clusters(clusters),
-            options=checked(BuildOptions, options, "build"),
+            options=options,
             model=shown.with_retry_bar(asked),
             run_folder=None if run is None else Path(run),
             progress=shown,

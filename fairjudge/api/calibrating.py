@@ -299,7 +299,14 @@ Margin: TypeAlias = Annotated[
 
 @checks_arguments
 def calibrate(
-    judgements: object,
+    judgements: Annotated[
+        object,
+        Opt(
+            "Judgements, .jsonl or .json, of one protocol or of several; also run folders and "
+            "what 'judge --json' wrote, which say what was spent.",
+            argument=True,
+        ),
+    ],
     labels: Annotated[object, Opt("Human labels: .jsonl, .json or .csv.", reads=read_labels)],
     *,
     annotators: Annotators = "*",
@@ -337,7 +344,7 @@ def calibrate(
     covariates: Annotated[
         Sequence[CovariateName],
         Opt(
-            "What a jury of several judges weighs beside their scores: length (of --summaries), "
+            "Covariates of a jury of judges, beside their scores: length (of --summaries), "
             "overlap (words shared with --clusters). Repeatable.",
             repeatable=True,
         ),

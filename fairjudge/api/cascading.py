@@ -6,16 +6,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from fairjudge.api.findings import Findings
+from fairjudge.datasets import read_judgements, read_labels
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Seed
-
-Tolerance: TypeAlias = Annotated[float, Opt("Maximum increase of the mean absolute error.", ge=0.0)]
-AgreementTolerance: TypeAlias = Annotated[
-    float, Opt("Maximum decrease of Kendall's tau-b with the labels.", ge=0.0)
-]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -57,12 +53,21 @@ class Cascade:
 
 @checks_arguments
 def cascade(
-    local: object,
-    judged: object,
-    labels: object,
+    local: Annotated[
+        object,
+        Opt(
+            "Judgements by a local scorer, or with --guarantee by any judge.", reads=read_judgements
+        ),
+    ],
+    judged: Annotated[
+        object, Opt("Judgements of the same items by the LLM.", reads=read_judgements)
+    ],
+    labels: Annotated[object, Opt("Human labels of these items.", reads=read_labels)],
     *,
-    tolerance: Tolerance = 0.05,
-    agreement_tolerance: AgreementTolerance = 0.05,
+    tolerance: Annotated[float, Opt("Maximum increase of the mean absolute error.", ge=0.0)] = 0.05,
+    agreement_tolerance: Annotated[
+        float, Opt("Maximum decrease of Kendall's tau-b with the labels.", ge=0.0)
+    ] = 0.05,
     seed: Seed = 0,
 ) -> Cascade:
     """Fit the thresholds between which an LLM is asked, on two judges' scores and labels.

@@ -39,28 +39,27 @@ def check(
     ],
     annotators: Annotators = "*",
     label_scale: LabelScale = None,
-    margin: Annotated[
-        float, Opt("The largest loss of agreement to put up with.", ge=0.001, le=1.0)
-    ] = 0.05,
+    margin: Annotated[float, Opt("Largest acceptable loss of agreement.", ge=0.001, le=1.0)] = 0.05,
     level: Level = 0.95,
-    strict: Annotated[bool, Opt("Fail also where the anchors cannot tell.")] = False,
+    strict: Annotated[bool, Opt("Fail also where the anchors are too few to tell.")] = False,
     seed: Seed = 0,
     max_unscored: MaxUnscored = 0.05,
     since: Annotated[
         Path | None,
         Opt(
-            "Watch the judge: keep each look in this file, and take intervals that all hold at "
-            "once, however often you look."
+            "Monitor the judge: keep each look in this file, and use intervals that hold together "
+            "for all looks."
         ),
     ] = None,
     looks: Annotated[
-        int, Opt("With --since: looks planned, such as the weeks of a year.", ge=1, le=10_000)
+        int,
+        Opt("With --since: number of looks planned, such as the weeks of a year.", ge=1, le=10_000),
     ] = 52,
     sequence: Annotated[
         SequenceName,
         Opt(
             "With --since: 'spending' spends the error over the looks; 'betting' assumes nothing "
-            "but independent documents, and takes many more of them."
+            "but independent documents, and needs many more of them."
         ),
     ] = "spending",
     live: Annotated[
@@ -214,7 +213,9 @@ def _file(path: str) -> dict[str, str]:
 
 @checks_arguments
 def rank(
-    judgements: object,
+    judgements: Annotated[
+        object, Opt("Judgements of pairs or rankings, of one judge or several.", argument=True)
+    ],
     *,
     level: Annotated[float, Opt("Confidence of intervals and ranks.", ge=0.5, le=0.999)] = 0.95,
     seed: Seed = 0,

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def convert(
     *inputs: Annotated[
         object,
-        Opt("Files, data sets on disk, or folders of files; what belongs together.", argument=True),
+        Opt("Files, data sets on disk, or folders of files that belong together.", argument=True),
     ],
     columns: Annotated[
         Mapping[str, str | Sequence[str]] | None,
         Opt(
-            "Where names do not tell: documents=COLUMN, content=, eid=, system=, text=, "
+            "Columns whose names do not tell: documents=COLUMN, content=, eid=, system=, text=, "
             "reference=, annotator=, aspect=, value=. A field may stand twice: each text=COLUMN "
             "is a system, each value=COLUMN an aspect.",
             flag="--map",
@@ -45,7 +45,7 @@ def convert(
     ] = (),
     system: Annotated[
         str | None,
-        Opt("Who wrote summaries that name no system; by default the file's name."),
+        Opt("System of summaries that name none; by default the file's name."),
     ] = None,
     skip_bad: bool = False,
 ) -> Converted:

@@ -127,12 +127,12 @@ def coverage(
     variant: Annotated[
         CoverageVariant,
         Opt(
-            "How coverage and parity are taken: as the paper defines them, or as its "
+            "How coverage and parity are computed: as the paper defines them, or as its "
             "authors' code does."
         ),
     ] = "paper",
     n_permutations: Annotated[
-        int, Opt("Random relabellings where not all can be gone through.", ge=1)
+        int, Opt("Random permutations, where there are too many to test all.", ge=1)
     ] = 5000,
     seed: Seed = 0,
     error_rate: Annotated[
@@ -182,7 +182,7 @@ def coverage(
     variant : {"paper", "released"}
         As the paper defines the measures, or as its authors' code does.
     n_permutations : int
-        Random relabellings where not all can be gone through.
+        Random permutations, where there are too many to test all.
     error_rate : float, optional
         Assumed mean error of the scorer, for a worst-case band.
     seed
@@ -374,10 +374,11 @@ def proportionality(
         ),
     ] = "own",
     ngrams: Annotated[
-        int, Opt("Terms in a row that unigrams match.", flag="--ngrams", ge=1, le=3)
+        int,
+        Opt("Length of the n-grams that the scorer unigrams matches.", flag="--ngrams", ge=1, le=3),
     ] = 1,
     temperature: Annotated[
-        float, Opt("Of the softmax over scores; above 0. Unigrams have none.")
+        float, Opt("Temperature of the softmax over scores, above 0; not used by unigrams.")
     ] = 0.1,
     seed: Seed = 0,
     error_rate: Annotated[
@@ -420,7 +421,7 @@ def proportionality(
     ngrams : int
         How many terms in a row are matched, for ``"unigrams"``: 1, 2 or 3.
     temperature : float
-        Of the softmax over scores; above 0. Unigrams have none.
+        Temperature of the softmax over scores, above 0; not used by unigrams.
     human : optional
         How people share out a random part of the summaries among the values (``eid``, ``system``,
         ``shares``); corrects the means by prediction-powered inference.

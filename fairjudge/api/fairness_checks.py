@@ -117,7 +117,9 @@ def oracle(
     documents: Annotated[int, Opt("Documents that make up a pseudo-summary.", ge=1)] = 5,
     bins: Bins = (),
     seed: Seed = 0,
-    output: Annotated[str | Path | None, Opt("Keep the pseudo-summaries here.", short="-o")] = None,
+    output: Annotated[
+        str | Path | None, Opt("Write the pseudo-summaries here.", short="-o")
+    ] = None,
     progress: bool | None = None,
 ) -> Findings:
     """Check that a scorer sees unfairness that was planted.
@@ -141,7 +143,7 @@ def oracle(
     seed : int
         Of the pseudo-summaries and the bootstrap.
     output : path, optional
-        Keep the pseudo-summaries here.
+        Write the pseudo-summaries here.
     progress : bool, optional
         Show bars; by default on a terminal.
 

@@ -17,8 +17,18 @@ from fairjudge.options.models import Model, as_model
 from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
+    from fairjudge.api.cascading import Cascade
     from fairjudge.engine.models import Spent
-    from fairjudge.judges.asking import Preset, Promise, Thresholds
+    from fairjudge.judges.asking import (
+        AskedAspect,
+        Derived,
+        Fallback,
+        Preset,
+        Promise,
+        ReferenceUnit,
+        TextUnit,
+        Thresholds,
+    )
     from fairjudge.options.judging import JudgeOptions
     from fairjudge.run.judged import JudgeReport
     from fairjudge.scores.juries import JuryRule
@@ -306,11 +316,31 @@ class Judge:
         Rows of DiverseSumm's Table 5, or what is recommended today.
     jury : {"mean", "median", "majority"}
         What several models say together.
-    **options
-        The other options of ``fairjudge judge`` by name: ``reference_unit``, ``text_unit``,
-        ``prompt``, ``scale``, ``fallback``, ``temperature``, ``samples``, ``token_probabilities``,
-        ``repeats``, ``prompt_variants``, ``paraphrases`` (paths), ``derive``, ``cascade`` (what
-        `cascade` returned, its file, or two thresholds).
+    reference_unit : {"article", "articles", "qa_pairs", "qa_pair"}, optional
+        What one question to the judge is about: one article or all, all questions or one.
+    text_unit : {"summary", "sentence"}, optional
+        Whole summaries, or their sentences.
+    prompt, scale : path, optional
+        Your own prompt template and scale (TOML).
+    fallback : {"entailment", "embedding", "none"}
+        The local scorer that fills in what the judge leaves unscored.
+    cascade : optional
+        What `cascade` returned, its file, or two thresholds: a local scorer, ``cascade_scorer``
+        (``"embedding"`` or ``"entailment"``), answers what it is sure of.
+    derive : list of {"likert", "pairwise"}
+        Also give what checklists say under these protocols.
+    temperature : float, optional
+        Of sampling; 0 by default, 1 with several ``samples``.
+    samples, repeats : int
+        Replies to each question, whose mean is the score; judgements of each item.
+    prompt_variants : int
+        Judge every item with so many wordings of the built-in prompt.
+    paraphrases : list of paths
+        Wordings of your own, by which every item is judged too.
+    token_probabilities : bool
+        Score by the probabilities of the answers' tokens where the backend gives them.
+    together : list of AskedAspect
+        Other aspects to judge in the same request (`fairjudge.judges.asking.AskedAspect`).
 
     Raises
     ------
@@ -325,6 +355,7 @@ class Judge:
     >>> result.leaderboard()  # doctest: +SKIP
     """
 
+    @checks_arguments
     def __init__(
         self,
         model: Model | str | Sequence[Model | str],
@@ -333,15 +364,28 @@ class Judge:
         protocol: ProtocolName | None = None,
         preset: Preset | None = None,
         jury: JuryRule = "mean",
-        **options: Any,
+        reference_unit: ReferenceUnit | None = None,
+        text_unit: TextUnit | None = None,
+        prompt: str | Path | None = None,
+        scale: str | Path | None = None,
+        fallback: Fallback = "none",
+        cascade: Cascade | str | Path | tuple[float, float] | None = None,
+        cascade_scorer: Literal["embedding", "entailment"] = "embedding",
+        derive: Sequence[Derived] = (),
+        temperature: float | None = None,
+        samples: int = 1,
+        repeats: int = 1,
+        prompt_variants: int = 1,
+        paraphrases: Sequence[str | Path] = (),
+        token_probabilities: bool = False,
+        together: Sequence[AskedAspect] = (),
     ) -> None:
-        from fairjudge.options.checking import checked
+        from fairjudge.options.checking import of_arguments
         from fairjudge.options.judging import JudgeOptions
         from fairjudge.scores.juries import JuryRule
 
-        if options.get("cascade") is not None:
-            options["cascade"] = _thresholds(options["cascade"])
-        named = {"aspect": aspect, "protocol": protocol, "preset": preset}
+        thresholds = None if cascade is None else _thresholds(cascade)
+        options = of_arguments(JudgeOptions, locals() | {"cascade": thresholds}, "Judge")
         several = model if isinstance(model, Sequence) and not isinstance(model, str) else (model,)
         if not several or jury not in get_args(JuryRule):
             rules = ", ".join(map(repr, get_args(JuryRule)))
@@ -350,7 +394,7 @@ class Judge:
             )
         self.models = tuple(map(as_model, several))
         self.jury: JuryRule = jury
-        self.options: JudgeOptions = checked(JudgeOptions, named | options, "Judge")
+        self.options: JudgeOptions = options
         self.options.plan()
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.tables import to_pandas
@@ -66,7 +66,19 @@ async def asummarize(
     *,
     model: Model | str,
     run: str | Path | None = None,
-    **options: Any,
+    strategy: Literal["direct", "extract", "differences"] = "direct",
+    fair_attribute: str | None = None,
+    fair_wording: Literal["sources", "length", "undefined"] = "sources",
+    fair_labels: Literal["shown", "hidden"] = "shown",
+    focus: str | None = None,
+    instruction: str | None = None,
+    kind: Literal["news", "reviews", "tweets", "debates", "documents"] = "news",
+    prompts: Sequence[str] = (),
+    n_sentences: int | None = None,
+    n_words: int | None = None,
+    temperature: float = 0.0,
+    sweeps: Sequence[str] = (),
+    system: str | None = None,
 ) -> Summaries:
     """Summarize each cluster.
 
@@ -78,13 +90,28 @@ async def asummarize(
         A path, or a list of clusters or dicts.
     run : path, optional
         Run folder, to be resumed by the same call.
-    **options
-        As the options of ``fairjudge summarize``: ``strategy`` (``"direct"``, one call a cluster;
-        ``"extract"``, extracts of each article first; ``"differences"``, only what sources say
-        differently), ``temperature``, ``n_sentences``, ``n_words``, ``fair_attribute`` with
-        ``fair_wording`` and ``fair_labels``, ``focus``, ``instruction``, ``kind`` (what the texts
-        are), ``prompts`` (files), ``sweeps`` (variants, such as ``["temperature=0.5,1"]``), and
-        ``system``, what the summaries' own ``system`` says.
+    strategy : {"direct", "extract", "differences"}
+        One call a cluster; extracts of each article first; only what sources say differently.
+    fair_attribute : str, optional
+        Ask for room in proportion for every value of this attribute of the articles.
+    fair_wording : {"sources", "length", "undefined"}
+        In proportion to the number of sources, to the length of their texts, or fairly.
+    fair_labels : {"shown", "hidden"}
+        Whether the prompt tells which sources are of which value.
+    focus, instruction : str, optional
+        The topic or claim that summaries are to be about; your own words at the end of the prompt.
+    kind : {"news", "reviews", "tweets", "debates", "documents"}
+        What the texts are.
+    prompts : list of paths
+        Prompts of your own; of several one is drawn for each cluster.
+    n_sentences, n_words : int, optional
+        Wanted length.
+    temperature : float
+        Of sampling.
+    sweeps : list of str
+        Variants to write too, such as ``["temperature=0.5,1"]``.
+    system : str, optional
+        Name of the resulting system; by default model-strategy.
 
     Raises
     ------
@@ -98,15 +125,16 @@ async def asummarize(
     """
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_clusters
-    from fairjudge.options.checking import checked
+    from fairjudge.options.checking import of_arguments
     from fairjudge.options.summarizing import SummarizeOptions
     from fairjudge.run.summaries import summarize_loaded
 
+    options = of_arguments(SummarizeOptions, locals(), "summarize")
     asked = as_model(model)
     with bars(asked.progress) as shown:
         outcome = await summarize_loaded(
             read_clusters(clusters),
-            options=checked(SummarizeOptions, options, "summarize"),
+            options=options,
             model=shown.with_retry_bar(asked),
             run_folder=None if run is None else Path(run),
             progress=shown.counter("summarizing"),

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from importlib import import_module as _import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_PUBLIC = ("annotate", "distinguishability", "entities", "inputs", "quality", "words")
-"""Offered here by name; they read files and load models, which this package itself must not."""
+if TYPE_CHECKING:
+    from fairjudge.api.bias import annotate, distinguishability, entities, inputs, quality, words
+
+# Offered here by name; they read files and load models, which this package itself must not.
+__all__ = ["annotate", "distinguishability", "entities", "inputs", "quality", "words"]
+
+if not TYPE_CHECKING:  # to which every name would exist
+
+    def __getattr__(name: str) -> Any:
+        if name in __all__:
+            return getattr(_import_module("fairjudge.api.bias"), name)
+        raise AttributeError(f"module 'fairjudge.bias' has no attribute {name!r}")
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(_import_module("fairjudge.api.bias"), name)
-    raise AttributeError(f"module 'fairjudge.bias' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fairjudge.aligning.running import AlignOutcome
 
 
+@opt.with_options(given=opt.fields_of(JudgeOptions, only=("reference_unit", "prompt", "scale")))
 def baseline_judge(
     *,
     aspect: Annotated[
@@ -29,14 +30,9 @@ def baseline_judge(
     ] = None,
     protocol: Annotated[
         Literal["likert", "binary", "pairwise"] | None,
-        Opt("How verdicts are given; pairwise asks both orders of every pair."),
+        Opt("Protocol of the verdicts; pairwise judges both orders of every pair."),
     ] = None,
-    reference_unit: Annotated[
-        Literal["article", "articles", "qa_pairs", "qa_pair"] | None,
-        Opt("What one question to the judge is about, as in 'fairjudge judge'."),
-    ] = None,
-    prompt: Annotated[Path | None, Opt("The old prompt, where it is your own template.")] = None,
-    scale: Annotated[Path | None, Opt("The old scale, where it is your own (TOML).")] = None,
+    given: dict[str, Any],
     criterion: Annotated[
         Path | None,
         Opt("The old criterion (TOML): aspect, and paths of its prompt and scale."),
@@ -48,13 +44,13 @@ def baseline_judge(
 
     if criterion is not None:
         own = read_criterion_file(criterion)
-        aspect, prompt, scale = aspect or own.aspect, prompt or own.prompt, scale or own.scale
+        aspect = aspect or own.aspect
+        given |= {name: given[name] or getattr(own, name) for name in ("prompt", "scale")}
     if aspect is None:
         raise typer.BadParameter("give --aspect, or a --criterion that names one")
+    scale = given["scale"]
     named = protocol or ("likert" if scale is None else load_scale(scale).protocol)
-    return JudgeOptions(
-        aspect=aspect, protocol=named, reference_unit=reference_unit, prompt=prompt, scale=scale
-    )
+    return JudgeOptions(aspect=aspect, protocol=named, **given)
 
 
 @opt.with_options(
@@ -64,14 +60,8 @@ def baseline_judge(
 )
 def align(
     *,
-    references: Annotated[
-        Path,
-        Opt("References; plain clusters do where the aspect needs no questions."),
-    ],
-    summaries: Annotated[
-        list[Path],
-        Opt("Summaries: eid, system, text. Repeatable."),
-    ],
+    references: opt.References,
+    summaries: opt.Summaries,
     labels: Annotated[
         Path,
         Opt(
@@ -90,11 +80,12 @@ def align(
 ) -> None:
     r"""Try other prompts for a judge; keep one only if a sealed test says that it is better.
 
-    Labelled documents are split: examples give candidates their words, development chooses one,
-    the test decides, opened once and recorded. Kept is what agrees with people better than the old
-    prompt, and than calibration alone: both paired intervals over documents above 0. Of pairs it
-    is agreement with people's preferences over both orders, and the Brier score. The same command
-    again sends no request.
+    --aspect, --protocol, --prompt, --scale or --criterion name the judge as it is now. Labelled
+    documents are split into examples, development and test. Candidates are written from the
+    examples, and the best on development is tested once, which is recorded. It is kept where it
+    agrees with people better than the old prompt, and has a smaller error with both calibrated:
+    both paired intervals over documents above 0. For pairs these are agreement with people's
+    preferences over both orders, and the Brier score. The same command again sends no request.
 
         fairjudge calibrate align --references refs.jsonl --summaries s.jsonl \
             --labels labels.jsonl --aspect coverage --backend openai:gpt-4o-mini -o aligned --plan

@@ -31,9 +31,10 @@ def annotate(
     task: Annotated[
         TaskName,
         Opt(
-            "answers: is it valid; coverage: is the answer in the summary; faithfulness: is "
-            "the sentence in the articles; preference: which of two summaries is better; rating: "
-            "how good is the summary, 1 to 5; values: from which values of an attribute of the "
+            "answers: is it valid (aspect validity); coverage: is the answer in the summary; "
+            "faithfulness: is the sentence in the articles; preference: which of two summaries is "
+            "better (aspect faithfulness, or --aspect); rating: how good is the summary, 1 to 5 "
+            "(aspect coverage, or --aspect); values: from which values of an attribute of the "
             "articles does the sentence come; leaning: which value does the summary lean to."
         ),
     ],
@@ -48,11 +49,11 @@ def annotate(
     summaries: Annotated[Path | None, Opt("Summaries; every task but answers needs them.")] = None,
     aspect: Annotated[
         str | None,
-        Opt("What the labels are about, where it is not what the task says."),
+        Opt("Aspect of the labels, where it is not that of the task."),
     ] = None,
     attribute: Annotated[
         str | None,
-        Opt("Of the articles, such as party; for values and leaning."),
+        Opt("Attribute of the articles, such as party; for values and leaning."),
     ] = None,
     scale: Annotated[
         Path | None,
@@ -69,6 +70,15 @@ def annotate(
             "show whether work is careful and are not written to the labels."
         ),
     ] = None,
+    qualify: Annotated[
+        float | None,
+        Opt(
+            "Ask the controls first, and give nothing more to who answers fewer than this share "
+            "of them as known.",
+            ge=0.0,
+            le=1.0,
+        ),
+    ] = None,
     order: Annotated[
         Literal["grouped", "random"],
         Opt("Keep the items of one summary together, or mix all."),
@@ -80,7 +90,7 @@ def annotate(
             "interval most. Needs --budget."
         ),
     ] = None,
-    budget: Annotated[int | None, Opt("About how many items --active draws.", ge=2)] = None,
+    budget: Annotated[int | None, Opt("Number of items that --active draws, about.", ge=2)] = None,
     random_share: Annotated[
         float,
         Opt("Part of the budget that is drawn at random.", ge=0.01, le=1.0),
@@ -95,21 +105,21 @@ def annotate(
     highlight: Annotated[
         Literal["words", "embeddings", "none"],
         Opt(
-            "Mark the passage most similar to what is asked about: by its words, by "
+            "Mark the passage of the articles most similar to the item: by its words, by "
             "embeddings (extra [local], computed before the first page), or not."
         ),
     ] = "words",
     host: Annotated[
         str,
-        Opt("Where to listen. Beyond this machine, people need the printed link."),
+        Opt("Address to listen on. Beyond this machine, people need the printed link."),
     ] = "127.0.0.1",
-    port: Annotated[int, Opt("0 takes any free one.", ge=0, le=65535)] = 8765,
+    port: Annotated[int, Opt("Port to listen on; 0 takes any free one.", ge=0, le=65535)] = 8765,
     allow_host: Annotated[
         list[str] | None,
         Opt("A name that the server may be called by, such as a proxy's."),
     ] = None,
-    seed: Annotated[int, Opt("Of orders and draws.", ge=0)] = 0,
-    dry_run: Annotated[bool, Opt("Say what would be asked of whom, and stop.")] = False,
+    seed: Annotated[int, Opt("Seed of orders and draws.", ge=0)] = 0,
+    dry_run: Annotated[bool, Opt("Print the items and the number of labels, and stop.")] = False,
     skip_bad: opt.SkipBad = False,
 ) -> None:
     """Let people label on a local page: one item a screen, by keyboard, as many as you like.
@@ -144,7 +154,11 @@ def annotate(
         aspect=aspect,
         attribute=attribute,
         options=JobOptions(
-            overlap=0.0 if adjudicate else overlap, raters=raters, order=order, seed=seed
+            overlap=0.0 if adjudicate else overlap,
+            raters=raters,
+            order=order,
+            seed=seed,
+            qualify=qualify,
         ),
         active=ActiveOptions(budget=budget, random_share=random_share) if budget else None,
         skip_bad=skip_bad,
@@ -173,7 +187,7 @@ def annotate(
         ),
         host=host,
         port=port,
-        hosts=Hosts.of(host, others=allow_host or ()),
+        hosts=Hosts.of(host, extra_names=allow_host or ()),
         announce=lambda taken: typer.echo(_where(access, host, taken)),
     )
     typer.echo(
@@ -189,11 +203,12 @@ def _require_extra() -> None:
 
 
 def _what(prepared: Prepared) -> str:
-    """Say what will be asked."""
+    """Return a summary of the job: items, labels, controls."""
     job, task = prepared.job, prepared.task
     n_items = sum(wanted > 0 for wanted in job.wanted)
     several = [wanted for wanted in job.wanted if wanted > 1]
-    said = f"{task.title} {pluralize(n_items, 'item')}, {pluralize(job.n_wanted, 'label')}"
+    said = f"{task.title} Labels of {task.aspect}: "
+    said += f"{pluralize(n_items, 'item')}, {pluralize(job.n_wanted, 'label')}"
     if several:
         said += f"; {pluralize(len(several), 'item')} by {several[0]} people each"
     if job.controls:

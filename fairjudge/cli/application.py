@@ -31,6 +31,9 @@ WRITTEN = frozenset(
         "batch",
         "exported",
         "labels_file",
+        "references_file",
+        "summaries_file",
+        "clusters_file",
     }
 )
 """Parameters that name files to write."""
@@ -41,6 +44,14 @@ _NAMING = frozenset({"scale", "scorer"})
 _KEPT = frozenset(
     {"manifest.json", "checkpoints.sqlite", "cache.db", ".lock", "spending.json"}
     | {f"{rows}.jsonl" for rows in ("judgements", "references", "summaries", "spent", "finished")}
+)
+
+_EXAMPLES = textwrap.TextWrapper(
+    width=74,  # of 80, for the help's own indentation, and for backslashes
+    initial_indent=" " * 4,
+    subsequent_indent=" " * 8,
+    break_long_words=False,
+    break_on_hyphens=False,
 )
 
 
@@ -55,8 +66,7 @@ def _example(command: re.Match[str]) -> str:
     """Return a command over several lines, none of which ends between an option and its value."""
     words = " ".join(command[1].replace("\\\n", " ").split())
     joined = re.sub(r"(?<= )(--?[\w-]+) (?=[^-])", "\\1\N{NO-BREAK SPACE}", words)
-    lines = textwrap.wrap(joined, width=70, break_long_words=False, break_on_hyphens=False)
-    return (" " * 4 + " \\\n        ".join(lines)).replace("\N{NO-BREAK SPACE}", " ")
+    return " \\\n".join(_EXAMPLES.wrap(joined)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 class Application(typer.Typer):
@@ -164,6 +174,6 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _option(name: str) -> str:
-    return {"json_file": "--json", "output": "--output", "exported": "FILE"}.get(
-        name, f"--{name.replace('_', '-')}"
-    )
+    if name == "exported":
+        return "FILE"
+    return f"--{name.removesuffix('_file').replace('_', '-')}"

@@ -122,7 +122,7 @@ def parse(
 def covered(
     *,
     audit_of: opt.Call[Findings],
-    references: Annotated[Path, Opt("The references (or clusters) that they stand on.")],
+    references: Annotated[Path, Opt("References or clusters of the judgements.")],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:

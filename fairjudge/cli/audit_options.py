@@ -27,7 +27,7 @@ References: TypeAlias = Annotated[
 Summaries: TypeAlias = Annotated[Path | None, Opt("To collect judgements: summaries.")]
 Protocol: TypeAlias = Annotated[
     Literal["likert", "binary", "pairwise"],
-    Opt("To collect judgements: how verdicts are given."),
+    Opt("To collect judgements: the protocol."),
 ]
 Run: TypeAlias = Annotated[Path | None, RUN]
 

@@ -1,4 +1,4 @@
-"""``fairjudge backends list``: who can answer, and what each one needs."""
+"""``fairjudge backends list``: the backends, and the package and key of each."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 
-app = Application(name="backends", help="Backends: who can answer.", no_args_is_help=True)
+app = Application(
+    name="backends",
+    help="The backends: providers of models, and the local one.",
+    no_args_is_help=True,
+)
 
 
 @app.command("list")
 def list_(*, json_file: opt.Json = None) -> None:
-    """List the backends: what each is, the package and the key it needs, and whether they are here.
+    """List the backends, the package and the key that each needs, and whether these are present.
 
     A backend is written provider:model, such as openai:gpt-4o-mini. Any server that speaks a
     provider's format serves with --base-url.

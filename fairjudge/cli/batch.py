@@ -1,4 +1,4 @@
-"""``fairjudge batch``: a run planned, and its requests answered by a provider's batch service."""
+"""``fairjudge batch``: plans of runs, and batch files for providers."""
 
 from __future__ import annotations
 

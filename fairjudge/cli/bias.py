@@ -57,11 +57,14 @@ def entities(
 
 
 @app.command("distinguishability")
-@opt.with_options(measure=opt.call_of(bias.distinguishability))
+@opt.with_options(
+    measure=opt.call_of(bias.distinguishability),
+    model=opt.options_of(Model, only=("embedding_model",)),
+)
 def distinguishability(
     *,
     measure: opt.Call[Findings],
-    embedding_model: opt.EmbeddingModel = None,
+    model: Model,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -72,7 +75,6 @@ def distinguishability(
 
         fairjudge bias distinguishability inputs.jsonl --summaries s.jsonl
     """
-    model = Model(embedding_model=embedding_model)
     display.found(measure(skip_bad=skip_bad, model=model), json_file)
 
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-from typing import Annotated
-
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.options.building import BuildOptions
-from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
 
-@opt.with_options(building=opt.options_of(BuildOptions), model=opt.one_model)
+@opt.with_options(
+    building=opt.options_of(BuildOptions),
+    model=opt.options_of(Model, without=("entailment_model",)),
+)
 def build(
-    clusters: Annotated[Path, Opt("Clusters: JSON or JSONL, .gz too.", argument=True)],
+    clusters: opt.Clusters,
     output: opt.Output,
     *,
     building: BuildOptions,
     run: opt.Run = None,
-    engine: opt.Engine = "local",
     plan: opt.Plan = False,
     model: Model,
     max_unscored: opt.MaxUnscored = 0.05,
@@ -53,7 +50,7 @@ def build(
             clusters,
             output,
             options=building,
-            model=shown.with_retry_bar(replace(model, engine=engine)),
+            model=shown.with_retry_bar(model),
             run=run,
             skip_bad=skip_bad,
             progress=shown,

@@ -15,6 +15,7 @@ from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
+from fairjudge.options.models import Model
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
@@ -22,14 +23,16 @@ if TYPE_CHECKING:
 
 app = Application(help="Manage the cache of model responses.", no_args_is_help=True)
 
+stored = opt.with_options(model=opt.options_of(Model, only=("cache", "store")))
+
 
 @contextmanager
-def _opened(folder: Path | None, store: str | None) -> Iterator[AnyCache]:
+def _opened(model: Model) -> Iterator[AnyCache]:
     from fairjudge.engine.models import open_cache
 
     cache = open_cache(
-        folder,
-        store=opt.store_address(store),
+        model.cache_folder,
+        store=model.address,
         warn=lambda message: say(f"warning: {message}", err=True),
     )
     try:
@@ -39,11 +42,10 @@ def _opened(folder: Path | None, store: str | None) -> Iterator[AnyCache]:
 
 
 @app.command()
-def stats(
-    *, cache: opt.CacheDir = None, store: opt.Store = None, json_file: opt.Json = None
-) -> None:
+@stored
+def stats(*, model: Model, json_file: opt.Json = None) -> None:
     """Show where the cache is, and how much it holds."""
-    with _opened(cache, store) as opened:
+    with _opened(model) as opened:
         found = asdict(opened.stats())
     if json_file != "-":
         say(
@@ -55,11 +57,10 @@ def stats(
 
 
 @app.command()
-def verify(
-    *, cache: opt.CacheDir = None, store: opt.Store = None, json_file: opt.Json = None
-) -> None:
+@stored
+def verify(*, model: Model, json_file: opt.Json = None) -> None:
     """Read every row; set aside what is damaged or not ours, and name it. Exit 1 if any is."""
-    with _opened(cache, store) as opened:
+    with _opened(model) as opened:
         report = opened.verify()
     if json_file != "-":
         say(
@@ -74,46 +75,46 @@ def verify(
 
 
 @app.command("export")
+@stored
 def export_(
     exported: Annotated[
         Path, Opt("JSONL to write; .gz compresses.", metavar="FILE", argument=True, panel="Output")
     ],
     *,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
+    model: Model,
 ) -> None:
     """Write every sound reply to a file, to share or to keep."""
     from fairjudge.cache.files import export_cache
 
-    with _opened(cache, store) as opened:
+    with _opened(model) as opened:
         n_written = export_cache(opened, exported)
     say(f"{pluralize(n_written, 'reply', 'replies')} written to {exported}")
 
 
 @app.command("import")
+@stored
 def import_(
     file: Annotated[Path, Opt("JSONL from 'fairjudge cache export'.", argument=True)],
     *,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
+    model: Model,
 ) -> None:
     """Add the replies of an exported file; what the cache has already stays."""
     from fairjudge.cache.files import import_cache
 
-    with _opened(cache, store) as opened:
+    with _opened(model) as opened:
         report = import_cache(opened, file)
     say(f"{pluralize(report.n_added, 'reply', 'replies')} added, {report.n_known} known before")
 
 
 @app.command()
+@stored
 def clear(
     *,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
+    model: Model,
     yes: Annotated[bool, Opt("Do not ask for confirmation.", short="-y")] = False,
 ) -> None:
     """Delete every reply. They cost money to get again: you are asked first."""
-    with _opened(cache, store) as opened:
+    with _opened(model) as opened:
         if not yes:
             found = opened.stats()
             typer.confirm(

@@ -28,16 +28,8 @@ app = Application(name="calibrate")
 
 
 @app.command("calibrate", no_args_is_help=True)
-@opt.with_options(calibration_of=opt.call_of(calibrating.calibrate))
+@opt.with_options(calibration_of=opt.call_of(calibrating.calibrate, several={"judgements": ""}))
 def calibrate(
-    judgements: Annotated[
-        list[Path],
-        Opt(
-            "Judgements, .jsonl or .json, of one protocol or of several; also run folders and "
-            "what 'judge --json' wrote, which say what was spent.",
-            argument=True,
-        ),
-    ],
     *,
     calibration_of: opt.Call[Calibration],
     list_unmatched: Annotated[bool, Opt("Name all unmatched items in the JSON.")] = False,
@@ -66,6 +58,7 @@ def calibrate(
     if given["support"] and (given["summaries"] is None or given["clusters"] is None):
         raise typer.BadParameter("--support needs --summaries and --clusters")
     labels = given["labels"].name
+    judgements = given["judgements"]
     judged = read_judged(judgements, skip_bad=skip_bad)
     display.say_skipped(judged.bad)
     rows = judged.rows

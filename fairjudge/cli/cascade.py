@@ -1,4 +1,4 @@
-"""``fairjudge calibrate cascade``: when a judge is sure enough that nobody else need be asked."""
+"""``fairjudge calibrate cascade``: thresholds between a cheap judge and a costly one."""
 
 from __future__ import annotations
 
@@ -15,17 +15,11 @@ from fairjudge.cli import options as opt
 from fairjudge.options.declaring import Opt
 
 
+@opt.with_options(fit=opt.call_of(cascading.cascade, optional={"judged"}))
 def cascade(
     *,
-    local: Annotated[
-        Path,
-        Opt("Judgements by a local scorer, or with --guarantee by any judge."),
-    ],
-    judged: Annotated[Path | None, Opt("Judgements of the same items by the LLM.")] = None,
-    labels: Annotated[Path, Opt("Human labels of these items.")],
+    fit: opt.Call[cascading.Cascade],
     output: opt.Output,
-    tolerance: cascading.Tolerance = 0.05,
-    agreement_tolerance: cascading.AgreementTolerance = 0.05,
     guarantee: Annotated[
         float | None,
         Opt(
@@ -36,59 +30,58 @@ def cascade(
         ),
     ] = None,
     confidence: Annotated[
-        float, Opt("With --guarantee: how surely it holds.", ge=0.5, le=0.999)
+        float, Opt("With --guarantee: confidence that it holds.", ge=0.5, le=0.999)
     ] = 0.95,
     annotators: Annotated[
         list[str] | None,
-        Opt("With --guarantee: take labels of annotators of such names alone, e.g. 'expert*'."),
+        Opt("With --guarantee: only use labels by annotators with such names, e.g. 'expert*'."),
     ] = None,
     within: Annotated[
         float,
-        Opt("With --guarantee: a rating this near people's mean agrees.", ge=0.0),
+        Opt(
+            "With --guarantee: largest difference of a rating from people's mean that agrees.",
+            ge=0.0,
+        ),
     ] = 0.5,
     ask: Annotated[
         Path | None,
         Opt(
-            "With --guarantee: write the items that others must judge here, JSONL.", panel="Output"
+            "With --guarantee: write the other items, for a better judge, here (JSONL).",
+            panel="Output",
         ),
     ] = None,
-    seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
     r"""Fit the thresholds for 'judge --cascade', and estimate what they save and cost.
 
-    Saved calls and lost agreement are measured on held-out documents. With
-    --guarantee: find how sure the judge must be for its answers to agree with people as often as
-    promised (fixed-sequence tests on the labels, which must be a random draw). With what this
-    writes, 'judge --cascade kept.json --backend BETTER' asks that judge first, and the better one
-    for the rest.
+    Saved calls and lost agreement are measured on held-out documents. With --guarantee: find the
+    confidence from which on the judge's answers agree with people at least so often
+    (fixed-sequence tests on the labels, which must be a random sample). 'judge --cascade kept.json
+    --backend BETTER' then uses the cheap judge first, and the better one for the rest.
 
         fairjudge calibrate cascade --local pairs.jsonl --labels labels.jsonl \
             --guarantee 0.9 -o kept.json
     """
     from fairjudge.api.findings import Findings
-    from fairjudge.datasets import read_judgements, read_labels
     from fairjudge.records.folder import write_output
 
-    if guarantee is None and judged is None:
+    if guarantee is None and fit.values["judged"] is None:
         raise typer.BadParameter("--judged is needed, or --guarantee")
     if guarantee is None and ask is not None:
         raise typer.BadParameter("--ask needs --guarantee")
-    cheap = display.read(read_judgements, local, skip_bad=skip_bad)
-    costly = display.read(read_judgements, judged, skip_bad=skip_bad) if judged else None
-    people = display.read(read_labels, labels, skip_bad=skip_bad)
+    values = fit.read(skip_bad=skip_bad)
     if guarantee is not None:
         from fairjudge.analysis.guarantees import guarantee_report
 
         kept = guarantee_report(
-            cheap,
-            people,
+            values["local"],
+            values["labels"],
             agreement=guarantee,
             confidence=confidence,
             within=within,
             annotators=tuple(annotators or ("*",)),
-            seed=seed,
+            seed=values["seed"],
         )
         write_output(output, json.dumps(asdict(kept.promise)) + "\n")
         if ask is not None:
@@ -96,16 +89,6 @@ def cascade(
             write_output(ask, "".join(line + "\n" for line in lines))
         display.found(Findings("cascade --guarantee", kept.report), json_file)
         return
-    from fairjudge.run.routing import cascade_report
-
-    report = cascade_report(
-        cheap,
-        costly,
-        people,
-        tolerance=tolerance,
-        agreement_tolerance=agreement_tolerance,
-        seed=seed,
-    )
-    thresholds = {"low": report["low"], "high": report["high"]}
-    write_output(output, json.dumps(thresholds) + "\n")
-    display.found(Findings("cascade", report), json_file)
+    thresholds = fit()
+    thresholds.save(output)
+    display.found(Findings("cascade", thresholds.figures), json_file)

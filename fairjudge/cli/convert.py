@@ -31,8 +31,9 @@ def convert(
     r"""Turn data in other layouts to clusters, references, summaries and labels.
 
     The layout is recognised by content: Multi-News, WCEP, SummEval, SummHay, DiverseSumm, reviews,
-    tables, Label Studio's JSON-MIN, Parquet, data sets on disk; docs/your-data.md shows each. What
-    was recognised, and what was left out, is said. Where names do not tell, say it by --map.
+    tables, Label Studio's JSON-MIN, Parquet, data sets on disk; docs/your-data.md shows each. It
+    prints what was recognised, and what was left out. Name columns by --map where their names do
+    not tell.
 
         fairjudge convert test.src test.tgt -o data
 

@@ -1,4 +1,4 @@
-"""``fairjudge data``: files of other tools, read and written."""
+"""``fairjudge data``: import from other tools, and export for them."""
 
 from __future__ import annotations
 

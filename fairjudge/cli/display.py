@@ -36,7 +36,7 @@ MAX_NAMED = 8
 
 
 def write_json(target: str | None, value: Mapping[str, Any]) -> None:
-    """Write `value` where ``--json`` says, if it says anything."""
+    """Write `value` to the file of ``--json``, if there is one."""
     if target is None:
         return
     from fairjudge.records.schema import report_text
@@ -51,7 +51,7 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
 
 
 def found(result: Findings, json_file: str | None) -> None:
-    """Show what a call found, unless the JSON goes to standard output, and write the JSON."""
+    """Show findings, unless the JSON goes to standard output, and write the JSON."""
     report(result.to_dict(), json_file, result.tables())
 
 
@@ -79,7 +79,7 @@ def figures_in(folder: Path | None) -> Iterator[None]:
 
 
 def page(make: Callable[[], str], *, html: Path | None, figures: Path | None) -> None:
-    """Write a page where `html` says, and its plots where `figures` says, if either does."""
+    """Write a page to `html`, and its plots to the folder `figures`, where they are named."""
     if html is None and figures is None:
         return
     from fairjudge.records.folder import write_output
@@ -112,7 +112,7 @@ def bars(*, quiet: bool) -> AbstractContextManager[Bars]:
 
 
 def say_findings(found: Sequence[str]) -> None:
-    """Say first what the numbers say, beside the output where tables are for a file."""
+    """Print findings before tables; on standard error where tables are for a file."""
     if found:
         say(f"In short: {' '.join(found)}\n", err=TABLE_FORMAT.get() != "text")
 
@@ -253,7 +253,7 @@ def say_skipped(bad: Sequence[str]) -> None:
 
 
 def say_calls(spent: Spent) -> None:
-    """Say what was asked of models, and its cost."""
+    """Print the number of calls, and their cost."""
     cost = in_dollars(spent.cost_usd)
     say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
 

@@ -102,9 +102,16 @@ class Group(_Readable, TyperGroup):
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
         """Read the command line, by the default command where it names no other."""
-        if self.default is None or (args and args[0] in self.commands):
+        complete = not args and extra.get("resilient_parsing", False)
+        if self.default is None or complete or (args and args[0] in self.commands):
             return super().make_context(info_name, args, parent, **extra)
         return self.default.make_context(info_name, args, parent, **extra)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete the name of a command, or an option of the default command."""
+        if self.default is None or not incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return self.default.shell_complete(ctx, incomplete)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that is named; an unknown name gets suggestions from all groups."""

@@ -37,14 +37,20 @@ def import_(
         Path | None,
         Opt("File for people's labels, where there are any.", flag="--labels", panel="Output"),
     ] = None,
-    references: Annotated[
-        Path | None, Opt("File for references: nugget banks, key points.", panel="Output")
+    references_file: Annotated[
+        Path | None,
+        Opt("File for references: nugget banks, key points.", flag="--references", panel="Output"),
     ] = None,
-    summaries: Annotated[
-        Path | None, Opt("File for summaries: reports of runs.", panel="Output")
+    summaries_file: Annotated[
+        Path | None, Opt("File for summaries: reports of runs.", flag="--summaries", panel="Output")
     ] = None,
-    clusters: Annotated[
-        Path | None, Opt("File for clusters: the documents that runs bring along.", panel="Output")
+    clusters_file: Annotated[
+        Path | None,
+        Opt(
+            "File for clusters: the documents that runs bring along.",
+            flag="--clusters",
+            panel="Output",
+        ),
     ] = None,
     articles: Annotated[
         Path | None, Opt("Clusters with the texts of articles that references only name.")
@@ -52,12 +58,14 @@ def import_(
     tool: Annotated[
         str | None,
         Opt(
-            "Which tool wrote it; by default recognised by content.", flag="--from", metavar="NAME"
+            "Tool that wrote the file; by default recognised by content.",
+            flag="--from",
+            metavar="NAME",
         ),
     ] = None,
     protocol: Annotated[
         Literal["likert", "binary", "pairwise"] | None,
-        Opt("Of recorded replies: what the judge was asked for."),
+        Opt("Protocol of recorded replies."),
     ] = None,
     scale: Annotated[
         str | None, Opt("Range of the ratings, such as 1-5, or a scale file (.toml).")
@@ -75,7 +83,7 @@ def import_(
         list[str] | None,
         Opt("field=column, comma-separated, where names differ.", flag="--map"),
     ] = None,
-    judge: Annotated[str | None, Opt("Who judged; by default as the file says.")] = None,
+    judge: Annotated[str | None, Opt("Name of the judge; by default as in the file.")] = None,
     repeats: Annotated[
         Literal["keep", "last"],
         Opt("Of an item that was judged again: all judgements, or the last."),
@@ -105,9 +113,9 @@ def import_(
     files = {
         "judgements": output,
         "labels": labels_file,
-        "references": references,
-        "summaries": summaries,
-        "clusters": clusters,
+        "references": references_file,
+        "summaries": summaries_file,
+        "clusters": clusters_file,
     }
     written = {kind: path for kind, path in files.items() if path is not None}
     opt.check_targets(next(iter(written.values()), None), json_file)
@@ -147,7 +155,7 @@ _FLAGS = {
 
 
 def _of_words(answers: str) -> Literal["binary", "likert"]:
-    """Return the protocol that words are of: yes and no are 1 and 0, others 1 to n."""
+    """Return the protocol of the words: binary for yes and no, else likert (1 to n)."""
     words = {word.strip().casefold() for word in answers.split(",")}
     return "binary" if words in ({"yes", "no"}, {"true", "false"}) else "likert"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -16,23 +16,14 @@ from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 
 
-@opt.with_options(given=opt.fields_of(JudgeOptions))
+@opt.with_options(given=opt.fields_of(JudgeOptions, several={"aspect": "Several with --together."}))
 def judge_options(
     *,
-    aspect: Annotated[
-        list[str] | None,
-        Opt(
-            "What is judged: 'coverage', 'faithfulness' or 'balance', also by the local backend; "
-            "by an LLM also 'relevance', 'coherence', 'fluency', 'consistency' or 'quality', or "
-            "the name of your own criterion; several with --together.",
-            panel="Judging",
-        ),
-    ] = None,
     together: Annotated[
         bool,
         Opt(
             "Judge several aspects by one call an item (likert, binary): fewer tokens, "
-            "verdicts that may lean on one another; 'fairjudge compare' tells how much.",
+            "verdicts that may influence one another; 'fairjudge compare' measures how much.",
             panel="Judging",
         ),
     ] = False,
@@ -55,12 +46,15 @@ def judge_options(
         ),
     ] = None,
 ) -> JudgeOptions | None:
-    """Return what is asked of the judge; None where no aspect is named."""
+    """Return the options of the judge; None without an aspect."""
     from fairjudge.judges.criterion_files import read_criterion_file
     from fairjudge.judges.promises import read_cascade
     from fairjudge.scales import load_scale
 
-    aspects, own = list(aspect or ()), [read_criterion_file(path) for path in criterion or ()]
+    aspects, own = (
+        list(given.pop("aspect")),
+        [read_criterion_file(path) for path in criterion or ()],
+    )
     if not together and (len(aspects) > 1 or len(own) > 1):
         raise typer.BadParameter("several aspects need --together, or a run of 'judge' each")
     if own and not together:
@@ -90,21 +84,12 @@ NO_ASPECT = "give --aspect, or a --criterion that names one"
 @opt.with_options(judging=judge_options, models=opt.judges)
 def judge(
     *,
-    references: Annotated[
-        Path,
-        Opt("References; plain clusters do where the aspect needs no questions."),
-    ],
-    summaries: Annotated[
-        list[Path],
-        Opt("Summaries: eid, system, text. Repeatable: all are judged together."),
-    ],
+    references: opt.References,
+    summaries: opt.Summaries,
     output: opt.Output,
     judging: JudgeOptions | None,
     models: Sequence[Model],
-    jury: Annotated[
-        Literal["mean", "median", "majority"],
-        Opt("What several --backend say together; each member's verdict is kept.", panel="Judging"),
-    ] = "mean",
+    jury: opt.Jury = "mean",
     limit: opt.Limit = None,
     plan: opt.Plan = False,
     run: opt.Run = None,
@@ -127,8 +112,8 @@ def judge(
         fairjudge judge --references refs.jsonl --summaries s.jsonl \
             --aspect coverage --protocol likert -o judgements.jsonl
 
-    --plan says what a run would cost; --limit 20 tries the first 20 items, and the same command
-    without it asks only for the rest.
+    --plan estimates the cost of a run. --limit 20 tries the first 20 items; the same command
+    without it then sends requests only for the rest.
     """
     from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files

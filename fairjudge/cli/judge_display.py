@@ -56,7 +56,7 @@ def _costs(costs: Sequence[Cost], total: Cost) -> TextTable:
     heads = ("calls", "from the cache", "tokens in", "tokens out", "US dollars", "an item")
     notes = ["An item: a summary with a score. All starts of this run together."]
     if any(cost.spent.cost_usd is not None and cost.usd_per_item is None for cost in costs):
-        notes.append("What replies from the cache cost when they were asked for is not known here.")
+        notes.append("The cost of replies from the cache is not known here.")
     return TextTable(
         title="What it cost",
         columns=columns("judge", *heads, numbers=heads),

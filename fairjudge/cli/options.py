@@ -1,11 +1,10 @@
-"""Options that several commands share, declared once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -21,9 +20,6 @@ from fairjudge.options.declaring import (
 )
 from fairjudge.options.models import Model
 
-if TYPE_CHECKING:
-    from fairjudge.records.address import StoreAddress
-
 __all__ = [
     "Annotators",
     "Call",
@@ -38,27 +34,20 @@ __all__ = [
     "with_options",
 ]
 
+Clusters: TypeAlias = Annotated[Path, Opt("Clusters: JSON or JSONL, .gz too.", argument=True)]
+References: TypeAlias = Annotated[
+    Path, Opt("References; plain clusters do where the aspect needs no questions.")
+]
+Summaries: TypeAlias = Annotated[
+    list[Path], Opt("Summaries: eid, system, text. Repeatable: all are judged together.")
+]
+Jury: TypeAlias = Annotated[
+    Literal["mean", "median", "majority"],
+    Opt("Score of a jury of several --backend; each member's verdict is kept.", panel="Judging"),
+]
 Output: TypeAlias = Annotated[
     Path,
     Opt("File to write; .gz compresses, - is standard output.", short="-o"),
-]
-Backend: TypeAlias = Annotated[
-    str,
-    Opt(
-        "Model: 'local' (bundled, no LLM, no API key) or provider:model, such as "
-        "openai:gpt-4o-mini. 'fairjudge backends list' shows the providers.",
-        panel="Model",
-    ),
-]
-Backends: TypeAlias = Annotated[
-    list[str] | None,
-    Opt(
-        "Model that judges: 'local' (default: bundled, no LLM, no API key) or provider:model, "
-        "such as openai:gpt-4o-mini; repeat for a jury. 'fairjudge backends list' shows the "
-        "providers.",
-        flag="--backend",
-        panel="Model",
-    ),
 ]
 Html: TypeAlias = Annotated[
     Path | None,
@@ -77,27 +66,6 @@ Run: TypeAlias = Annotated[
         "Run folder (manifest, checkpoints, records). The same command with the same folder "
         "resumes. By default one under the cache folder, found again by the same command.",
         panel="Storage",
-    ),
-]
-CacheDir: TypeAlias = Annotated[
-    Path | None,
-    Opt("Folder of the response cache; by default a user cache folder.", panel="Storage"),
-]
-Store: TypeAlias = Annotated[
-    str | None,
-    Opt(
-        "Keep responses, checkpoints and runs in a PostgreSQL database shared between "
-        "machines: postgresql://user@host:port/database. --run is then a name.",
-        metavar="URL",
-        envvar="FAIRJUDGE_STORE",
-        panel="Storage",
-    ),
-]
-Engine: TypeAlias = Annotated[
-    Literal["local", "ray"],
-    Opt(
-        "Run in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine).",
-        panel="Model",
     ),
 ]
 SkipBad: TypeAlias = Annotated[
@@ -130,67 +98,27 @@ SecondsPerCall: TypeAlias = Annotated[
     Opt("Assumed duration of a request in a plan, in seconds.", ge=0.0, panel="Limits"),
 ]
 Quiet: TypeAlias = Annotated[bool, Opt("Hide the progress bars.", short="-q", panel="Output")]
-EntailmentModel: TypeAlias = Annotated[
-    str | None,
-    Opt(
-        "Entailment model by hub id or folder, for --fallback and --cascade-scorer, instead "
-        "of the package's own.",
-        panel="Model",
-    ),
-]
-EmbeddingModel: TypeAlias = Annotated[
-    str | None,
-    Opt(
-        "Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2.",
-        panel="Model",
-    ),
-]
 
 
-def store_address(url: str | None) -> StoreAddress | None:
-    """Return the address of --store."""
-    from fairjudge.records.address import StoreAddress
-
-    return StoreAddress(url) if url else None
+LOCAL = ("embedding_model", "entailment_model", "engine")
+"""The options of `Model` that say how local models work."""
+one_model = options_of(Model, without=("entailment_model", "engine"))
 
 
-@with_options(given=fields_of(Model))
-def models(*, cache: CacheDir = None, store: Store = None, given: dict[str, Any]) -> Model:
-    """Return what all that calls models has in common."""
-    return Model(cache=cache, store=store or None, **given)
-
-
-@with_options(model=models)
-def one_model(
-    *, backend: Backend = "local", embedding_model: EmbeddingModel = None, model: Model
-) -> Model:
-    """Return the one model of a command."""
-    return replace(model, target=backend, embedding_model=embedding_model)
-
-
-@with_options(model=models)
-def judges(
-    *,
-    backend: Backends = None,
-    embedding_model: EmbeddingModel = None,
-    entailment_model: EntailmentModel = None,
-    engine: Engine = "local",
-    model: Model,
-) -> Sequence[Model]:
+@with_options(given=fields_of(Model, several={"target": "Repeat for a jury."}))
+def judges(*, given: dict[str, Any]) -> Sequence[Model]:
     """Return each model that judges: several are a jury."""
-    if model.price_input is not None and len(backend or ()) > 1:
+    targets = given.pop("target") or ("local",)
+    if given["price_input"] is not None and len(targets) > 1:
         raise typer.BadParameter(
             "one price for several backends; give each its own in a file of --prices",
             param_hint="--price-input",
         )
-    shared = replace(
-        model, embedding_model=embedding_model, entailment_model=entailment_model, engine=engine
-    )
-    return [replace(shared, target=name) for name in backend or ["local"]]
+    return [Model(target, **given) for target in targets]
 
 
 def check_local(command: str, *models: Model) -> None:
-    """Refuse, before anything else, to work without an LLM where the extra for it is missing.
+    """Check first of all that the extra for the local models is installed, where they are used.
 
     Raises
     ------
@@ -209,7 +137,7 @@ _LOCAL_PACKAGES = ("torch", "transformers", "spacy")
 
 
 def check_targets(output: Path | None, json_file: str | None) -> None:
-    """Refuse, before any work is done for it, a report that cannot be written.
+    """Check before any work that the report can be written.
 
     Raises
     ------

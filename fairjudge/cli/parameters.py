@@ -1,11 +1,13 @@
-"""The parameters of commands, made of what dataclasses of options and calls declare."""
+"""The parameters of commands, made of the options of dataclasses and calls."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import GenericAlias, MappingProxyType
 from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
@@ -17,12 +19,12 @@ T = TypeVar("T")
 
 
 def with_options(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Give a command the options that others declare, and call it with what is made of them.
+    """Return a decorator that adds the options of bundles to a command.
 
-    ``@with_options(model=models)`` puts the parameters of `models` in place of its parameter
-    ``model``, so that several commands take the same options without repeating them. A bundle may
-    take the options of another in the same way; `call_of` makes one of a call, `options_of` of a
-    dataclass. What the command declares itself by ``Annotated[..., Opt(...)]`` is an option too.
+    ``@with_options(model=one_model)`` puts the parameters of `one_model` in place of the parameter
+    ``model``, and calls the command with its result. A bundle may have bundles itself; `call_of`
+    makes one of a call, `options_of` of a dataclass. Parameters of the command that are
+    ``Annotated[..., Opt(...)]`` are options too.
     """
 
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
@@ -46,7 +48,7 @@ def with_options(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], 
 
 
 def _taking_text(function: Callable[..., R]) -> Callable[..., R]:
-    """Return `function`, whose parameters with an `Opt` take what a command line gives."""
+    """Return `function` with Typer's parameters in place of those with an `Opt`."""
     hints = get_type_hints(function, include_extras=True)
     options = {option.name: option for option in declared(function)}
 
@@ -70,13 +72,13 @@ def _taking_text(function: Callable[..., R]) -> Callable[..., R]:
 
 
 class Call(Generic[T]):
-    """A call whose options a command line gave; the command finishes it."""
+    """A call with the options of a command line, which the command completes."""
 
     def __init__(self, call: Callable[..., T], options: Sequence[Declared], given: Any) -> None:
         self._call = call
         self._options = options
         self.values = {option.name: _value(option, given[option.name]) for option in options}
-        """The options by name; after the call, what is in a file in the place of its path."""
+        """The options by name; once read, with the contents of files in place of their paths."""
 
     def read(self, *, skip_bad: bool) -> Mapping[str, Any]:
         """Read the files, and return the values."""
@@ -98,34 +100,41 @@ class Call(Generic[T]):
         return self._call(*by_place, **named)
 
 
-def call_of(call: Callable[..., T]) -> Callable[..., Call[T]]:
-    """Return the bundle of those parameters of a call that are options."""
-    options = declared(call)
+def call_of(call: Callable[..., T], **choice: Any) -> Callable[..., Call[T]]:
+    """Return the bundle of the options of a call; `choice` is as in `options_in`."""
+    options = options_in(call, **choice)
     return _signed(
         lambda **given: Call(call, options, given), [_parameter(option) for option in options]
     )
 
 
-def options_of(kind: Callable[..., T]) -> Callable[..., T]:
+def options_of(kind: Callable[..., T], **choice: Any) -> Callable[..., T]:
     """Return the bundle of a dataclass whose fields are options; it makes one of them."""
-    fields = fields_of(kind)
+    fields = fields_of(kind, **choice)
     return _signed(lambda **given: kind(**fields(**given)), list(_signature(fields).values()))
 
 
 def fields_of(
-    kind: Callable[..., Any], *, rename: Mapping[str, str] | None = None
+    kind: Callable[..., Any],
+    *,
+    rename: Mapping[str, str] = MappingProxyType({}),
+    **choice: Any,
 ) -> Callable[..., dict[str, Any]]:
     """Return the bundle of the options of a dataclass or a call; it makes a dict of them by name.
 
-    A command that takes another option of one of these names knows it as `rename` says.
+    `rename` has other names of parameters, where the command has another one of such a name;
+    `choice` is as in `options_in`.
     """
-    options = declared(kind)
-    called = {option.name: (rename or {}).get(option.name, option.name) for option in options}
+    options = options_in(kind, **choice)
+    several = choice.get("several", ())
+    called = {option.name: rename.get(option.name, option.name) for option in options}
 
     def by_name(**given: Any) -> dict[str, Any]:
         values = {option.name: _value(option, given[called[option.name]]) for option in options}
         return {
-            name: tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value
+            name: value
+            if name in several or not isinstance(value, tuple)
+            else tuple(dict.fromkeys(value))
             for name, value in values.items()
         }
 
@@ -133,8 +142,45 @@ def fields_of(
     return _signed(by_name, parameters)
 
 
+def options_in(
+    kind: Callable[..., Any],
+    *,
+    only: Collection[str] = (),
+    without: Collection[str] = (),
+    optional: Collection[str] = (),
+    several: Mapping[str, str] = MappingProxyType({}),
+) -> list[Declared]:
+    """Return the options of a dataclass or a call that a command has.
+
+    Parameters
+    ----------
+    only, without
+        The options that the command has, by default all; those that it has not.
+    optional
+        Required options that the command can do without; they are None.
+    several
+        Options of one value that the command takes any number of times, each with what its help
+        says of that; they make a tuple.
+    """
+    options = [
+        replace(option, default=None) if option.name in optional else option
+        for option in declared(kind)
+        if option.name in (only or {option.name}) and option.name not in without
+    ]
+    return [
+        _repeatable(option, several[option.name]) if option.name in several else option
+        for option in options
+    ]
+
+
+def _repeatable(option: Declared, text: str) -> Declared:
+    opt = replace(option.opt, help=f"{option.opt.help} {text}".strip())
+    default = REQUIRED if option.default is REQUIRED and opt.argument else ()
+    return replace(option, hint=GenericAlias(tuple, (option.hint, ...)), default=default, opt=opt)
+
+
 def _value(option: Declared, given: Any) -> Any:
-    """Return the value that is meant by what a command line gives."""
+    """Return the value of an option from that of the command line."""
     opt, several = option.opt, option.each is not None
     if several:
         given = tuple(given or ())
@@ -151,7 +197,7 @@ def _value(option: Declared, given: Any) -> Any:
 
 
 def _read(option: Declared, value: Any, *, skip_bad: bool) -> Any:
-    """Return what the file holds that is given for an option, where it is one that reads files."""
+    """Return the contents of the file of an option that reads files; else the value itself."""
     if option.opt.reads is None or not isinstance(value, str | Path):
         return value
     from fairjudge.cli.display import say_bad_lines
@@ -180,6 +226,9 @@ def _parameter(option: Declared) -> inspect.Parameter:
     opt, default = option.opt, option.default
     several = option.each is not None
     kind, more = _kind(option)
+    if get_origin(kind) is list and not opt.argument and more["metavar"] is None:
+        # Typer would show list[Path].
+        more = {**more, "metavar": f"<{get_args(kind)[0].__name__.lower()}>"}
     if several or opt.parse is not None:
         default = _text(default) if default is not REQUIRED and not option.variadic else REQUIRED
     hint = kind if default is REQUIRED else kind | None
@@ -209,14 +258,14 @@ def _parameter(option: Declared) -> inspect.Parameter:
 
 
 def _text(default: Any) -> str | None:
-    """Return what a command line would say for a default; None for nothing."""
+    """Return a default as text of a command line; None for none."""
     if isinstance(default, str) or not default:
         return None
     return ",".join(map(str, default))
 
 
 def _kind(option: Declared) -> tuple[Any, Mapping[str, Any]]:
-    """Return the type that Typer is told, and more that it is told of it."""
+    """Return the type of Typer's parameter, and more of its settings."""
     more: Mapping[str, Any] = {"metavar": option.opt.metavar}
     each = option.each
     if each is None:
@@ -228,7 +277,7 @@ def _kind(option: Declared) -> tuple[Any, Mapping[str, Any]]:
 
 
 def _plain(kinds: Sequence[Any]) -> Any:
-    """Return what a command line takes: a path for what may be one, text for what may be text."""
+    """Return the type on a command line: a path where one is possible, else text where it is."""
     if object in kinds or Path in kinds:
         return Path
     if str in kinds:

@@ -31,10 +31,12 @@ def plan(
     *,
     references: Annotated[Path | None, Opt("References, to plan 'fairjudge judge'.")] = None,
     summaries: Annotated[list[Path] | None, Opt("Summaries to be judged. Repeatable.")] = None,
-    output: Annotated[Path | None, Opt("Accepted and ignored.", short="-o")] = None,
+    output: Annotated[
+        Path | None, Opt("Accepted as by the planned command, and not written.", short="-o")
+    ] = None,
     judging: JudgeOptions | None,
     building: BuildOptions,
-    jury: Annotated[str, Opt("As in judge; does not change the plan.")] = "mean",
+    jury: opt.Jury = "mean",
     models: Sequence[Model],
     seconds_per_call: opt.SecondsPerCall = 2.0,
     limit: opt.Limit = None,
@@ -97,7 +99,7 @@ def plan(
 
 
 def show_plan(plans: Sequence[Plan], model: Model, json_file: str | None) -> None:
-    """Show what a run would ask, and which limit of `model` it would pass."""
+    """Show the plan of a run, and which limit of `model` it would exceed."""
     report = plan_report(plans, max_cost=model.max_cost, max_calls=model.max_calls)
     display.report(report, json_file, [plan_table(report)])
 
@@ -110,7 +112,7 @@ _SUMMED = (
 def plan_report(
     plans: Sequence[Plan], *, max_cost: float | None, max_calls: int | None
 ) -> dict[str, Any]:
-    """Return `plans` as JSON, with their sums and which limit they would pass."""
+    """Return `plans` as JSON, with their sums and the limits that they would exceed."""
     rows = [
         {
             "model": one.model,
@@ -180,13 +182,13 @@ def plan_table(report: Mapping[str, Any]) -> TextTable:
     )  # fmt: skip
 
 
+@opt.with_options(model=opt.options_of(Model, only=("cache", "store")))
 def load_batch(
     results: Annotated[
         list[Path], Opt("Results of a batch, also several files (JSONL).", argument=True)
     ],
     *,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
+    model: Model,
     json_file: opt.Json = None,
 ) -> None:
     """Put a batch's replies into the cache, so that the planned command finds them there.
@@ -198,7 +200,7 @@ def load_batch(
     from fairjudge.engine.models import open_cache, print_warning
     from fairjudge.run.batches import import_batch
 
-    any_cache = open_cache(cache, store=opt.store_address(store), warn=print_warning)
+    any_cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
     try:
         batch_import = import_batch(results, cache=any_cache)
     finally:

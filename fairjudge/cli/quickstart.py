@@ -27,9 +27,9 @@ ASPECTS = {
 
 
 def quickstart(
-    output: Annotated[Path, Opt("Folder to write into; made if need be.", short="-o")] = Path(
-        "quickstart-output"
-    ),
+    output: Annotated[
+        Path, Opt("Folder to write into; created where it does not exist.", short="-o")
+    ] = Path("quickstart-output"),
     *,
     quiet: opt.Quiet = False,
 ) -> None:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 from fairjudge.api import comparing
 from fairjudge.api.findings import Findings
 from fairjudge.cli import audit_options, display
 from fairjudge.cli import options as opt
-from fairjudge.options.declaring import Opt
 
 
-@opt.with_options(ranking=opt.call_of(comparing.rank))
+@opt.with_options(ranking=opt.call_of(comparing.rank, several={"judgements": ""}))
 def rank(
-    judgements: Annotated[
-        list[Path],
-        Opt("Judgements of pairs or rankings, of one judge or several.", argument=True),
-    ],
     *,
     ranking: opt.Call[Findings],
     max_unscored: opt.MaxUnscored = 0.05,
@@ -43,7 +35,9 @@ def rank(
     from fairjudge.protocols import PROTOCOLS
 
     rows = [
-        row for path in judgements for row in display.read(read_judgements, path, skip_bad=skip_bad)
+        row
+        for path in ranking.values["judgements"]
+        for row in display.read(read_judgements, path, skip_bad=skip_bad)
     ]
     found = ranking(skip_bad=skip_bad, judgements=rows)
     display.found(found, json_file)

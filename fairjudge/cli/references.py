@@ -8,6 +8,7 @@ from typing import Annotated
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
+from fairjudge.options.building import MinSources
 from fairjudge.options.declaring import Opt
 
 app = Application(help="Validate references by people's labels.", no_args_is_help=True)
@@ -19,10 +20,7 @@ def apply(
     labels: Annotated[Path, Opt("What 'annotate --task answers' wrote.", argument=True)],
     *,
     output: opt.Output,
-    min_sources: Annotated[
-        float,
-        Opt("Share of sources that must answer a question.", ge=0.0, le=1.0),
-    ] = 0.3,
+    min_sources: MinSources = 0.3,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:

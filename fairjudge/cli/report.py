@@ -23,7 +23,7 @@ def report(
 ) -> None:
     """Write one self-contained HTML page: leaderboards, coverage by source, every reply, and plots.
 
-    Filters, sorts and searches without a server or network. What was not given is left out.
+    Filters, sorts and searches without a server or network. Sections without input are left out.
 
         fairjudge report judgements.jsonl --references refs.jsonl --summaries s.jsonl -o report.html
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,12 +13,11 @@ from fairjudge.options.models import Model
 from fairjudge.text.counting import pluralize
 
 
-@opt.with_options(model=opt.models)
+@opt.with_options(model=opt.options_of(Model, without=opt.LOCAL))
 def split(
     summaries: Annotated[Path, Opt("Summaries: eid, system, text.", argument=True)],
     *,
     output: opt.Output,
-    backend: opt.Backend = "local",
     model: Model,
     skip_bad: opt.SkipBad = False,
 ) -> None:
@@ -34,7 +32,7 @@ def split(
     found = split_file(
         display.read(read_summaries, summaries, skip_bad=skip_bad),
         output,
-        model=replace(model, target=backend),
+        model=model,
     )
     n_units = sum(len(one.units) for _, one in found)
     n_left = sum(one.why is not None for _, one in found)

@@ -12,6 +12,7 @@ from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
+from fairjudge.options.models import Model
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 from fairjudge.text.counting import pluralize
 
@@ -25,18 +26,19 @@ app = Application(name="study")
 
 _Folder = Annotated[
     Path | None,
-    Opt("Where all files go; by default beside the study file, named like it.", short="-o"),
+    Opt("Folder of all files; by default beside the study file, with its name.", short="-o"),
 ]
 
 
 @app.command("study", no_args_is_help=True)
+@opt.with_options(model=opt.options_of(Model, only=("cache",)))
 def run(
     file: Annotated[Path, Opt("The study file (TOML); 'study init' writes one.", argument=True)],
     *,
     folder: _Folder = None,
     plan: opt.Plan = False,
     seconds_per_call: opt.SecondsPerCall = 2.0,
-    cache: opt.CacheDir = None,
+    model: Model,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -53,7 +55,7 @@ def run(
     from fairjudge.studies.planning import plan_study
     from fairjudge.studies.running import budget_left, folder_of
 
-    study = read_study(file, cache=cache)
+    study = read_study(file, cache=model.cache)
     where = folder_of(study, folder)
     if plan:
         with display.bars(quiet=quiet) as shown:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 from fairjudge.cli import display
@@ -13,9 +12,12 @@ from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 
 
-@opt.with_options(writing=opt.options_of(SummarizeOptions), model=opt.models)
+@opt.with_options(
+    writing=opt.options_of(SummarizeOptions),
+    model=opt.options_of(Model, without=("target", *opt.LOCAL)),
+)
 def summarize(
-    clusters: Annotated[Path, Opt("Clusters: JSON or JSONL, .gz too.", argument=True)],
+    clusters: opt.Clusters,
     output: opt.Output,
     *,
     backend: Annotated[

@@ -72,7 +72,7 @@ def write_parquet(request: Request) -> tuple[list[bytes], Exported]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise MissingExtraError("export --to parquet", extra="parquet") from None
+        raise MissingExtraError("data export --to parquet", extra="parquet") from None
     rows = [row(judgement) for judgement in request.judgements]
     columns = {
         name: pa.array([replace_lone_surrogates(cells[name]) for cells in rows], type=kind)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module as _import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_PUBLIC = {
+if TYPE_CHECKING:
+    from fairjudge.api.fairness import coverage, proportionality
+    from fairjudge.api.fairness_checks import chunk_size, oracle
+    from fairjudge.api.fairness_comparing import agreement, compare, overall
+    from fairjudge.api.fairness_people import people, temperature
+
+_HOMES = {
     "agreement": "fairness_comparing",
     "people": "fairness_people",
     "temperature": "fairness_people",
@@ -17,9 +23,25 @@ _PUBLIC = {
     "proportionality": "fairness",
 }
 """Offered here by name; they read files and load models, which this package itself must not."""
+__all__ = [
+    "agreement",
+    "chunk_size",
+    "compare",
+    "coverage",
+    "oracle",
+    "overall",
+    "people",
+    "proportionality",
+    "temperature",
+]
+
+if not TYPE_CHECKING:  # to which every name would exist
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOMES:
+            return getattr(_import_module(f"fairjudge.api.{_HOMES[name]}"), name)
+        raise AttributeError(f"module 'fairjudge.fairness' has no attribute {name!r}")
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(_import_module(f"fairjudge.api.{_PUBLIC[name]}"), name)
-    raise AttributeError(f"module 'fairjudge.fairness' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted(__all__)

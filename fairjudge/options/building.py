@@ -17,12 +17,16 @@ PAPER_ARTICLES = 10
 """The articles that DiverseSumm keeps of a cluster: those that answer most questions."""
 PAPER_QUESTIONS = 20
 
+MinSources: TypeAlias = Annotated[
+    float, Opt("Least share of sources that answer a question.", ge=0, le=1)
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
-    """Options of ``fairjudge build``, for any builder; see its help.
+    """Options of ``fairjudge build``; see its help.
 
-    What is None depends on who builds; `settled` says how.
+    The default of an option that is None depends on the backend; `settled` returns it.
     """
 
     PANEL: ClassVar = "Building"
@@ -37,16 +41,14 @@ class BuildOptions:
     n_questions: Annotated[
         int | None,
         Opt(
-            "Number of questions to ask for at most: a story that bears fewer gets fewer. Default: "
-            "one for every 60 words of the articles, 4 to 12; with --pipeline paper and the local "
-            "backend 20.",
+            "Maximum number of questions; a story on which sources differ less gets fewer. "
+            "Default: one for every 60 words of the articles, 4 to 12; with --pipeline paper and "
+            "the local backend 20.",
             flag="--questions",
             ge=1,
         ),
     ] = None
-    min_sources: Annotated[
-        float, Opt("Least share of sources that answer a question.", ge=0, le=1)
-    ] = 0.3
+    min_sources: MinSources = 0.3
     consensus_filter: Annotated[
         bool,
         Opt(
@@ -81,9 +83,9 @@ class BuildOptions:
     consolidation: Annotated[
         Consolidation | None,
         Opt(
-            "Who groups answers by meaning: the LLM, which then also names the invalid ones and "
-            "labels the groups (default with an LLM), or sentence embeddings (default with "
-            "--pipeline paper and the local backend)."
+            "How answers are grouped by meaning: by the LLM, which then also names the invalid "
+            "ones and labels the groups (default with an LLM), or by sentence embeddings (default "
+            "with --pipeline paper and the local backend)."
         ),
     ] = None
     post_filter: Annotated[
@@ -106,7 +108,7 @@ class BuildOptions:
 
     @property
     def validity(self) -> Validity:
-        """When a question stays."""
+        """The conditions on which a question is kept."""
         from fairjudge.references.steps import Validity
 
         return Validity(
@@ -132,7 +134,7 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettledOptions:
-    """`BuildOptions` of which none is open."""
+    """`BuildOptions` with every default filled in."""
 
     max_articles: int | None
     n_questions: int | None

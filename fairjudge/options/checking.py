@@ -1,10 +1,11 @@
-"""Options given by name: one that is unknown, of another type or out of bounds is an error."""
+"""Checks of options: unknown names, other types, and values out of bounds are errors."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get
 from pydantic import TypeAdapter, ValidationError
 
 from fairjudge.datasets._problems import explain
-from fairjudge.errors import ConfigurationError
+from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.declaring import declared, hint_of
 
 T = TypeVar("T")
@@ -23,7 +24,7 @@ R = TypeVar("R")
 
 
 def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
-    """Return `kind`, a dataclass, made of `given`; texts become paths where paths are expected.
+    """Return the dataclass `kind` with the options `given`; strings become paths where needed.
 
     Raises
     ------
@@ -32,19 +33,37 @@ def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
     """
     names = [field.name for field in fields(kind) if field.compare]  # type: ignore[arg-type]
     flags = {option.flag.strip("-").replace("-", "_"): option.name for option in declared(kind)}
-    for name in given:
-        if name not in names:
-            close = [flags[name]] if name in flags else get_close_matches(name, names, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
-            raise ConfigurationError(f"{of}: no option {name!r}; {hint}")
+    _check_names(given, names, flags, of=of)
     try:
         return kind(**{name: _validated(kind, name, value) for name, value in given.items()})
     except ConfigurationError as error:
         raise ConfigurationError(f"{of}: {error}") from None
 
 
+def of_arguments(kind: type[T], arguments: Mapping[str, Any], of: str) -> T:
+    """Return `kind`, a dataclass, made of those arguments of a call that are named as its fields.
+
+    Raises
+    ------
+    ConfigurationError
+        If one is of another type or out of its bounds.
+    """
+    values = {field.name: arguments[field.name] for field in fields(kind)}  # type: ignore[arg-type]
+    return checked(kind, values, of)
+
+
+def _check_names(
+    given: Iterable[str], names: Sequence[str], flags: Mapping[str, str], *, of: str
+) -> None:
+    for name in given:
+        if name not in names:
+            close = [flags[name]] if name in flags else get_close_matches(name, names, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
+            raise ConfigurationError(f"{of}: no option {name!r}; {hint}")
+
+
 def check_fields(value: Any) -> None:
-    """Check that the fields of a dataclass by which it is compared hold what their types say.
+    """Check the fields of a dataclass against their types; those left out of comparisons are not.
 
     Raises
     ------
@@ -58,11 +77,15 @@ def check_fields(value: Any) -> None:
 
 
 def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
-    """Return `call`, which first holds numbers, texts and choices to their types and bounds.
+    """Return `call` with a check of numbers, strings and choices by their types and bounds.
 
-    Arguments of other types are for the call itself to look at.
+    The call itself checks arguments of other types. A keyword that it does not have is an error
+    that names the closest one.
     """
     signature = inspect.signature(call)
+    names = [name for name in signature.parameters if name != "self"]
+    of = call.__qualname__.removesuffix(".__init__")
+    of = of.removeprefix("a") if inspect.iscoroutinefunction(call) else of  # as its blocking twin
 
     @functools.cache
     def hints() -> dict[str, Any]:
@@ -70,6 +93,7 @@ def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
         return {name: hint for name, hint in hints.items() if hint is not None}
 
     def check(*args: P.args, **kwargs: P.kwargs) -> None:
+        _check_names(kwargs, names, {}, of=of)
         for name, value in signature.bind(*args, **kwargs).arguments.items():
             hint = hints().get(name)
             if hint is not None and (_is_scalar(hint) or isinstance(value, _PLAIN)):
@@ -78,19 +102,36 @@ def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(call)
     def checking(*args: P.args, **kwargs: P.kwargs) -> R:
-        check(*args, **kwargs)
-        return call(*args, **kwargs)
+        with _named_arguments(call):
+            check(*args, **kwargs)
+            return call(*args, **kwargs)
 
     @functools.wraps(call)
     async def checking_first(*args: P.args, **kwargs: P.kwargs) -> Any:
-        check(*args, **kwargs)
-        return await cast("Any", call(*args, **kwargs))
+        with _named_arguments(call):
+            check(*args, **kwargs)
+            return await cast("Any", call(*args, **kwargs))
 
     return cast("Callable[P, R]", checking_first) if inspect.iscoroutinefunction(call) else checking
 
 
+@contextmanager
+def _named_arguments(call: Callable[..., Any]) -> Iterator[None]:
+    """Let errors from within name the arguments of `call` instead of a command line's flags."""
+    try:
+        yield
+    except (ConfigurationError, InputError) as error:
+        message = str(error)
+        if error.on_command_line is None and "--" in message:
+            from fairjudge.options.naming import python_words
+
+            error.on_command_line = message
+            error.args = (python_words(message, call),)
+        raise
+
+
 def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Return names or patterns as a tuple; a single one may be given as it is."""
+    """Return a name, or a sequence of names, as a tuple."""
     return (given,) if isinstance(given, str) else tuple(given)
 
 
@@ -98,7 +139,7 @@ _PLAIN = (bool, float, int, str, Path, NoneType)
 
 
 def _plain_hint(call: Callable[..., Any], name: str) -> Any:
-    """Return the type of a parameter where it is made of plain values, else None."""
+    """Return the type of a parameter of plain values, None for one of other types."""
     try:
         hint = hint_of(call, name)
     except (KeyError, NameError):  # not annotated, or by what only type checkers import
@@ -116,7 +157,7 @@ def _is_plain(hint: Any) -> bool:
 
 
 def _is_scalar(hint: Any) -> bool:
-    """Say whether a plain type is of single values; of several, arrays and sets do as well."""
+    """Say whether a plain type is of single values, not of sequences."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _is_scalar(parts[0])

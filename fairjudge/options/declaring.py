@@ -1,4 +1,4 @@
-"""How an option is declared: once, beside the field or the parameter that holds it.
+"""Declarations of options, at the field or the parameter that holds the value.
 
 A field of a dataclass of options, or a parameter of a call (`fairjudge.api`), is an option where
 its type is ``Annotated[..., Opt(...)]``: help, bounds, and what it is called on a command line.
@@ -38,38 +38,38 @@ REQUIRED = inspect.Parameter.empty
 
 @dataclass(frozen=True, slots=True)
 class Opt:
-    """What the ``Annotated`` type of a field or a parameter says of it.
+    """The metadata of an option, in the ``Annotated`` type of its field or parameter.
 
     Parameters
     ----------
     help : str
         A sentence or two, as ``--help`` shows them.
     flag : str, optional
-        What it is called on a command line; by default its name with dashes, and without the
-        ``n_`` of counts.
+        Its name on a command line; by default its name with dashes, without the ``n_`` of counts.
     former : tuple of str
-        Flags that it had, which still do.
+        Earlier names, which are still accepted.
     ge, le : float, optional
-        The least and the largest value that it may have; pydantic checks them, where it reads this
-        as a group of metadata.
+        The smallest and the largest valid value; pydantic checks them, as it reads this object as
+        a group of metadata.
     short : str, optional
-        One letter that it is called by too, such as ``"-o"``.
+        A name of one letter, such as ``"-o"``.
     metavar : str, optional
-        What stands for its value in ``--help``.
+        The placeholder of its value in ``--help``.
     envvar : str, optional
-        The variable of the environment that gives it where a command line does not.
+        The environment variable with its default.
     argument : bool
-        Whether it is given by its place on a command line, without a flag.
+        Whether it is a positional argument on a command line.
     parse : callable, optional
-        What makes the value of the text on a command line, of each text where it is `repeatable`;
-        raises ValueError, which says what was expected.
+        Converts the text on a command line to the value, each text where it is `repeatable`;
+        raises ValueError for another format.
     repeatable : bool
-        Whether an option with `parse` is given once for each value; sequences without it are.
+        Whether an option with `parse` takes several values, one each time that it is used;
+        sequences without `parse` always do.
     reads : callable, optional
-        What reads the value from a file on a command line: takes the path and ``skip_bad``.
+        Reads the value from the file of a command line; takes its path and ``skip_bad``.
     panel : str, optional
-        The section of ``--help`` that shows it; by default "Input" for files, "Output" for what is
-        also called ``-o``, and else the `PANEL` of its dataclass, or "Options".
+        Its section in ``--help``; by default the `PANEL` of its dataclass, else "Output" for
+        ``-o``, "Input" for files and arguments, and "Options" for the rest.
     """
 
     help: str = ""
@@ -158,7 +158,7 @@ LabelScale: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """A field or a parameter that is an option: its name, type, default and declaration."""
+    """An option: name, type, default and metadata of a field or a parameter."""
 
     name: str
     hint: Any
@@ -170,7 +170,7 @@ class Declared:
 
     @property
     def panel(self) -> Panel:
-        """The section of ``--help`` that shows it."""
+        """Its section in ``--help``."""
         owners: Panel | None = getattr(self.owner, "PANEL", None)
         if panel := self.opt.panel or owners:
             return panel
@@ -183,18 +183,18 @@ class Declared:
 
     @property
     def flag(self) -> str:
-        """What it is called on a command line."""
+        """Its name on a command line."""
         return self.opt.flag or f"--{self.name.removeprefix('n_').replace('_', '-')}"
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """The types that its value may have, None left out."""
+        """The types of its value, without None."""
         parts = get_args(self.hint) if get_origin(self.hint) in {Union, UnionType} else (self.hint,)
         return tuple(part for part in parts if part is not NoneType)
 
     @property
     def each(self) -> Any:
-        """The type of each of its values, where it takes any number of them; else None."""
+        """The type of one of its values where it takes several, else None."""
         if self.variadic:
             return self.hint
         if self.opt.parse is not None or self.opt.reads is not None:
@@ -204,7 +204,7 @@ class Declared:
 
 
 def declared(kind: Any) -> tuple[Declared, ...]:
-    """Return the fields of a dataclass, or the parameters of a call, that are options, in order."""
+    """Return the options among the fields of a dataclass, or the parameters of a call, in order."""
     if inspect.isclass(kind):
         return tuple(
             Declared(
@@ -225,7 +225,7 @@ def declared(kind: Any) -> tuple[Declared, ...]:
 
 
 def declared_parameter(call: Any, parameter: inspect.Parameter) -> Declared | None:
-    """Return a parameter of `call` as an option, where it is one."""
+    """Return a parameter of `call` as an option, None where it is not declared as one."""
     for hint, opt in _declaration(call, parameter.name):
         return Declared(
             name=parameter.name,
@@ -238,7 +238,7 @@ def declared_parameter(call: Any, parameter: inspect.Parameter) -> Declared | No
 
 
 def _declaration(kind: Any, name: str) -> Iterator[tuple[Any, Opt]]:
-    """Yield the type and the declaration of a field or a parameter, where it has one."""
+    """Yield the type and the metadata of a field or a parameter that is an option."""
     try:
         hint = hint_of(kind, name)
     except (KeyError, NameError):
@@ -253,7 +253,7 @@ def _declaration(kind: Any, name: str) -> Iterator[tuple[Any, Opt]]:
 
 
 def hint_of(kind: Any, name: str) -> Any:
-    """Return the type of a field or a parameter; of others, it may be that names are not imported.
+    """Return the type of one field or parameter; types of others may need names not imported here.
 
     Raises
     ------

@@ -28,11 +28,18 @@ class JudgeOptions:
     """Options of ``fairjudge judge``; see its help."""
 
     PANEL: ClassVar = "Judging"
-    aspect: str
+    aspect: Annotated[
+        str,
+        Opt(
+            "What is judged: 'coverage', 'faithfulness' or 'balance', also by the local backend; "
+            "by an LLM also 'relevance', 'coherence', 'fluency', 'consistency' or 'quality', or "
+            "the name of your own criterion."
+        ),
+    ]
     protocol: Annotated[
         Literal["likert", "binary", "pairwise", "checklist", "ranking"] | None,
         Opt(
-            "How verdicts are given; or choose a --preset. 'checklist' (coverage) says of each "
+            "Protocol of the verdicts; or choose a --preset. 'checklist' (coverage) says of each "
             "answer whether it is covered, and by which words; 'ranking' orders all summaries of "
             "a cluster in one call."
         ),
@@ -47,8 +54,8 @@ class JudgeOptions:
     reference_unit: Annotated[
         ReferenceUnit | None,
         Opt(
-            "What one question to the judge is about: one article or all (faithfulness), all QA "
-            "pairs or one (coverage)."
+            "Reference of one request: one article or all (faithfulness), all QA pairs or one "
+            "(coverage)."
         ),
     ] = None
     text_unit: Annotated[
@@ -59,7 +66,7 @@ class JudgeOptions:
     scale: Annotated[Path | None, Opt("Your own scale (TOML).")] = None
     fallback: Annotated[
         Fallback,
-        Opt("Local scorer that fills in what the judge leaves unscored, marked so."),
+        Opt("Local scorer for items that the judge leaves unscored; its judgements are marked."),
     ] = "none"
     cascade: Thresholds | Promise | None = None
     cascade_scorer: Annotated[
@@ -68,15 +75,15 @@ class JudgeOptions:
     derive: Annotated[
         tuple[Derived, ...],
         Opt(
-            "Also write what the checklists say under this protocol, without a call; may be given "
-            "twice."
+            "Also derive judgements of this protocol from the checklists, without a request. "
+            "Repeatable."
         ),
     ] = ()
     temperature: Annotated[
         float | None, Opt("Sampling temperature; 0 by default, 1 with --samples.", ge=0, le=2)
     ] = None
     samples: Annotated[
-        int, Opt("Replies to each question; the score is their mean.", ge=1, le=100)
+        int, Opt("Replies to each request; the score is their mean.", ge=1, le=100)
     ] = 1
     repeats: Annotated[
         int,
@@ -98,7 +105,7 @@ class JudgeOptions:
     paraphrases: Annotated[
         tuple[Path, ...],
         Opt(
-            "A wording of your own: every item is judged by it too. Repeatable.",
+            "Your own wording of the prompt; every item is judged by it too. Repeatable.",
             flag="--paraphrase",
         ),
     ] = ()
@@ -114,7 +121,7 @@ class JudgeOptions:
 
     @property
     def sampling_temperature(self) -> float:
-        """The temperature that is asked for."""
+        """The sampling temperature: as given, else 1 with several samples and 0 without."""
         return float(self.samples > 1) if self.temperature is None else self.temperature
 
     def settled(self) -> JudgeOptions:
@@ -122,7 +129,7 @@ class JudgeOptions:
         return replace(self, temperature=self.sampling_temperature)
 
     def plan(self) -> JudgingPlan:
-        """Return the row of the table of protocols that these options mean."""
+        """Return the row of the table of protocols that these options select."""
         from fairjudge.judges.tasks import resolve_plan
         from fairjudge.protocols import PROTOCOLS
 

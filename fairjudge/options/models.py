@@ -1,4 +1,4 @@
-"""Which model answers, where its replies are kept, and what may be spent on it."""
+"""A model, its response cache, and its limits."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Model:
     base_url : str, optional
         An OpenAI-compatible server.
     timeout, max_wait : float
-        Seconds that one attempt of a request may take, and that it may be kept waiting in all.
+        Seconds that one attempt of a request may take, and that it may wait for retries in all.
     seed, max_output_tokens : int, optional
         Go into every request.
     max_cost, max_calls
@@ -94,10 +94,29 @@ class Model:
     """
 
     PANEL: ClassVar = "Model"
-    target: str = "local"
+    target: Annotated[
+        str,
+        Opt(
+            "Model: 'local' (bundled, no LLM, no API key) or provider:model, such as "
+            "openai:gpt-4o-mini. 'fairjudge backends list' shows the providers.",
+            flag="--backend",
+        ),
+    ] = "local"
     _: KW_ONLY
-    cache: str | Path | None = None
-    store: str | None = None
+    cache: Annotated[
+        str | Path | None,
+        Opt("Folder of the response cache; by default a user cache folder.", panel="Storage"),
+    ] = None
+    store: Annotated[
+        str | None,
+        Opt(
+            "Keep responses, checkpoints and runs in a PostgreSQL database shared between "
+            "machines: postgresql://user@host:port/database. --run is then a name.",
+            metavar="URL",
+            envvar="FAIRJUDGE_STORE",
+            panel="Storage",
+        ),
+    ] = None
     concurrency: Annotated[
         int,
         Opt(
@@ -117,8 +136,8 @@ class Model:
     max_wait: Annotated[
         float,
         Opt(
-            "Most that one request waits for a server that asks for pauses, all of its waits "
-            "together, in seconds; an item that would wait longer is left without a result.",
+            "Maximum time that one request waits in pauses that the server asks for, in seconds "
+            "in all; an item that would wait longer is left without a result.",
             ge=0,
             panel="Limits",
         ),
@@ -167,14 +186,26 @@ class Model:
         float | None,
         Opt("Price of its output, in US dollars per million tokens.", ge=0, panel="Limits"),
     ] = None
-    embedding_model: str | None = None
-    entailment_model: str | None = None
-    engine: Engine = "local"
+    embedding_model: Annotated[
+        str | None,
+        Opt("Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."),
+    ] = None
+    entailment_model: Annotated[
+        str | None,
+        Opt(
+            "Entailment model by hub id or folder, for --fallback and --cascade-scorer, instead "
+            "of the package's own."
+        ),
+    ] = None
+    engine: Annotated[
+        Engine,
+        Opt("Run in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine)."),
+    ] = "local"
     progress: bool | None = None
     on_retry: Callable[[str], None] | None = field(default=None, compare=False)
-    """Told in a word what was retried (`fairjudge.backends.retrying.kind_of`)."""
+    """Called with the kind of error of each retry (`fairjudge.backends.retrying.kind_of`)."""
     planner: PlanningBackend | None = field(default=None, compare=False)
-    """Answers in place of the model, and asks nobody."""
+    """Simulates the replies in place of the model, for a plan; sends no request."""
     chat: BaseChatModel | None = field(default=None, compare=False)
     """The chat model of LangChain that ``target`` stands for."""
     _budget: Budget | None = field(default=None, init=False, compare=False)
@@ -192,7 +223,7 @@ class Model:
         check_fields(self)
         if (self.price_input is None) != (self.price_output is None):
             raise ConfigurationError("price_input and price_output: give both, or neither")
-        if self.store is not None:
+        if self.store:
             StoreAddress(self.store)
 
     def __repr__(self) -> str:
@@ -200,7 +231,7 @@ class Model:
 
     @property
     def llm(self) -> ModelRef | None:
-        """The language model that answers, None for the embedded default."""
+        """The language model; None for the local models."""
         from fairjudge.backends import LOCAL, resolve_target
 
         if self.target == LOCAL:
@@ -217,7 +248,7 @@ class Model:
     @property
     def address(self) -> StoreAddress | None:
         """The address of the shared store, which shows no password."""
-        return None if self.store is None else StoreAddress(self.store)
+        return StoreAddress(self.store) if self.store else None
 
     @property
     def budget(self) -> Budget:
@@ -232,7 +263,7 @@ class Model:
         return not (self.budget.max_calls is None and self.budget.max_cost_usd is None)
 
     def sharing(self, other: Model) -> Model:
-        """Return `other` on the budget of this model."""
+        """Return `other` with the budget of this model."""
         return other.on(self.budget)
 
     def on(self, budget: Budget) -> Model:
@@ -250,7 +281,7 @@ class Model:
 
     @property
     def price_list(self) -> PriceTable:
-        """The prices that are known, `prices` among them."""
+        """The published prices, with those of `prices` before them."""
         from fairjudge.backends.pricing import load_prices
 
         return load_prices(self.prices).including(self.own_price)
@@ -274,13 +305,13 @@ class Model:
 
     @property
     def sampling(self) -> Sampling:
-        """What goes into every request for text."""
+        """Settings of every request for text."""
         limit = self.max_output_tokens
         sampling: Sampling = {"seed": self.seed}
         return sampling if limit is None else {**sampling, "max_output_tokens": limit}
 
     def identity(self) -> dict[str, Any]:
-        """Return what can change a result; budgets, concurrency and folders cannot."""
+        """Return the settings that can change a result: no budgets, concurrency or folders."""
         from fairjudge.scorers.trained_models import trained_identity
 
         llm = self.llm

@@ -1,4 +1,4 @@
-"""How summaries are written."""
+"""Options of writing summaries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizeOptions:
-    """How summaries are written; see the help of ``fairjudge summarize``."""
+    """Options of writing summaries; see the help of ``fairjudge summarize``."""
 
     PANEL: ClassVar = "Writing"
     strategy: Annotated[
@@ -46,16 +46,16 @@ class SummarizeOptions:
         str | None, Opt("Topic or claim that the summary is to be about.", metavar="TOPIC")
     ] = None
     instruction: Annotated[
-        str | None, Opt("Words of your own at the end of the prompt.", metavar="TEXT")
+        str | None, Opt("Your own instruction at the end of the prompt.", metavar="TEXT")
     ] = None
     kind: Annotated[
         Literal["news", "reviews", "tweets", "debates", "documents"],
-        Opt("What the texts are; only news are asked what sources say differently."),
+        Opt("Kind of the texts; only the prompts for news ask what sources say differently."),
     ] = "news"
     prompts: Annotated[
         tuple[str, ...],
         Opt(
-            "Prompt of your own, with {{articles}}; of several one is drawn for each cluster. "
+            "Your own prompt, with {{articles}}; of several one is drawn for each cluster. "
             "'fairjudge prompts show summarize/direct' shows ours.",
             flag="--prompt",
             metavar="FILE",
@@ -65,7 +65,7 @@ class SummarizeOptions:
         int | None, Opt("Wanted length in sentences.", flag="--sentences", ge=1)
     ] = None
     n_words: Annotated[int | None, Opt("Wanted length in words.", flag="--words", ge=1)] = None
-    temperature: Annotated[float, Opt(ge=0, le=2)] = 0.0
+    temperature: Annotated[float, Opt("Sampling temperature.", ge=0, le=2)] = 0.0
     sweeps: Annotated[
         tuple[str, ...],
         Opt(
@@ -89,7 +89,7 @@ class SummarizeOptions:
         return Wishes(**{one.name: getattr(self, one.name) for one in fields(Wishes)})
 
     def identity(self) -> dict[str, Any]:
-        """Return what a run is known by; options that came later stand there where given."""
+        """Return the options that identify a run; later additions only where they are set."""
         later = ("fair_wording", "fair_labels", "focus", "instruction", "kind", "prompts")
         defaults = {one.name: one.default for one in fields(self)}
         return {

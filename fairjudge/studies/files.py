@@ -190,7 +190,7 @@ class Study:
         )
 
 
-def read_study(path: str | Path, *, cache: Path | None = None) -> Study:
+def read_study(path: str | Path, *, cache: str | Path | None = None) -> Study:
     """Read a study file and check all that can be checked before any work.
 
     ``cache`` is the folder of the response cache, for all models.
@@ -208,7 +208,7 @@ def read_study(path: str | Path, *, cache: Path | None = None) -> Study:
         raise ConfigurationError(f"{path}: {error}") from None
 
 
-def _resolved(path: Path, tables: StudyFile, cache: Path | None) -> Study:
+def _resolved(path: Path, tables: StudyFile, cache: str | Path | None) -> Study:
     data = DataTable(
         clusters=_beside(path, tables.data.clusters),
         references=_beside(path, tables.data.references),
@@ -239,7 +239,7 @@ def _resolved(path: Path, tables: StudyFile, cache: Path | None) -> Study:
     return study
 
 
-def _models(path: Path, tables: StudyFile, cache: Path | None) -> dict[str, Model]:
+def _models(path: Path, tables: StudyFile, cache: str | Path | None) -> dict[str, Model]:
     if LOCAL_MODEL in tables.models:
         raise ConfigurationError("[models.local]: 'local' is the bundled model; choose a name")
     models_by_name = {LOCAL_MODEL: Model(LOCAL_MODEL, cache=cache)}

@@ -188,7 +188,7 @@ def study(
     >>> result = fj.study("study.toml")  # doctest: +SKIP
     >>> result.findings  # doctest: +SKIP
     """
-    study = read_study(path, cache=None if cache is None else Path(cache))
+    study = read_study(path, cache=cache)
     return run_study(study, folder_of(study, folder), skip_bad=skip_bad, progress=Bars())
 
 

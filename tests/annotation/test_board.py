@@ -97,6 +97,32 @@ def test_everybody_gets_every_control_among_the_others():
     assert board.progress() == (40 + 4, 40 + 4)
 
 
+@pytest.mark.parametrize(
+    ("answers", "least", "qualified"),
+    [
+        ((1.0, 0.0, 1.0), 1.0, True),
+        ((1.0, 1.0, 1.0), 1.0, False),
+        ((1.0, 1.0, 1.0), 2 / 3, True),
+        ((0.0, 1.0, 0.0), 0.0, True),
+        ((1.0, None, 1.0), 0.9, False),  # skipped
+    ],
+)
+def test_who_does_not_qualify_gets_the_controls_alone(answers, least, qualified):
+    known = {4: 1.0, 5: 0.0, 6: 1.0}
+    job = Job(blocks=((0, 1, 2, 3),), wanted=(1,) * 4 + (0,) * 3, controls=known, qualify=least)
+    board, said = Board(job), dict(zip(known, answers, strict=True))
+    first = []
+    for _ in known:
+        first.append(item := take(board, "ann"))
+        value = said[item]
+        more = {"value": value} if value is not None else {"reason": "another reason"}
+        act(board, "ann", "skip" if value is None else "label", item, **more)
+    assert sorted(first) == [4, 5, 6]
+    assert board.qualified("ann") is qualified
+    assert take(board, "ann") == (0 if qualified else None)
+    assert take(board, "bo") in known  # everybody begins with them
+
+
 def test_the_count_that_annotators_see_does_not_give_controls_away():
     job = Job(blocks=(tuple(range(40)),), wanted=(1,) * 40 + (0, 0), controls={40: 1.0, 41: 0.0})
     board, seen = Board(job), []

@@ -217,3 +217,57 @@ def test_focus_is_seen(server: Server, open_page):
         assert style[1] != "none", style
         assert style[2] >= 2, style
     assert {"BUTTON", "A", "SUMMARY", "TEXTAREA", "DIV"} <= seen
+
+
+BARS = """() => {
+    let covered = 0;
+    for (let y = 0; y < innerHeight; y += 2) {
+        const found = document.elementFromPoint(innerWidth / 2, y);
+        if (found?.closest("header, footer, fieldset")) covered += 2;
+    }
+    return covered / innerHeight;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("viewport", "most"),
+    [(PHONE, 0.2), ({"width": 640, "height": 400}, 0.32), ({"width": 960, "height": 540}, 0.25)],
+    ids=["phone", "zoom", "wide-zoom"],
+)
+def test_a_small_screen_shows_the_text_and_the_answers(server: Server, open_page, viewport, most):
+    """At 200 % a laptop has 640 by 400 pixels: bars may not take them from the text."""
+    page = open_page(server.url, viewport=viewport)
+    sign_in(page, "ann")
+    assert page.locator("#guide").get_attribute("open") is not None
+    press(page, "y", then="**/item/2")
+    page.wait_for_selector(READY)
+    assert page.locator("#guide").get_attribute("open") is None  # folded after the first item
+    assert page.evaluate(BARS) <= most
+    statement = page.locator(".statement").bounding_box()
+    assert statement["y"] + statement["height"] < viewport["height"] / 2
+    assert page.get_by_role("button", name="Not covered").is_visible()
+    bottom = page.get_by_role("button", name="Not covered").bounding_box()
+    assert bottom["y"] + bottom["height"] <= viewport["height"]
+    page.locator("#note").scroll_into_view_if_needed()  # the rest is below
+    assert page.locator("#note").is_visible()
+
+
+def test_landmarks_are_unique_and_what_is_asked_runs_its_own_way(folder: Path, open_page):
+    references = json.loads((folder / "references.json").read_text("utf-8"))
+    for one in references:
+        one["question_answers"][0]["answer_groups"][0][0]["answer"] = "الأمطار الغزيرة"
+    (folder / "references.json").write_text(json.dumps(references), "utf-8")
+    server = serve(folder, "--overlap", "0")
+    page = open_page(server.url)
+    sign_in(page, "ann")
+    page.wait_for_selector(READY)
+    from axe_playwright_python.sync_playwright import Axe
+
+    rules = {"runOnly": {"type": "rule", "values": ["landmark-unique", "region"]}}
+    assert Axe().run(page, options=rules).response["violations"] == []
+    directions = {
+        one.inner_text(): one.evaluate("one => getComputedStyle(one).direction")
+        for one in page.locator(".statement, .question").all()
+    }
+    assert set(directions.values()) == {"ltr", "rtl"}
+    server.interrupt()

@@ -44,6 +44,8 @@ def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder):
         ((*COVERAGE, "-o", "labels.csv"), 1, ".jsonl"),
         ((*COVERAGE, "-o", "nowhere/labels.jsonl"), 1, "folder"),
         ((*COVERAGE, *OUT, "--budget", "10"), 2, "go together"),
+        ((*COVERAGE, *OUT, "--qualify", "0.8"), 1, "--qualify needs --controls"),
+        ((*COVERAGE, *OUT, "--qualify", "80"), 2, "--qualify"),
         (("missing.json", "--task", "answers", *OUT), 1, "missing.json"),
         ((*COVERAGE, *OUT, "--host", "192.0.2.1"), 1, "--port"),
         ((*COVERAGE, *OUT, "--scale", "missing.toml"), 1, "missing.toml"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -292,9 +293,71 @@ def test_beyond_loopback_the_printed_link_is_needed(tmp_path):
     ],
 )
 def test_which_names_are_answered(bound, host, fine):
-    assert Hosts.of(bound, others=["Label.example"]).allow(host) is fine
+    assert Hosts.of(bound, extra_names=["Label.example"]).allow(host) is fine
 
 
 def test_what_is_loopback():
     assert [is_loopback(h) for h in ("127.0.0.1", "127.9.9.9", "::1", "localhost")] == [True] * 4
     assert [is_loopback(h) for h in (EVERYWHERE, "::", "192.168.0.5", "example")] == [False] * 4
+
+
+def sign_in(server: Server, name: str, **more: str) -> httpx.Response:
+    return post(f"{server.url}sign-in", data={"name": name, **more}, follow_redirects=False)
+
+
+def test_a_name_in_another_case_or_width_is_the_same_person(tmp_path):
+    write_world(tmp_path)
+    server = serve(tmp_path, "--overlap", "0")
+    Annotator(server.url, "Anna Mäki").label(1)
+    for name in ("anna mäki", "ANNA MÄKI", "Ａｎｎａ Mäki"):
+        again = Annotator(server.url, name)
+        assert again.position == 2  # goes on where she left off
+    again.label(0)
+    server.interrupt()
+    assert {row["annotator"] for row in rows(tmp_path / "labels.jsonl")} == {"Anna Mäki"}
+
+
+def test_a_name_that_is_nearly_known_is_asked_about(tmp_path):
+    write_world(tmp_path)
+    server = serve(tmp_path, "--overlap", "0")
+    assert sign_in(server, "Katharina").status_code == 303
+    asked = sign_in(server, "Katarina")
+    assert asked.status_code == 200
+    assert "Did you mean Katharina?" in asked.text
+    assert not asked.cookies  # nobody is signed in yet
+    assert sign_in(server, "Katarina", new="1").status_code == 303
+    assert sign_in(server, "katarina").status_code == 303  # known by now
+    assert sign_in(server, "Bo").status_code == 303
+    server.interrupt()
+
+
+def test_progress_shows_answers_two_people_time_and_haste(tmp_path):
+    """Ann says yes to all and at once, bo to the cracks alone, without haste."""
+    write_world(tmp_path)
+    server = serve(tmp_path, "--overlap", "1")
+    for name, seconds in (("ann", "0.4"), ("bo", "30")):
+        who = Annotator(server.url, name)
+        for _ in range(12 if name == "ann" else 6):
+            first = "the cracks" in who.page.text.split('class="statement"')[1][:200]
+            who.label(1 if name == "ann" or first else 0, seconds=seconds)
+    with httpx.Client(follow_redirects=True, timeout=PATIENCE_SECONDS) as client:
+        page = client.get(server.progress).text
+        item = re.search(r'href="(/progress/item/\d+)"', page)
+        inside = client.get(server.url.rstrip("/") + item[1])
+        assert client.get(f"{server.url}progress/item/999").status_code == 404
+        assert client.get(f"{server.url}progress/item/x").status_code == 404
+    assert "ann: 12 of 12 answers in less than 2 seconds" in page
+    assert "bo: " not in page.split("</dl>")[1].split("<table>")[0]
+    # 18 labels, the median of 0.4 (12) and 30 (6) is 0.4 s; 6 are left.
+    assert "less than a minute" in page
+    assert "Answers of ann (rows) and of bo (columns) to the same items" in page
+    cells = re.findall(r'<td class="number">(\d+)</td>', page.split("(columns) to the")[1])
+    assert sum(map(int, cells[:4])) == 6
+    assert cells[:2] == ["0", "0"]  # ann never said no
+    assert inside.status_code == 200
+    assert "ann: Covered" in inside.text
+    assert "bo: Not covered" in inside.text
+    assert "secret-" not in inside.text
+    assert "<script>document" not in inside.text
+    assert httpx.get(server.url.rstrip("/") + item[1]).status_code == 403  # without the token
+    server.interrupt()

@@ -28,7 +28,7 @@ def public():
         if inspect.isfunction(one) and one.__module__ == audit.__name__:
             yield f"audit.{name}", one
     for package in ("bias", "fairness"):
-        for name in modules[package]._PUBLIC:
+        for name in modules[package].__all__:
             yield f"{package}.{name}", getattr(modules[package], name)
 
 

@@ -69,6 +69,19 @@ class TestPrices:
     def test_a_published_price_names_its_source(self):
         assert load_prices().price(MINI).source.startswith("genai-prices ")
 
+    @pytest.mark.parametrize(
+        "model",
+        [
+            "bedrock_converse/anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "bedrock_converse/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "azure_openai/gpt-4o-mini",
+            "google_vertexai/gemini-2.5-pro",
+        ],
+    )
+    def test_a_cloud_model_has_a_price_under_the_name_that_the_cloud_gives_it(self, model):
+        usage = Usage(input_tokens=1000, output_tokens=2000)
+        assert load_prices().cost_usd(ModelRef(provider="langchain", model=model), usage) > 0
+
     def test_cost_is_tokens_times_price(self):
         # 1000 x 0.15 / 1e6 + 2000 x 0.60 / 1e6 = 0.00015 + 0.0012
         usage = Usage(input_tokens=1000, output_tokens=2000)

@@ -592,7 +592,7 @@ def test_hallucination_bias_needs_two_groups_and_a_count_of_each(rows, groups):
 def test_the_package_has_the_measures_by_name():
     from fairjudge import bias
 
-    assert all(callable(getattr(bias, name)) for name in bias._PUBLIC)
+    assert all(callable(getattr(bias, name)) for name in bias.__all__)
     with pytest.raises(AttributeError):
         _ = bias.nothing
 

@@ -47,6 +47,8 @@ COMMANDS = {
     "import": ("data", "import", "IN", "-o", "OUT", "--protocol", "likert"),
     "import --scale": ("data", "import", "x", "--scale", "IN", "-o", "OUT", "--protocol", "likert"),
     "import --labels": ("data", "import", "IN", "--labels", "OUT"),
+    "import --references": ("data", "import", "IN", "--references", "OUT"),
+    "import --clusters": ("data", "import", "IN", "--summaries", "x", "--clusters", "OUT"),
     "export": ("data", "export", "IN", "-o", "OUT", "--to", "csv"),
     "export --summaries": (
         "data", "export", "x", "--summaries", "IN", "-o", "OUT", "--to", "label-studio",

@@ -98,7 +98,7 @@ def test_rows_are_grouped_and_usual_attributes_are_taken():
 
 def test_a_group_is_named_where_values_do_not_repeat_or_names_do_not_tell():
     path = table("r.csv", [{"was": "A", "wort": ONE}, {"was": "B", "wort": TWO}])
-    with pytest.raises(InputError, match=r"columns hold \('was', 'wort'\).*--group COLUMN"):
+    with pytest.raises(InputError, match=r"columns hold \('was', 'wort'\).*group='COLUMN'"):
         fj.convert(path)
     found = fj.convert(path, group="was", columns={"content": "wort"})
     assert [one.eid for one in found.clusters] == ["A", "B"]
@@ -108,7 +108,7 @@ def test_a_group_is_named_where_values_do_not_repeat_or_names_do_not_tell():
         fj.convert(path, columns={"content": "text"})
     with pytest.raises(ConfigurationError, match="no field 'body'; there are eid, documents"):
         fj.convert(path, columns={"body": "wort"})
-    with pytest.raises(ConfigurationError, match="content=COLUMN"):
+    with pytest.raises(ConfigurationError, match="'content': 'COLUMN'"):
         fj.convert(path, group="was")
 
 
@@ -146,7 +146,7 @@ def test_files_without_ids_belong_together_by_the_numbers_of_rows():
     assert {(one.eid, one.system, one.text) for one in found.summaries} == {
         (eid, name, f"{name} {eid}") for name in ("gpt", "llama") for eid in "12"
     }
-    with pytest.raises(InputError, match=r"'1' stands for other articles.*--map eid=COLUMN"):
+    with pytest.raises(InputError, match=r"'1' stands for other.*columns=.'eid': 'COLUMN'"):
         fj.convert(documents, lines("more.jsonl", [{"document": TWO}]))
 
 

@@ -1,4 +1,4 @@
-"""Every example in README.md and docs/ runs.
+"""Every example in README.md, SKILL.md and docs/ runs.
 
 A file's blocks run in order, in one folder that holds the files of the bundled example; Python
 blocks of a file share their names. In a console block the lines that start with `$ fairjudge` run,
@@ -21,7 +21,7 @@ from cli_tools import Done
 from fairjudge.datasets import example_path
 
 ROOT = Path(__file__).parents[2]
-FILES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FILES = [ROOT / "README.md", ROOT / "SKILL.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>python|console)[^\n]*\n(?P<body>.*?)^ *```",
     re.DOTALL | re.MULTILINE,

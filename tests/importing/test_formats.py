@@ -35,6 +35,13 @@ ROWS = {
         "trace_id": "t", "name": "ok", "feedback": {"value": True},
         "source": {"source_type": "LLM_JUDGE", "source_id": "j"},
     },
+    "langfuse": {
+        "traceId": "t", "name": "ok", "value": 1, "dataType": "BOOLEAN", "source": "EVAL",
+    },
+    "phoenix": {
+        "span_id": "s", "name": "ok", "annotator_kind": "LLM", "result": {"score": 1.0},
+    },
+    "langsmith": {"run_id": "r", "key": "ok", "score": 1},
     "label-studio": {
         "data": {"eid": "e", "system": "s"},
         "annotations": [

@@ -55,8 +55,9 @@ def test_help_shows_every_option_in_a_section_and_cuts_nothing(width):
     root = get_command(app)
     size = {"terminal_width": width, "max_content_width": width}
     for name, command in [*COMMANDS.items(), *((name, root.commands[name]) for name in GROUPS)]:
-        with command.make_context(name, [], resilient_parsing=True, **size) as context:
-            text = context.command.get_help(context)
+        named = getattr(command, "default", None) or command
+        with named.make_context(name, [], resilient_parsing=True, **size) as context:
+            text = named.get_help(context)
         for line in text.splitlines():
             assert len(line) <= width or len(line.split()) < 3, line  # choices are one word
             assert "…" not in line
@@ -65,11 +66,11 @@ def test_help_shows_every_option_in_a_section_and_cuts_nothing(width):
         assert not re.search(r"\.\.\.$", others, re.MULTILINE), name
         assert "--help" in [*shown.values()][-1], name
         assert [*shown] == sorted(shown, key=get_args(Panel).index), name
-        for param in context.command.params:
+        for param in named.params:
             if param.param_type_name == "option":
                 there = shown[param.rich_help_panel]
                 assert re.search(rf"(^|[ ,]){param.opts[0]}\b", there, re.MULTILINE), (name, param)
-        below = getattr(context.command, "others", None) or getattr(command, "commands", {})
+        below = getattr(named, "others", None) or getattr(command, "commands", {})
         for other in below:
             assert re.search(rf"^  {other} +[A-Z]", others, re.MULTILINE), (name, other)
 
@@ -130,6 +131,24 @@ def test_a_name_that_is_no_command_is_answered_by_those_of_all_groups(cli, words
     assert f"No such command '{words.split()[-1]}'. Did you mean {names}?" in " ".join(
         done.err.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("fairjudge cal", ["calibrate"]),
+        ("fairjudge calibrate a", ["apply", "align"]),
+        ("fairjudge calibrate --la", ["--labels", "--label-scale"]),
+        ("fairjudge calibrate --labels l.jsonl --la", ["--label-scale"]),
+        ("fairjudge calibrate apply --sk", ["--skip-bad"]),
+        ("fairjudge data im", ["import"]),
+    ],
+)
+def test_a_shell_completes_names_and_options(cli, monkeypatch, typed, names):
+    monkeypatch.setenv("_FAIRJUDGE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    assert cli().out.split() == names
 
 
 def test_a_name_like_no_other_gets_no_suggestion(cli):

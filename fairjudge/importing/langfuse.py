@@ -1,0 +1,78 @@
+"""Langfuse's scores: of its API, its tables' export, its blob storage, or within exported traces.
+
+Scores with the source ANNOTATION are labels. A category without a configuration has no number of
+its own (Langfuse writes 0), so that its word counts.
+
+Source: langfuse/langfuse-python, ``langfuse/api/commons/types`` (``base_score.py`` and the kinds);
+Langfuse's blob storage export field reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairjudge.importing.assessments import Assessment, object_in
+from fairjudge.importing.records import Entry, Skipped
+from fairjudge.importing.sources import Source, given, items, text
+
+
+def recognises(source: Source) -> bool:
+    """Say whether rows are scores, a page of the API with them, or traces that have them."""
+    return any(map(_is_score, _within(source.first))) or _is_score(source.first)
+
+
+def read(source: Source) -> Iterator[Entry]:
+    """Yield each score."""
+    for line, row in source.records():
+        with source.at(line):
+            if _is_score(row):
+                yield _entry(row, line, {}, source)
+                continue
+            found = _within(row)
+            if not found:
+                yield Skipped(line=line, why="the trace has no score")
+            trace = row if "scores" in row else {}
+            for one in found:
+                yield _entry(one, line, trace, source)
+
+
+def _is_score(row: Mapping[str, Any]) -> bool:
+    names = {"name", "source"} <= row.keys() and bool({"traceId", "trace_id"} & row.keys())
+    return names and bool({"dataType", "data_type"} & row.keys()) and "value" in row
+
+
+def _within(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    name = next((one for one in ("scores", "data") if isinstance(row.get(one), list)), None)
+    return [] if name is None else list(items(row, name))
+
+
+def _entry(score: Mapping[str, Any], line: int, trace: Mapping[str, Any], source: Source) -> Entry:
+    about = trace or object_in(score, "trace")
+    named = {**object_in(about, "metadata"), **object_in(score, "metadata")}
+    trace_id = given(score, "traceId", "trace_id") or given(about, "id")
+    word = given(score, "stringValue", "string_value")
+    kind = (given(score, "dataType", "data_type") or "").upper()
+    by_word = kind in {"CATEGORICAL", "TEXT"} and not given(score, "configId", "config_id")
+    value = (word or score.get("value")) if by_word else score.get("value")
+    origin = text(score, "source").upper()
+    aspect = text(score, "name")
+    return Assessment(
+        line=line,
+        item={
+            "eid": given(named, "eid") or trace_id or text(score, "traceId"),
+            "system": given(named, "system") or given(about, "name") or "langfuse",
+            "unit": given(named, "unit")
+            or given(score, "observationId", "observation_id")
+            or "summary",
+            "aspect": aspect,
+        },
+        value=value,
+        number=source.score(value),
+        person=(given(score, "authorUserId", "author_user_id") or "people")
+        if origin == "ANNOTATION"
+        else None,
+        judge=given(named, "judge") or f"langfuse/{aspect}",
+        tool="Langfuse",
+        reason=given(score, "comment"),
+    ).entry()

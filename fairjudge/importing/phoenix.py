@@ -1,0 +1,63 @@
+"""Phoenix's annotations of spans and traces: of its API, or its client's data frame as a file.
+
+Annotations by HUMAN are labels. ``label`` counts where there is no ``score``.
+
+Source: Arize-ai/phoenix, ``phoenix/client/resources/spans`` (``get_span_annotations`` and
+``get_span_annotations_dataframe``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairjudge.importing.assessments import Assessment, object_in
+from fairjudge.importing.records import Entry
+from fairjudge.importing.sources import Source, given, items, text
+
+_IDS = ("span_id", "trace_id", "session_id")
+
+
+def recognises(source: Source) -> bool:
+    """Say whether rows are annotations, or a page of the API with them."""
+    rows = _page(source.first) or [source.first]
+    return "annotator_kind" in rows[0] and any(name in rows[0] for name in _IDS)
+
+
+def read(source: Source) -> Iterator[Entry]:
+    """Yield each annotation."""
+    for line, row in source.records():
+        with source.at(line):
+            for one in _page(row) or [row]:
+                yield _entry(one, line, source)
+
+
+def _page(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return list(items(row, "data")) if isinstance(row.get("data"), list) else []
+
+
+def _entry(row: Mapping[str, Any], line: int, source: Source) -> Entry:
+    result = object_in(row, "result") or {
+        name: row.get(f"result.{name}", row.get(name)) for name in ("label", "score", "explanation")
+    }
+    scored = result.get("score") is not None and result.get("score") != ""
+    value = result.get("score" if scored else "label")
+    named = object_in(row, "metadata")
+    kind, who = text(row, "annotator_kind").upper(), given(row, "identifier", "user_id")
+    aspect = given(row, "annotation_name", "name") or text(row, "name")
+    return Assessment(
+        line=line,
+        item={
+            "eid": given(named, "eid") or given(row, *_IDS) or text(row, "span_id"),
+            "system": given(named, "system") or "phoenix",
+            "unit": given(named, "unit") or "summary",
+            "aspect": aspect,
+        },
+        value=value or None if isinstance(value, str) else value,
+        number=source.score(value),
+        person=(who or "people") if kind == "HUMAN" else None,
+        judge=given(named, "judge", "model") or who or f"phoenix/{aspect}",
+        tool="Phoenix",
+        by_code=kind == "CODE",
+        reason=given(result, "explanation"),
+    ).entry()

@@ -1,0 +1,78 @@
+"""Errors of Python's calls name arguments, those of commands flags; both are one message."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import fairjudge as fj
+from fairjudge.datasets import example_path
+from fairjudge.errors import ConfigurationError
+from fairjudge.options.naming import python_words
+
+RATED = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
+ROWS = [{**RATED, "value": 3}]
+CALLS = {
+    "derive takes its verdicts from protocol=\"checklist\"": lambda: fj.Judge(
+        "openai:m", aspect="coverage", protocol="likert", derive=["likert"]
+    ),
+    "(reference_unit=\"articles\")": lambda: fj.Judge(
+        "openai:m", aspect="coverage", protocol="likert", text_unit="sentence"
+    ),
+    "or preset": lambda: fj.Judge("local", aspect="coverage"),
+    "judge with aspect=\"faithfulness\" protocol=\"checklist\"": lambda: fj.audit.statements(ROWS),
+    "judge with repeats=3": lambda: fj.audit.stability(ROWS),
+    "give one by model": lambda: fj.Judge("local", aspect="fluency", protocol="likert")(
+        example_path("references.json"), example_path("summaries.jsonl")
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("said", CALLS)
+def test_a_call_names_its_arguments_and_keeps_the_commands_message(said: str) -> None:
+    with pytest.raises(fj.FairJudgeError) as found:
+        CALLS[said]()
+    assert said in str(found.value)
+    assert "--" not in str(found.value)
+    assert "--" in (found.value.on_command_line or "")
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("--rpm 5 is too few", "requests_per_minute=5 is too few"),
+        ("--questions with --pipeline paper", 'n_questions with pipeline="paper"'),
+        ("--protocol likert|binary", 'protocol="likert" or protocol="binary"'),
+        (
+            "by --map system=COLUMN,text=COLUMN, or",
+            "by map={'system': 'COLUMN', 'text': 'COLUMN'}, or",
+        ),
+        (
+            "where a row is an article: --group COLUMN;",
+            "where a row is an article: group='COLUMN';",
+        ),
+        ("--protocol is missing", "protocol is missing"),
+        ("what 'fairjudge rank --json' writes", "what 'fairjudge rank --json' writes"),
+        ("a judge's --scale does not fit", "a judge's scale does not fit"),
+        ("no dashes - here -- or --", "no dashes - here -- or --"),
+    ],
+)
+def test_flags_and_their_values_are_written_as_in_a_call(message: str, wanted: str) -> None:
+    assert python_words(message, fj.Judge.__init__) == wanted
+
+
+def test_a_command_still_names_its_flags(cli) -> None:
+    done = cli(
+        *("judge", "--references", example_path("references.json")),
+        *("--summaries", example_path("summaries.jsonl"), "--aspect", "coverage"),
+        *("--protocol", "likert", "--derive", "likert", "-o", "out.jsonl"),
+        *("--backend", "openai:m"),
+    )
+    assert done.code == 1
+    assert re.search(r"--derive takes its verdicts from\s--protocol checklist", done.err)
+
+
+def test_an_argument_that_does_not_exist_is_named_with_the_closest() -> None:
+    with pytest.raises(ConfigurationError, match="did you mean 'seed'"):
+        fj.compare([], [], sead=1)  # type: ignore[call-arg]

@@ -1,0 +1,93 @@
+"""A judge in a cloud or on a server at home, by the recipes of docs/servers.md.
+
+The clients are the vendors' own; what they call is a server on loopback.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_tools import cluster, summary, text_of, write_jsonl
+from missing import missing
+from stub_server import Call, Reply, StubServer
+
+PAGE = Path(__file__).parents[2] / "docs" / "servers.md"
+JUDGING = ("judge", "--references", "c.jsonl", "--summaries", "s.jsonl", "--aspect", "faithfulness",
+           "--protocol", "binary", "-o", "judged.jsonl")  # fmt: skip
+
+
+def backends_of_recipes() -> dict[str, str]:
+    """Return each heading of the page with the backend of its command."""
+    parts = re.split(r"^## ", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]
+    return {part.partition("\n")[0]: re.search(r"--backend (\S+)", part)[1] for part in parts}
+
+
+def values() -> list[float]:
+    return [json.loads(line)["value"] for line in Path("judged.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def texts(server: StubServer) -> None:
+    write_jsonl(Path("c.jsonl"), [cluster()])
+    write_jsonl(Path("s.jsonl"), [summary("a"), summary("b")])
+    server.answer = lambda call: Reply(text='{"reasons": "It is there.", "verdict": "yes"}')
+
+
+def test_azure_through_langchain_judges_at_the_deployments_own_path(
+    server: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if importlib.util.find_spec("langchain") is None:
+        missing("langchain (the group 'extras')")
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "sk-azure-0123456789")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url)
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    asked = ("--backend", backends_of_recipes()["Azure OpenAI"], "--max-calls", "5")
+    done = subprocess.run(  # the integration's client closes no connection but by its process' end
+        [sys.executable, "-m", "fairjudge", *JUDGING, *asked],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert values() == [1.0, 1.0]
+    call = server.calls[0]
+    assert "/openai/deployments/my-deployment/chat/completions" in call.path
+    assert {name.lower(): value for name, value in call.headers.items()}["api-key"]
+    assert "sk-azure" not in Path("judged.jsonl").read_text() + done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("recipe", ["Transformers", "vLLM", "Ollama", "llama.cpp", "LM Studio"])
+def test_a_server_at_home_is_asked_for_the_model_by_its_name(
+    cli, server: StubServer, monkeypatch: pytest.MonkeyPatch, recipe: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    backend = backends_of_recipes()[recipe]
+    done = cli(*JUDGING, "--backend", backend, "--base-url", server.v1, "--concurrency", "1")
+    assert done.code == 0, done.err
+    assert values() == [1.0, 1.0]
+    assert {call.body["model"] for call in server.calls} == {backend.partition(":")[2]}
+
+
+def test_a_context_that_ends_is_told_by_the_longest_request_before_anything_is_sent(
+    cli, server: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def short_context(call: Call) -> Reply:
+        return Reply(text="Verdict: yes", input_tokens=min(4096, len(text_of(call)) // 4))
+
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    long = cluster()
+    long["articles"][0]["content"] = "The spillway broke after days of rain. " * 2000
+    write_jsonl(Path("c.jsonl"), [long])
+    server.answer = short_context
+    asked = (*JUDGING, "--backend", "openai:qwen3:8b", "--base-url", server.v1)
+    plan = cli(*asked, "--plan", "--json", "plan.json")
+    assert plan.code == 0, plan.err
+    assert server.calls == []
+    done = cli(*asked)
+    rows = [json.loads(line) for line in Path("judged.jsonl").read_text().splitlines()]
+    assert {row["unscored"] for row in rows} == {"too_long"}
+    assert done.code in {0, 3}

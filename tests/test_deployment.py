@@ -1,0 +1,137 @@
+"""What others run: the action for CI, the skill's page for agents, and the container's files.
+
+No container is built here: Dockerfile and compose.yaml are parsed, held to hadolint's rules that
+concern them, and the command that they run is tried.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from built_copies import ROOT, built, environment_of, source_copy
+from cli_tools import write_jsonl
+from command_fixtures import cli
+
+from fairjudge.datasets import example_path
+
+__all__ = ["cli"]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"]["annotate"]
+
+
+def docker_lines() -> list[tuple[str, str]]:
+    text = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [(line.split(" ", 1)[0], line.split(" ", 1)[1]) for line in lines]
+
+
+def run_action(folder: Path, binaries: Path, **given: str) -> tuple[int, str]:
+    """Run the steps of the action in order, as a runner does; return exit code and summary."""
+    inputs = {name: one.get("default", "") for name, one in ACTION["inputs"].items()} | given
+    summary, output = folder / "summary.md", folder / "output.txt"
+    for step in ACTION["runs"]["steps"]:
+        assert step["shell"] == "bash"
+        own = {
+            name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda match: inputs[match[1]], value)
+            for name, value in step["env"].items()
+        }
+        runner = {"GITHUB_STEP_SUMMARY": summary, "GITHUB_OUTPUT": output, "RUNNER_TEMP": folder}
+        pip = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        path = {"PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}", "HOME": str(folder)}
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+            cwd=folder, env=own | pip | path | {name: str(p) for name, p in runner.items()},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            return done.returncode, summary.read_text() if summary.exists() else done.stderr
+    return 0, summary.read_text()
+
+
+def anchors(folder: Path, name: str, flipped: int) -> None:
+    rows: list[dict[str, Any]] = [
+        {"eid": f"e{n}", "system": "s", "aspect": "coverage", "protocol": "binary", "judge": "j",
+         "value": float((n % 2) ^ (n < flipped))}
+        for n in range(60)
+    ]  # fmt: skip
+    write_jsonl(folder / name, rows)
+
+
+def test_the_action_passes_and_fails_as_the_gate_does(tmp_path: Path) -> None:
+    wheel = built("wheel", source_copy(tmp_path / "source"), tmp_path / "made")
+    binaries = environment_of(None, tmp_path / "environment").parent
+    assert not (binaries / "fairjudge").exists()
+    labels = [
+        {"eid": f"e{n}", "system": "s", "aspect": "coverage", "annotator": "ann", "value": n % 2}
+        for n in range(60)
+    ]
+    write_jsonl(tmp_path / "labels.jsonl", labels)
+    anchors(tmp_path, "old.jsonl", 0)
+    anchors(tmp_path, "worse.jsonl", 40)
+    files = {"baseline": "old.jsonl", "labels": "labels.jsonl", "package": str(wheel)}
+    code, summary = run_action(tmp_path, binaries, judgements="old.jsonl", **files)
+    assert code == 0, summary
+    assert (binaries / "fairjudge").exists()
+    assert "same" in summary
+    report = (tmp_path / "output.txt").read_text().strip().removeprefix("report=")
+    assert json.loads(Path(report).read_text())
+    code, summary = run_action(tmp_path, binaries, judgements="worse.jsonl", **files)
+    assert code == 4
+    assert "In short: Failed" in summary
+    code, summary = run_action(tmp_path, binaries, judgements="$(touch hacked)", **files)
+    assert code == 1
+    assert not (tmp_path / "hacked").exists()
+
+
+def test_the_dockerfile_keeps_to_what_hadolint_asks() -> None:
+    lines = docker_lines()
+    names = [name for name, _ in lines]
+    assert names[0] == "FROM"
+    assert re.fullmatch(r"python:3\.\d+-slim", lines[0][1])  # DL3006, DL3007: a tag, not latest
+    assert "ADD" not in names  # DL3020
+    for name, value in lines:
+        if name == "COPY":
+            assert all((ROOT / one).exists() for one in value.split()[:-1])
+        if name == "RUN" and "pip install" in value:
+            assert "--no-cache-dir" in value  # DL3042
+        if name in {"ENTRYPOINT", "CMD"}:
+            assert json.loads(value)  # DL3025: the form of a list
+        if name == "WORKDIR":
+            assert value.startswith("/")  # DL3000
+    user = names.index("USER")
+    assert user < names.index("ENTRYPOINT")
+    assert dict(lines)["USER"] != "root"  # DL3002
+
+
+def test_what_the_container_runs_is_a_command_that_serves_the_published_port(
+    cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("references.json", "summaries.jsonl"):
+        shutil.copyfile(example_path(name), name)  # type: ignore[arg-type]
+    lines = dict(docker_lines())
+    words = [*json.loads(lines["ENTRYPOINT"]), *COMPOSE["command"]]
+    assert words[0] == "fairjudge"
+    done = cli(*words[1:], "--dry-run")
+    assert done.code == 0, done.err
+    assert f"--port={lines['EXPOSE']}" in words
+    assert COMPOSE["ports"] == [f"127.0.0.1:{lines['EXPOSE']}:{lines['EXPOSE']}"]
+    assert COMPOSE["volumes"][0].endswith(f":{lines['WORKDIR']}")
+
+
+def test_the_skill_is_short_and_says_when_to_use_it() -> None:
+    _, front, body = (ROOT / "SKILL.md").read_text("utf-8").split("---\n", 2)
+    said = yaml.safe_load(front)
+    assert said["name"] == "fairjudge"
+    assert 40 < len(said["description"]) < 1024
+    assert len(body.splitlines()) < 80
+    assert shlex.split(said["description"])
