@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import fairjudge as fj
+from fairjudge.reports.figures import interval
 
 
 def _write(path, rows):
@@ -55,8 +56,7 @@ def test_a_report_ends_in_a_decision(cli, files):
     page = unescape(Path("page.html").read_text("utf-8"))
     for text in (done.out, page, repr(python)):
         assert sentence in " ".join(text.split())
-    figure = group["decisions"][1]["figure"]
-    shown = f"{figure['value']:.2f} [{figure['low']:.2f}, {figure['high']:.2f}]"
+    shown = interval(group["decisions"][1]["figure"])
     # The figure of a decision stands where the decision does.
     for text in (done.out, page, repr(python.decisions())):
         assert shown in " ".join(text.split())
