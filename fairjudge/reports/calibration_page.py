@@ -21,6 +21,7 @@ from fairjudge.reports.parts import (
     Plot,
     Section,
     Verbatim,
+    folded,
 )
 from fairjudge.reports.plots import Curve, CurvePlot, ReliabilityPlot
 from fairjudge.reports.protocol_tables import protocol_plot, protocol_tables
@@ -52,7 +53,9 @@ def calibration_page(report: Json, *, position: Groups = ()) -> str:
             for one in position
             if all(one.get(name) in (None, group.get(name)) for name in _KEY)
         ]
-        title, parts = tables.group_title(group), tuple(_group(group, own))
+        alone = len(report["groups"]) == 1
+        parts = tuple(folded(_group(group, own), level=3, open_first=alone))
+        title = tables.group_title(group)
         groups.append(Section(id=f"group-{place}", title=title, parts=parts))
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
     origin = Section(id="origin", title="How the numbers came about", parts=tuple(_origin(report)))
@@ -64,7 +67,7 @@ def calibration_parts(report: Json) -> Iterator[Part]:
     yield from _comparison(report)
     for group in report["groups"]:
         summary = f"{tables.group_title(group)}: {tables.verdict(group)}"
-        parts = tuple(_group(group, (), level=4))
+        parts = tuple(folded(_group(group, (), level=4), level=4))
         yield Fold(summary, parts, open=len(report["groups"]) == 1)
     yield Fold("Settings and signature", tuple(_origin(report)))
 

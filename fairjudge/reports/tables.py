@@ -31,12 +31,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextTable:
-    """A table with what must be said under it."""
+    """A table with what must be said under it.
+
+    ``links`` has for each row what its first cell links to on a page, empty where nothing.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 def columns(*headings: str, numbers: Sequence[str] = ()) -> tuple[Column, ...]:

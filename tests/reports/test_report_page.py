@@ -128,8 +128,8 @@ def text(seen):
 def test_every_section_is_there_and_linked(seen):
     targets = [value[1:] for tag, name, value in seen.attributes if (tag, name) == ("a", "href")]
     assert targets == [
-        "main", "short", "systems", "coverage", "sentences", "sway", "trust", "fairness", "bias",
-        "unscored", "judgements", "origin",
+        "main", "short", "systems", "coverage", "sentences", "sway", "trust", "differ",
+        "fairness", "bias", "unscored", "judgements", "origin",
     ]  # fmt: skip
     ids = [value for _, name, value in seen.attributes if name == "id"]
     assert set(targets) <= set(ids)
