@@ -42,7 +42,8 @@ from fairjudge.calibration.ranking import Comparisons
 from fairjudge.datasets import read_clusters, read_summaries
 from fairjudge.domain import Estimate, Judgement, Label, Unscored
 from fairjudge.parsing import read_verdict
-from fairjudge.reports.calibration_tables import gains_tables, group_title
+from fairjudge.reports.calibration_tables import gains_tables
+from fairjudge.reports.decision_tables import group_title
 from fairjudge.reports.jury_tables import jury_findings, jury_tables
 from fairjudge.reports.tables import TextTable, columns, to_markdown
 from fairjudge.scorers.embedding import load_embedder

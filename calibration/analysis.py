@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -17,7 +17,7 @@ from fairjudge.calibration.agreement import (
     human_agreement,
     judge_agreement,
 )
-from fairjudge.calibration.annotators import AnnotatorReport, annotator_report
+from fairjudge.calibration.annotators import AnnotatorReport, Camps, annotator_report
 from fairjudge.calibration.assessment import (
     ErrorScores,
     ReliabilityBin,
@@ -35,6 +35,7 @@ from fairjudge.calibration.calibrators import Calibrator, CrossFitted, cross_fit
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.comparison import AgreementDifference, compare_judges
 from fairjudge.calibration.confusion import Confusion, confusion
+from fairjudge.calibration.decisions import Decision, decide
 from fairjudge.calibration.disagreements import (
     CauseCount,
     Disagreement,
@@ -114,7 +115,8 @@ class GroupReport:
     ``family`` of systems, ``length``, ``outlet``, an attribute) to its groups, whose errors are
     those of cross-fitted calibrated scores where there are such. ``rates`` is None but for
     yes-or-no judges; ``disagreements`` has the widest gap first, ``causes`` what they have in
-    common. ``confusion`` counts the judge's values by people's.
+    common. ``decisions`` say what the judge may be used for, ``asked`` what its judgements took.
+    ``confusion`` counts the judge's values by people's.
     """
 
     joined: Joined
@@ -133,6 +135,8 @@ class GroupReport:
     disagreements: tuple[Disagreement, ...]
     causes: tuple[CauseCount, ...]
     confusion: Confusion | None
+    decisions: tuple[Decision, ...] = ()
+    asked: Asked | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +191,7 @@ def analyse(
     source = np.random.SeedSequence(settings.seed)
     seeds = source.spawn(len(groups) + 2)
     reports = tuple(
-        _report(joined, given, settings, np.random.default_rng(seed))
+        _decided(_report(joined, given, settings, np.random.default_rng(seed)), asked or {})
         for joined, seed in zip(groups, seeds[1:-1], strict=True)
     )
     return Analysis(
@@ -284,6 +288,23 @@ def _report(
         disagreements=widest,
         causes=count_causes(causes, [one.key for one in widest]),
         confusion=confusion(joined),
+    )
+
+
+def _decided(report: GroupReport, asked: Mapping[GroupKey, Asked]) -> GroupReport:
+    """Add what the figures of `report` allow its judge to be used for."""
+    joined, camps = report.joined, report.people.camps
+    return replace(
+        report,
+        decisions=decide(
+            report.agreement,
+            over_baselines=report.over_baselines,
+            replaceability=report.replaceability,
+            n_documents=len(set(joined.documents)),
+            is_constant=np.unique(joined.judged).size == 1,
+            in_camps=isinstance(camps, Camps) and camps.found,
+        ),
+        asked=asked.get(joined.group),
     )
 
 

@@ -12,7 +12,7 @@ from fairjudge.calibration.groups import FEW_DOCUMENTS
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.jury_report import JuryReport
 from fairjudge.calibration.labels import item_json
-from fairjudge.calibration.protocol_table import ProtocolTable
+from fairjudge.calibration.protocol_table import Asked, ProtocolTable
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
@@ -121,6 +121,8 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "unmatched": _unmatched(joined, list_all=list_all),
         "scales": {"judge": list(joined.judge_scale), "labels": list(joined.label_scale)},
         "notes": [*joined.notes, *_remarks(joined)],
+        "decisions": to_json(report.decisions),
+        "cost": None if report.asked is None else _cost(report.asked),
         "agreement": to_json(report.agreement),
         "human": to_json(report.human),
         "people": to_json(report.people),
@@ -136,6 +138,10 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "disagreement_causes": to_json(report.causes),
         "confusion": to_json(report.confusion),
     }
+
+
+def _cost(asked: Asked) -> Json:
+    return {**to_json(asked), "usd_per_item": asked.usd_per_item}
 
 
 def _remarks(joined: Joined) -> list[str]:

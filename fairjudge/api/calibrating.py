@@ -119,6 +119,23 @@ class Calibration:
         )
         return Table(rows, text_table)
 
+    def decisions(self) -> Table:
+        """Return what each judge may be used for: to rank systems, score items, replace a person.
+
+        ``answer`` is yes, no, too few to tell, or cannot tell; ``figure`` with its ``rule`` says
+        why, ``needed`` what would have to be known, ``cost`` what the judgements took.
+        """
+        from fairjudge.reports.decision_tables import decisions_table
+
+        groups = self.to_dict()["groups"]
+        names = ("judge", "aspect", "protocol", "unit", "cost")
+        rows = tuple(
+            {**{name: group[name] for name in names}, **decision}
+            for group in groups
+            for decision in group["decisions"]
+        )
+        return Table(rows, decisions_table(groups))
+
     def protocols(self) -> Table:
         """Return the ways of judging side by side, as DiverseSumm's Table 5: a row each.
 

@@ -13,6 +13,7 @@ from fairjudge.reports import (
     check_tables,
     comparison_tables,
     covered_tables,
+    decision_tables,
     disagreement_tables,
     fairness_tables,
     jury_tables,
@@ -32,6 +33,7 @@ def _calibrate(report: Json) -> list[TextTable]:
         *jury_tables.jury_tables(report),
         *rates_tables.rates_tables(report),
         *disagreement_tables.disagreement_tables(report),
+        *decision_tables.decisions_tables(report["groups"]),
     ]
 
 
