@@ -25,6 +25,9 @@ from pydantic import (
 
 Aspect: TypeAlias = str
 """``"coverage"``, ``"faithfulness"``, ``"balance"``, or the name of a custom criterion."""
+TaskName: TypeAlias = Literal[
+    "answers", "coverage", "faithfulness", "preference", "rating", "values", "leaning"
+]
 ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise", "checklist", "ranking"]
 Verdict: TypeAlias = Literal["a", "b", "tie"]
 """A pairwise verdict in terms of ``system_a`` and ``system_b``, whatever the order asked."""

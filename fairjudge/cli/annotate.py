@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from fairjudge.annotation.tasks import TaskName
 from fairjudge.cli import options as opt
+from fairjudge.domain import TaskName
 from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 

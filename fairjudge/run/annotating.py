@@ -21,7 +21,7 @@ from fairjudge.annotation.passages import (
 )
 from fairjudge.annotation.planning import JobOptions, item_key, match_controls, plan_job
 from fairjudge.annotation.store import Store
-from fairjudge.annotation.tasks import LabelTask, TaskName, label_task, without_controls
+from fairjudge.annotation.tasks import LabelTask, label_task, without_controls
 from fairjudge.datasets import (
     Loaded,
     match_summaries,
@@ -31,7 +31,7 @@ from fairjudge.datasets import (
     read_references,
     read_summaries,
 )
-from fairjudge.domain import Judgement, Record, Summary, Value
+from fairjudge.domain import Judgement, Record, Summary, TaskName, Value
 from fairjudge.engine.runs import check_writable
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.records.matching import match, with_ids_of
