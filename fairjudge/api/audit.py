@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
@@ -329,35 +329,55 @@ def statements(
 async def aorder(
     clusters: Annotated[
         object,
-        Opt("Clusters of three articles or more.", flag="--references", reads=read_clusters),
+        Opt(
+            "Clusters of three articles or more; for groups, references with their answers.",
+            flag="--references",
+        ),
     ],
     summaries: Annotated[
         object | None, Opt("To collect judgements: summaries.", reads=read_summaries)
     ] = None,
     *,
     model: Model | str,
+    of: Annotated[
+        Literal["articles", "groups"],
+        Opt("What is moved: articles in the prompt, or groups of answers in a checklist."),
+    ] = "articles",
     max_articles: Annotated[
         int, Opt("Articles of each cluster whose position is changed.", ge=1)
     ] = 3,
-    n_shuffles: Annotated[int, Opt("Orders in which each summary's articles are shown.", ge=2)] = 3,
+    n_shuffles: Annotated[
+        int, Opt("Orders in which each summary's articles, or groups, are shown.", ge=2)
+    ] = 3,
+    groups_per_call: Annotated[
+        int, Opt("Maximum number of groups per call, as in 'judge'.", ge=3, le=500)
+    ] = 25,
     run: RunFolder = None,
 ) -> Findings:
-    """Measure what the order of articles in the prompt does to faithfulness ratings.
+    """Measure what the order of articles, or of a checklist's groups, does to verdicts.
+
+    Articles are moved in the prompt for faithfulness ratings; groups of answers in the checklist of
+    coverage. A group's place is the third of its call's list in which it stands.
 
     ``await aorder(...)`` in code that awaits; ``order(...)`` in other code, notebooks too.
 
     Parameters
     ----------
     clusters
-        Of three articles or more: a path, or a list of records or dicts.
+        Of three articles or more, or for groups references with answers: a path, or a list of
+        records or dicts.
     summaries : optional
-        Rated with their articles shuffled.
+        Rated with their articles shuffled; needed for groups.
     model : Model or str
         Who judges.
+    of : {"articles", "groups"}
+        What is moved.
     max_articles : int
         Articles of each cluster that are moved about.
     n_shuffles : int
-        Orders in which each summary's articles are shown.
+        Orders in which each summary's articles, or groups, are shown.
+    groups_per_call : int
+        Maximum number of groups per call.
     run : path, optional
         Run folder, to be resumed by the same call.
 
@@ -374,18 +394,23 @@ async def aorder(
     ['first', 'last', 'middle']
     """
     from fairjudge.api.progress import bars
-    from fairjudge.run.probing import order_report
+    from fairjudge.run.probing import group_order_report, order_report
 
     asked = as_model(model)
     with bars(asked.progress) as shown:
-        figures = await order_report(
-            clusters,
-            summaries,
-            max_articles=max_articles,
-            n_shuffles=n_shuffles,
-            run=None if run is None else Path(run),
-            model=shown.with_retry_bar(asked),
-            progress=shown.counter("judging"),
+        shared: dict[str, Any] = {
+            "run": None if run is None else Path(run),
+            "model": shown.with_retry_bar(asked),
+            "progress": shown.counter("judging"),
+        }
+        figures = await (
+            group_order_report(
+                clusters, summaries, n_orders=n_shuffles, groups_per_call=groups_per_call, **shared
+            )
+            if of == "groups"
+            else order_report(
+                clusters, summaries, max_articles=max_articles, n_shuffles=n_shuffles, **shared
+            )
         )
     return Findings("audit order", figures)
 

@@ -175,13 +175,18 @@ def order(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Measure the effect of the order of articles in the prompt on faithfulness ratings.
+    """Measure the effect of the order of articles, or of a checklist's groups, on verdicts.
 
-    Rates leads of single articles with that article first, in the middle and last; and, given
-    --summaries, those with their articles shuffled.
+    Rates the faithfulness of leads of single articles with that article first, in the middle and
+    last; and, given --summaries, those with their articles shuffled. With --of groups judges the
+    coverage of --summaries by checklists whose groups of answers stand in several orders.
     """
+    from fairjudge.datasets import read_clusters, read_references
+
+    reader = read_references if audit_of.values["of"] == "groups" else read_clusters
+    sources = display.read(reader, audit_of.values["clusters"], skip_bad=skip_bad)
     asked = replace(model, progress=display.shown(quiet=quiet))
-    display.found(audit_of(skip_bad=skip_bad, model=asked), json_file)
+    display.found(audit_of(skip_bad=skip_bad, clusters=sources, model=asked), json_file)
 
 
 @app.command("checks")

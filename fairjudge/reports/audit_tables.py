@@ -14,6 +14,11 @@ POSITION = {
     "second": "prefers the second",
     "consistency": "same verdict both ways",
 }
+ORDERED = {
+    "faithfulness": ("article", "rating", (1.0, 5.0)),
+    "coverage": ("group", "share covered", (0.0, 1.0)),
+}
+"""What ``audit order`` moved, what was measured and between which values, by aspect."""
 _CHANGES = {
     "first minus last": "first_minus_last",
     "ends minus middle": "ends_minus_middle",
@@ -152,16 +157,17 @@ def _length_effect(group: Json) -> str:
 
 
 def order_tables(report: Json) -> Iterator[TextTable]:
-    """Yield ratings by the article's place, and what shuffling changes."""
+    """Yield verdicts by the place of the article or group, and what shuffling changes."""
+    moved, value, (low, high) = ORDERED[report["aspect"]]
     places = report["by_place"].items()
-    rows = [{"what": f"article {place}", "rating": one, "p": "-"} for place, one in places]
+    rows = [{"what": f"{moved} {place}", "rating": one, "p": "-"} for place, one in places]
     rows += [
         {"what": name, "rating": report[key], "p": p_value(report[key])}
         for name, key in _CHANGES.items()
     ]
     yield table(
-        f"Order of articles, {report['judge']}, faithfulness from 1 to 5",
-        ": {what} | rating> {rating:interval} | p> {p}",
+        f"Order of {moved}s, {report['judge']}, {report['aspect']} from {low:.0f} to {high:.0f}",
+        f": {{what}} | {value}> {{rating:interval}} | p> {{p}}",
         rows,
         notes=[f"Without a score: {report['n_unscored']}." if report["n_unscored"] else ""],
     )

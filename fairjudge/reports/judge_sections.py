@@ -215,10 +215,11 @@ def _length(report: Json) -> Iterator[Part]:
 
 
 def _order(report: Json) -> Iterator[Part]:
-    title = f"Order of articles: faithfulness, by {report['judge']}"
-    places = [row(f"article {place}", one) for place, one in report["by_place"].items()]
+    moved, value, span = audit_tables.ORDERED[report["aspect"]]
+    title = f"Order of {moved}s: {report['aspect']}, by {report['judge']}"
+    places = [row(f"{moved} {place}", one) for place, one in report["by_place"].items()]
     yield Heading(title)
-    plot = forest(places, title=title, across="rating, 1 to 5", span=(1.0, 5.0))
+    plot = forest(places, title=title, across=f"{value}, {span[0]:.0f} to {span[1]:.0f}", span=span)
     yield Group((plot, *audit_tables.order_tables(report)))
 
 

@@ -233,17 +233,21 @@ def _of_outlets(group: Json) -> str:
 
 
 def _order(report: Json) -> Iterator[str]:
-    where = {1: "first is rated higher", -1: "last is rated higher"}.get(
-        _side(report["first_minus_last"])
-    )
-    figure = interval(report["first_minus_last"])
+    of_groups = report["aspect"] == "coverage"
+    where = {1: "first", -1: "last"}.get(_side(report["first_minus_last"]))
+    figure = f"first less last {interval(report['first_minus_last'])}"
+    figure += " (share covered)." if of_groups else " points."
+    moved = "group" if of_groups else "article"
     if where is None:
-        yield f"No effect of the article's place is shown: first less last {figure} points."
+        yield f"No effect of the {moved}'s place is shown: {figure}"
+    elif of_groups:
+        yield f"Groups listed {where} are covered more often than the same ones elsewhere: {figure}"
     else:
-        yield f"What the article shown {where}: first less last {figure} points."
+        yield f"What the article shown {where} is rated higher: {figure}"
     if _side(report["changed"]) > 0:
+        what = "verdicts" if of_groups else "ratings"
         yield (
-            f"Shuffling the articles changes {interval(report['changed'])} of the ratings (share)."
+            f"Shuffling the {moved}s changes {interval(report['changed'])} of the {what} (share)."
         )
 
 

@@ -24,6 +24,7 @@ from fairjudge.engine.recorded import ROWS, JudgementBook
 from fairjudge.engine.runs import digest, noting_spent, open_run
 from fairjudge.errors import InputError
 from fairjudge.files import read_file
+from fairjudge.judges.checklist import GROUPS_PER_CALL
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, resolve_plan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
@@ -140,6 +141,7 @@ async def judge_planned(
     run: Path | None,
     identity: Mapping[str, Any],
     progress: Progress,
+    groups_per_call: int = GROUPS_PER_CALL,
 ) -> tuple[Judgement, ...]:
     """Judge `tasks` with the built-in criterion of `plan`, resuming what `run` holds.
 
@@ -149,7 +151,9 @@ async def judge_planned(
         run, command="audit", model=model, identity={"model": model.identity(), **identity}
     )
     async with open_models(model) as models:
-        options = JudgeOptions(aspect=plan.aspect, protocol=plan.protocol)
+        options = JudgeOptions(
+            aspect=plan.aspect, protocol=plan.protocol, groups_per_call=groups_per_call
+        )
         judge = make_judge(models, options, plan=plan, tasks=tasks)
         with opened as folder, noting_spent(folder, model, models.spent):
             book = JudgementBook(folder, tasks)

@@ -1,13 +1,15 @@
-"""Audits that judge modified inputs: reordered articles and metamorphic checks."""
+"""Audits that judge modified inputs: reordered articles and groups, metamorphic checks."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fairjudge.auditing.group_order import group_order_bias, group_order_tasks
 from fairjudge.auditing.metamorphic import check_results, checks
-from fairjudge.auditing.order_probes import order_bias, place_tasks, shuffle_tasks
+from fairjudge.auditing.order_probes import OrderBias, order_bias, place_tasks, shuffle_tasks
 from fairjudge.datasets import match_summaries, read_clusters, read_references, read_summaries
 from fairjudge.domain import Judgement, ProtocolName, Summary
 from fairjudge.engine.progress import Progress
@@ -55,10 +57,51 @@ async def order_report(
         },
         progress=progress,
     )
-    bias = order_bias(rows)
+    return _order_figures(rows, order_bias(rows), aspect="faithfulness")
+
+
+async def group_order_report(
+    references: object,
+    summaries: object | None,
+    *,
+    n_orders: int,
+    groups_per_call: int,
+    run: Path | None,
+    model: Model,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Return what the order of groups in a checklist does to which of them are covered."""
+    if summaries is None:
+        raise ConfigurationError("the order of groups is measured on summaries: give --summaries")
+    sources = read_references(references, argument="references")
+    written = match_summaries(read_summaries(summaries), sources).records
+    plan = resolve_plan("coverage", protocol="checklist")
+    tasks = group_order_tasks(
+        sources.records, written, plan, n_orders=n_orders, groups_per_call=groups_per_call
+    )
+    rows = await judge_planned(
+        tasks,
+        plan=plan,
+        model=model,
+        run=run,
+        groups_per_call=groups_per_call,
+        identity={
+            "audit": "order of groups",
+            "n_orders": n_orders,
+            "groups_per_call": groups_per_call,
+            "references": digest(sources.records),
+            "summaries": digest(written),
+        },
+        progress=progress,
+    )
+    bias = group_order_bias(rows, tasks, groups_per_call=groups_per_call)
+    return _order_figures(rows, bias, aspect="coverage")
+
+
+def _order_figures(rows: Sequence[Judgement], bias: OrderBias, *, aspect: str) -> dict[str, Any]:
     return {
         "judge": rows[0].judge,
-        "aspect": "faithfulness",
+        "aspect": aspect,
         "by_place": {place: figure(estimate) for place, estimate in bias.by_place.items()},
         "first_minus_last": figure(bias.first_minus_last),
         "ends_minus_middle": figure(bias.ends_minus_middle),
