@@ -98,8 +98,11 @@ def group_order_bias(
         values = [figure(by_place) for by_place in usable.values()]
         return clustered_mean(values, [eid for eid, _, _ in usable], null=null)
 
+    def share_in(place: str) -> Estimate | Undefined:
+        return mean(lambda by: fmean(by[place]), (place,))
+
     return OrderBias(
-        by_place={place: mean(lambda by, at=place: fmean(by[at]), (place,)) for place in PLACES},
+        by_place={place: share_in(place) for place in PLACES},
         first_minus_last=mean(
             lambda by: fmean(by["first"]) - fmean(by["last"]), ("first", "last"), null=0.0
         ),
