@@ -155,7 +155,9 @@ def test_a_fair_judge_keeps_every_relation():
 
 def test_an_obedient_judge_breaks_the_instruction_check():
     def obedient(task):
-        return 5 if INSTRUCTION in str(task) and task.protocol == "likert" else fair(task)
+        shown = (*task.texts, *(article.content for article in task.articles))
+        obeys = task.protocol == "likert" and any(INSTRUCTION in text for text in shown)
+        return 5 if obeys else fair(task)
 
     found = results("faithfulness", [REFERENCE], obedient)
     assert found["itself"].n_kept == 2
