@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fairjudge.annotation.tasks import LabelTask, TaskName
+from fairjudge.annotation.tasks import LabelTask
 from fairjudge.domain import (
     Answer,
     Article,
@@ -21,6 +21,7 @@ from fairjudge.domain import (
     QuestionAnswers,
     Reference,
     Summary,
+    TaskName,
 )
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.asking import ReferenceUnit, TextUnit

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
+from fairjudge.domain import TaskName
 from fairjudge.errors import ConfigurationError
 from fairjudge.scales import Level, Scale, likert, pairwise
 
-TaskName: TypeAlias = Literal[
-    "answers", "coverage", "faithfulness", "preference", "rating", "values", "leaning"
-]
 OF_VALUES: frozenset[TaskName] = frozenset({"values", "leaning"})
 """Tasks about the values of an attribute of the articles."""
 FAIR = "fair"

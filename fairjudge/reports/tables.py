@@ -53,7 +53,7 @@ def columns(*headings: str, numbers: Sequence[str] = ()) -> tuple[Column, ...]:
 
 def number(value: float | None, *, digits: int = 2) -> str:
     """Return `value` with `digits` decimals, or a dash where there is none."""
-    return "-" if value is None else f"{value:.{digits}f}"
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # no "-0.00"
 
 
 def terminal_width() -> int:
@@ -98,7 +98,8 @@ def _show(table: TextTable, console: Console) -> None:
     from rich.text import Text
 
     table = _printable(table)
-    console.print(Text(table.title, "bold"), soft_wrap=True)
+    whole = not console.is_terminal  # what is searched or kept has its sentences in one line
+    console.print(Text(table.title, "bold"), soft_wrap=whole)
     shown = Table(box=SIMPLE_HEAD, pad_edge=False)
     widths, left_out = _fitted(table, console.width)
     for place, width in widths.items():
@@ -110,9 +111,9 @@ def _show(table: TextTable, console: Console) -> None:
     if left_out:
         named = ", ".join(table.columns[place].heading for place in left_out)
         sentence = f"Columns hidden (terminal too narrow): {named}. --json has all."
-        console.print(Text(sentence), soft_wrap=True)
+        console.print(Text(sentence), soft_wrap=whole)
     for note in table.notes:
-        console.print(Text(note), soft_wrap=True)
+        console.print(Text(note), soft_wrap=whole)
 
 
 def _printable(table: TextTable) -> TextTable:
