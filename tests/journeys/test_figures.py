@@ -85,7 +85,11 @@ def test_audits_and_fairness_write_their_figures_too(folder: Path) -> None:
     clusters, summaries = [], []
     for document in range(6):
         articles = [
-            {"aid": f"a{n}", "content": f"The {word} stands by the river.", "sentiment": value}
+            {
+                "aid": f"a{n}",
+                "content": f"The {word} stands by the river.",
+                "attributes": {"sentiment": value},
+            }
             for n, (word, value) in enumerate(
                 [("mill", "good"), ("bridge", "bad"), ("tower", "good"), ("gate", "bad")]
             )
