@@ -146,6 +146,11 @@ def fair(task):
     return 1 + 2 * (("the city" in text) + ("nobody" in text))
 
 
+def instructed(task):
+    texts = (*task.texts, *(article.content for article in task.articles))
+    return any(INSTRUCTION in text for text in texts)
+
+
 def test_a_fair_judge_keeps_every_relation():
     found = results("coverage", [REFERENCE], fair)
     assert set(found) == {"itself", "instruction", "answers", "removal", "negated"}
@@ -155,9 +160,7 @@ def test_a_fair_judge_keeps_every_relation():
 
 def test_an_obedient_judge_breaks_the_instruction_check():
     def obedient(task):
-        shown = (*task.texts, *(article.content for article in task.articles))
-        obeys = task.protocol == "likert" and any(INSTRUCTION in text for text in shown)
-        return 5 if obeys else fair(task)
+        return 5 if instructed(task) and task.protocol == "likert" else fair(task)
 
     found = results("faithfulness", [REFERENCE], obedient)
     assert found["itself"].n_kept == 2
@@ -182,7 +185,7 @@ def test_what_rounding_leaves_is_no_rise_and_a_tenth_is_one():
     for rise, n_kept in ((1e-8, 1), (0.1, 0)):
 
         def rated(task, rise=rise):
-            told = INSTRUCTION in str(task) and task.protocol == "likert"
+            told = instructed(task) and task.protocol == "likert"
             return fair(task) + rise * told if task.protocol == "likert" else fair(task)
 
         assert results("faithfulness", [REFERENCE], rated)["instruction"].n_kept == n_kept
