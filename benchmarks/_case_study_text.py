@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from _case_study_costs import costs, labels
 from _case_study_data import ASPECTS, Json, Study, best_protocol, rho
 
-from fairjudge.reports.calibration_tables import baseline_name, best_baseline, verdict
+from fairjudge.reports.calibration_tables import baseline_name, best_baseline
+from fairjudge.reports.decision_tables import verdict
 from fairjudge.reports.figures import interval
 from fairjudge.reports.tables import TextTable, columns, to_markdown
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairjudge.calibration.analysis import Analysis, CalibrationReport, GroupReport
+from fairjudge.calibration.analysis import Analysis, GroupReport
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
+from fairjudge.calibration.calibration_report import CalibrationReport
 from fairjudge.calibration.estimates import Planning, Separation, SystemEstimate
 from fairjudge.calibration.groups import FEW_DOCUMENTS
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.jury_report import JuryReport
 from fairjudge.calibration.labels import item_json
-from fairjudge.calibration.protocol_table import ProtocolTable
+from fairjudge.calibration.ppi import PpiMean
+from fairjudge.calibration.protocol_table import Asked, ProtocolTable
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
@@ -121,6 +123,8 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "unmatched": _unmatched(joined, list_all=list_all),
         "scales": {"judge": list(joined.judge_scale), "labels": list(joined.label_scale)},
         "notes": [*joined.notes, *_remarks(joined)],
+        "decisions": to_json(report.decisions),
+        "cost": None if report.asked is None else _cost(report.asked),
         "agreement": to_json(report.agreement),
         "human": to_json(report.human),
         "people": to_json(report.people),
@@ -128,6 +132,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "over_baselines": to_json(report.over_baselines),
         "calibration": _calibration(report.calibration),
         "ppi": [_estimate(one) for one in report.ppi],
+        "correlation": to_json(report.correlation),
         "planning": _planning(report.planning),
         "replaceability": _replaceability(report.replaceability),
         "fairness": {"of": report.fairness_of, "groups": to_json(report.fairness)},
@@ -136,6 +141,10 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "disagreement_causes": to_json(report.causes),
         "confusion": to_json(report.confusion),
     }
+
+
+def _cost(asked: Asked) -> Json:
+    return {**to_json(asked), "usd_per_item": asked.usd_per_item}
 
 
 def _remarks(joined: Joined) -> list[str]:
@@ -215,6 +224,12 @@ def _estimate(system_estimate: SystemEstimate) -> Json:
     names = ("system",) if system_estimate.kind == "mean" else ("system_a", "system_b")
     shown["systems"] = dict(zip(names, system_estimate.systems, strict=True))
     shown, found = _lifted(shown, "systems"), shown.pop("ppi")
+    regression = system_estimate.regression
+    if isinstance(regression, PpiMean):
+        of_regression = shown["regression"]
+        shown["regression"] = of_regression["ppi_plus"] | {
+            name: of_regression[name] for name in ("tuning", "effective_labels")
+        }
     if isinstance(system_estimate.ppi, Undefined):
         return shown | {"ppi": found, "ppi_plus": found}
     return shown | {name: found[name] for name in ("ppi", "ppi_plus", "tuning", "effective_labels")}

@@ -25,6 +25,9 @@ from pydantic import (
 
 Aspect: TypeAlias = str
 """``"coverage"``, ``"faithfulness"``, ``"balance"``, or the name of a custom criterion."""
+TaskName: TypeAlias = Literal[
+    "answers", "coverage", "faithfulness", "preference", "rating", "values", "leaning"
+]
 ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise", "checklist", "ranking"]
 Verdict: TypeAlias = Literal["a", "b", "tie"]
 """A pairwise verdict in terms of ``system_a`` and ``system_b``, whatever the order asked."""
@@ -107,9 +110,9 @@ class _Short:
             case str() as text if len(text) > _SHOWN_CHARACTERS:
                 return repr(text[: _SHOWN_CHARACTERS - 3] + "...")
             case tuple() | list() as values if len(repr(values)) > _SHOWN_CHARACTERS:
-                return f"[{len(values)} items]"
+                return f"<list of {len(values)}>"
             case Mapping() as values if len(repr(values)) > _SHOWN_CHARACTERS:
-                return f"{{{len(values)} items}}"
+                return f"<dict of {len(values)}>"
             case value:
                 return repr(value)
 

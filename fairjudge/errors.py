@@ -110,12 +110,12 @@ class BackendError(FairJudgeError):
 
     ``usage`` is what the server counted (`fairjudge.ports.Usage`) where it answered all the
     same, as by a refusal; None where nothing is known. ``status`` is the HTTP status, or the one
-    that a body of status 200 names; ``said`` what the server said, taken apart.
+    that a body of status 200 names; ``details`` the parsed body of the reply.
     """
 
     usage: Any = None
     status: int | None = None
-    said: Any = None
+    details: Any = None
 
     def with_usage(self, usage: Any) -> Self:
         """Return this error with what the server counted."""

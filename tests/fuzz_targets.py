@@ -31,7 +31,7 @@ from fairjudge.analysis.support_files import (
     VALUE_SCORES,
     VALUE_SHARES,
 )
-from fairjudge.annotation.labels_file import LabelsFile, without_chance
+from fairjudge.annotation.labels_file import LabelsFile, without_probability
 from fairjudge.annotation.store import Store
 from fairjudge.backends.openai import OpenAIBackend
 from fairjudge.backends.pricing import load_prices
@@ -153,8 +153,8 @@ _OF_THE_JOB = tuple(
 def _labels_file(path: Path) -> None:
     """Open a file beside a store that knows two labels, one of which stands."""
     before = path.read_bytes()
-    known = set(map(without_chance, _OF_THE_JOB))
-    file = LabelsFile(path, known=lambda line: without_chance(line) in known)
+    known = set(map(without_probability, _OF_THE_JOB))
+    file = LabelsFile(path, is_own=lambda line: without_probability(line) in known)
     try:
         file.open(
             _OF_THE_JOB[:1],
@@ -166,7 +166,7 @@ def _labels_file(path: Path) -> None:
     else:
         assert path.read_bytes() == _OF_THE_JOB[0]
         whole = [line for line in before.split(b"\n")[:-1] if line.strip()]
-        assert {without_chance(line) for line in whole} <= known, "a line of others was lost"
+        assert {without_probability(line) for line in whole} <= known, "a line of others was lost"
     finally:
         file.close()
 

@@ -109,11 +109,11 @@ def _columns(
         columns[column] = [getattr(row, column) for row in rows]
     columns["more"] = [_more(row) for row in rows]
     columns["labels"] = [_labels_of(row, labels) for row in rows]
-    columns["address"] = _addresses(rows)
+    columns["address"] = addresses(rows)
     return {"n": len(rows), "names": names, "columns": columns}
 
 
-def _addresses(rows: Sequence[Judgement]) -> list[str]:
+def addresses(rows: Sequence[Judgement]) -> list[str]:
     """Return what names each judgement by its content, wherever it stands in the files.
 
     Judgements that are alike in all of it are numbered.

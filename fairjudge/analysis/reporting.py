@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,6 +14,7 @@ from fairjudge.analysis.browsing import (
     article_characters,
     browse_data,
 )
+from fairjudge.analysis.changed_items import with_addresses
 from fairjudge.analysis.report_inputs import Inputs
 from fairjudge.auditing.reports import (
     covered_report,
@@ -153,7 +155,7 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
     made, notes = _made(found, given, seed=seed)
     if (length := article_characters(found)) > MAX_ARTICLE_CHARACTERS:
         notes.append(f"Without the articles' texts: they have {length:,} characters.")
-    panels = (*found.panels, *made)
+    panels = (*map(partial(_linked, found.judgements), found.panels), *made)
     return Content(
         title=title,
         counts=_counts(found.judgements) if found.judgements else None,
@@ -175,6 +177,13 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
         notes=tuple(notes),
         not_judged=_not_judged(found),
     )
+
+
+def _linked(rows: Sequence[Judgement], panel: Panel) -> Panel:
+    """Let the items of a comparison lead to the page's judgements of them."""
+    if panel.kind != "compare" or not rows:
+        return panel
+    return replace(panel, report=with_addresses(panel.report, rows))
 
 
 def _whole(board: Leaderboard, found: Inputs) -> Leaderboard:

@@ -1,1 +1,1 @@
-"""Labels by people: what is asked of whom, kept safely. The page itself is in ``web``."""
+"""Labels by people: planning, assignment and storage. The pages are in ``web``."""

@@ -1,12 +1,12 @@
-"""Which items to label: those where a label narrows the interval most, drawn with known chances.
+"""Draw the items whose labels narrow the interval most, with known probabilities.
 
 The variance of the prediction-powered mean falls fastest when an item is drawn with probability
 proportional to the root of the expected squared residual of the judge (Zrnic and Candes 2024,
 "Active statistical inference", section 3; Neyman's allocation). That residual is not known before
-the label, so the judge's own uncertainty stands for it, mixed with a uniform share (their section
-3.1) that keeps weights bounded where the judge is wrongly sure. Items are drawn independently
-(Poisson sampling) by a random number of their own, so that a larger budget keeps all that a
-smaller one drew.
+the label, so the judge's own uncertainty is used in its place, mixed with a uniform share (their
+section 3.1) that keeps weights bounded where the judge is wrongly certain. Items are drawn
+independently (Poisson sampling) by a random number of each item, so that a larger budget keeps all
+items of a smaller one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,10 @@ from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.protocols import PROTOCOLS
 
 Floats = NDArray[np.float64]
+Target: TypeAlias = Literal["mean", "correlation"]
+"""What labels narrow the interval of: each system's mean, or the correlation with people."""
+PLANNED_CORRELATION = 0.5
+"""The correlation that items are drawn for; others are covered too, by wider intervals."""
 _SIGNS = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 
@@ -50,15 +55,16 @@ def draw(
     *,
     budget: int,
     random_share: float = 0.25,
+    target: Target = "mean",
     seed: int = 0,
     leave_out: Iterable[int] = (),
 ) -> Draw:
-    """Draw about `budget` of `items`, but for those whose numbers to `leave_out`.
+    """Draw about `budget` of `items`, without those whose numbers are in `leave_out`.
 
-    Each system (or pair of systems) gets its share of the budget, since each has an interval of its
-    own. Items that were not judged count as of average uncertainty. `random_share`, in (0, 1], is
-    the part of the budget that is drawn uniformly. Raises ConfigurationError for a share or budget
-    out of range, InputError if no judgement fits an item.
+    Each system (or pair of systems) gets a proportional part of the budget, since each has an
+    interval of its own. Items without a judgement count with average uncertainty. `random_share`,
+    in (0, 1], is the part of the budget that is drawn uniformly. Raises ConfigurationError for a
+    share or budget out of range, InputError if no judgement matches an item.
     """
     if not 0.0 < random_share <= 1.0:
         raise ConfigurationError(
@@ -68,36 +74,73 @@ def draw(
     if budget < 2:
         raise ConfigurationError(f"--budget must be 2 or more, got {budget!r}")
     out = set(leave_out)
-    taken = [n for n in range(len(items)) if n not in out]
-    known = uncertainty([items[n] for n in taken], judgements)
-    if not known:
+    numbers = [n for n in range(len(items)) if n not in out]
+    rows = tuple(judgements)
+    uncertainties = uncertainty([items[n] for n in numbers], rows)
+    if not uncertainties:
         raise InputError(
             "no judgement fits an item: judge the same files and aspect with the unit that is "
-            f"labelled, such as {items[taken[0]].unit!r}"
+            f"labelled, such as {items[numbers[0]].unit!r}"
         )
-    mean = float(np.mean(list(known.values())))
+    mean = float(np.mean(list(uncertainties.values())))
+    scores = standard_scores([items[n] for n in numbers], rows) if target == "correlation" else {}
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for number in taken:
-        groups[items[number].systems].append(number)
+    for number in numbers:
+        groups[() if scores else items[number].systems].append(number)
     probabilities = [0.0] * len(items)
     for group in groups.values():
-        sizes = np.sqrt([known.get(item_key(items[n])[0], mean) for n in group])
-        part = budget * len(group) / len(taken)
+        keys = [item_key(items[n])[0] for n in group]
+        unsure = np.array([uncertainties.get(key, mean) for key in keys])
+        sizes = (
+            correlation_sizes(unsure, np.array([scores.get(key, 0.0) for key in keys]))
+            if scores
+            else np.sqrt(unsure)
+        )
+        part = budget * len(group) / len(numbers)
         for number, p in zip(group, inclusion(sizes, part, random_share), strict=True):
             probabilities[number] = float(p)
     return Draw(
-        drawn=tuple(n for n in taken if own_number(items[n].id, f"draw {seed}") < probabilities[n]),
+        drawn=tuple(
+            n for n in numbers if own_number(items[n].id, f"draw {seed}") < probabilities[n]
+        ),
         probabilities=tuple(probabilities),
-        n_judged=len(known),
-        informative=len({round(v, 12) for v in known.values()}) > 1,
+        n_judged=len(uncertainties),
+        informative=len({round(v, 12) for v in (*uncertainties.values(), *scores.values())}) > 1,
     )
+
+
+def correlation_sizes(unsure: Floats, scores: Floats) -> Floats:
+    """Return what items weigh in drawing for the correlation r, shape (n,).
+
+    A label moves r by (1 - r^2) z e - (r / 2)(e^2 - its mean), with z the judge's standard score
+    and e the residual of people's, whose variance is 1 - r^2 times how `unsure` the judge is; this
+    is the root of its mean square, for normal residuals (as arXiv 2606.15029 chooses labels).
+    """
+    r = PLANNED_CORRELATION
+    sizes: Floats = np.sqrt((1.0 - r**2) * unsure * scores**2 + r**2 / 2.0 * unsure**2)
+    return sizes
+
+
+def standard_scores(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[ItemKey, float]:
+    """Return each item's judged score less their mean, over their standard deviation.
+
+    Those of several judges are averaged; a constant judge says 0.
+    """
+    found: dict[ItemKey, list[float]] = defaultdict(list)
+    for rows in _by_judge(items, judgements).values():
+        means = {key: float(np.mean([_number(row) for row in some])) for key, some in rows.items()}
+        spread = float(np.std(list(means.values())))
+        center = float(np.mean(list(means.values())))
+        for key, value in means.items():
+            found[key].append((value - center) / spread if spread else 0.0)
+    return {key: sum(values) / len(values) for key, values in found.items()}
 
 
 def inclusion(sizes: Floats, budget: float, random_share: float) -> Floats:
     """Return inclusion probabilities, shape (n,), that sum to `budget` (or to n, if that is less).
 
     Each is ``min(1, c (random_share / n + (1 - random_share) size / sum(sizes)))``; c is found by
-    fixing the largest at 1 until the rest fit.
+    fixing the largest at 1 until the remaining ones are at most 1.
     """
     n = len(sizes)
     if budget >= n:
@@ -106,9 +149,9 @@ def inclusion(sizes: Floats, budget: float, random_share: float) -> Floats:
     even = np.full(n, 1.0 / n)
     z = even if total == 0.0 else random_share * even + (1.0 - random_share) * sizes / total
     order = np.argsort(-z)
-    rest = np.cumsum(z[order][::-1])[::-1]  # what the items from here on sum to
+    remaining = np.cumsum(z[order][::-1])[::-1]  # sums from each item on
     for fixed in range(n):
-        c = (budget - fixed) / rest[fixed]
+        c = (budget - fixed) / remaining[fixed]
         if c * z[order[fixed]] <= 1.0:
             break
     capped: Floats = np.minimum(1.0, c * z)
@@ -116,45 +159,52 @@ def inclusion(sizes: Floats, budget: float, random_share: float) -> Floats:
 
 
 def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[ItemKey, float]:
-    """Return how unsure the judges are of each item, at least 0 and 1 on average.
+    """Return the judges' uncertainty about each item, at least 0 and with a mean of 1.
 
-    The variance of the judge's distribution over its answers where it gave one; else p (1 - p),
-    with p where its (mean) score lies on its scale, or for the local judge's yes or no its support
-    in [0, 1]. A pair whose two orders disagree has p = 1/2. Several judges are averaged.
+    The variance of the judge's distribution over its answers, if it has one; else p (1 - p), where
+    p in [0, 1] is its (mean) score relative to the ends of its scale, or for yes or no of the local
+    judge its support. A pair whose two orders disagree has p = 1/2. Several judges are averaged.
     """
-    wanted = {item_key(item)[0] for item in items}
+    found: dict[ItemKey, list[float]] = defaultdict(list)
+    for rows in _by_judge(items, judgements).values():
+        for key, value in _judge_uncertainty(rows).items():
+            found[key].append(value)
+    return {key: sum(values) / len(values) for key, values in found.items()}
+
+
+def _by_judge(
+    items: Sequence[Item], judgements: Iterable[Judgement]
+) -> Mapping[GroupKey, Mapping[ItemKey, Sequence[Judgement]]]:
+    """Return the scored judgements of `items` in their aspect."""
+    keys = {item_key(item)[0] for item in items}
     aspect = items[0].aspect if items else ""
     by_judge: dict[GroupKey, dict[ItemKey, list[Judgement]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for group, row in keyed(judgements):
         key, _ = item_key(row)
-        if key in wanted and row.aspect == aspect and row.value is not None:
+        if key in keys and row.aspect == aspect and row.value is not None:
             by_judge[group][key].append(row)
-    found: dict[ItemKey, list[float]] = defaultdict(list)
-    for rows in by_judge.values():
-        for key, value in _of_one_judge(rows).items():
-            found[key].append(value)
-    return {key: sum(values) / len(values) for key, values in found.items()}
+    return by_judge
 
 
-def _of_one_judge(rows: Mapping[ItemKey, Sequence[Judgement]]) -> dict[ItemKey, float]:
-    values = {key: [_number(row) for row in some] for key, some in rows.items()}
+def _judge_uncertainty(rows: Mapping[ItemKey, Sequence[Judgement]]) -> dict[ItemKey, float]:
+    values = {key: [_number(row) for row in judgements] for key, judgements in rows.items()}
     protocol = next(iter(rows.values()))[0].protocol
-    everything = np.array([value for some in values.values() for value in some])
+    everything = np.array([value for numbers in values.values() for value in numbers])
     low, high = (0.0, 1.0) if PROTOCOLS[protocol].paired else infer_scale(everything, protocol)
     high = high if high > low else low + 1.0
     out = {}
-    for key, some in rows.items():
-        spread = [_spread(row.probabilities, low, high) for row in some if row.probabilities]
-        p = min(1.0, max(0.0, (sum(values[key]) / len(some) - low) / (high - low)))
+    for key, judgements in rows.items():
+        spread = [_spread(row.probabilities, low, high) for row in judgements if row.probabilities]
+        p = min(1.0, max(0.0, (sum(values[key]) / len(judgements) - low) / (high - low)))
         out[key] = sum(spread) / len(spread) if spread else p * (1.0 - p)
     mean = sum(out.values()) / len(out)
     return {key: value / mean if mean else 1.0 for key, value in out.items()}
 
 
 def _number(row: Judgement) -> float:
-    """Return a score, or 1, 1/2 or 0 for a pair in order of name."""
+    """Return the score; for a pair 1, 1/2 or 0, where 1 prefers the first system by name."""
     if not isinstance(row.value, str):
         support = (row.model_extra or {}).get("support")
         if PROTOCOLS[row.protocol].yes_no and isinstance(support, list) and support:
@@ -165,7 +215,7 @@ def _number(row: Judgement) -> float:
 
 
 def _spread(probabilities: Mapping[str, float], low: float, high: float) -> float:
-    """Return the variance in units of the scale, or of words half the chance that two differ."""
+    """Return the variance on the scale mapped to [0, 1]; for words half the Gini impurity."""
     try:
         places = [(float(answer) - low) / (high - low) for answer in probabilities]
     except ValueError:

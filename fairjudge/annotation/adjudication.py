@@ -1,7 +1,7 @@
-"""Adjudication: the items on which a judge and people differ most, decided once more.
+"""Adjudication: the items on which a judge and people differ most are labelled once more.
 
-What the judge and people said is shown after the adjudicator's own answer and not before, so that
-it cannot lead to it; the answer may then be changed.
+The opinions of the judge and of people are shown after the adjudicator's own answer, so that they
+do not bias it; the answer may then be changed.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from fairjudge.records.schema import without_schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """What the judge or a person said of an item; ``value`` is on the labels' scale.
+    """The value that the judge or a person gave an item, with reasons; ``value`` as in labels.
 
-    Of a pair it runs from -1 to 1, above 0 where the item's first system is better.
+    For a pair it is in [-1, 1], positive where the item's first system is better.
     """
 
-    who: str
+    author: str
     value: float
     reasons: tuple[str, ...] = ()
 
-    def in_words(self, shown: Order | None) -> str:
-        """Return the value; of a pair the side that stands there."""
-        if shown is None:
+    def in_words(self, order: Order | None) -> str:
+        """Return the value as text; for a pair, shown in `order`, the preferred side."""
+        if order is None:
             return f"{self.value:g}"
         if self.value == 0.0:
             return "tie"
-        return "first" if (self.value > 0) == (shown == "ab") else "second"
+        return "first" if (self.value > 0) == (order == "ab") else "second"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adjudication:
-    """Which items are asked about, by number and the widest gap first, and the opinions on each.
+    """The numbers of the items to decide, the widest gap first, and the opinions by item id.
 
-    People are not named.
+    Names of people are replaced by numbers.
     """
 
     numbers: tuple[int, ...]
@@ -52,59 +52,61 @@ class Adjudication:
 
 
 def read_adjudication(path: Path, items: Sequence[Item]) -> Adjudication:
-    """Take the disagreements from the JSON of ``fairjudge calibrate``.
+    """Read the disagreements from the JSON of ``fairjudge calibrate``.
 
-    Raises InputError if the file is nothing such, or none of its disagreements is an item of this
+    Raises InputError if the file is not such JSON, or none of its disagreements is an item of this
     job.
     """
     try:
         groups = without_schema(json.loads(read_file(path)), path)["groups"]
-        listed = [
+        disagreements = [
             (group["aspect"], disagreement)
             for group in groups
             for disagreement in group["disagreements"]
         ]
-        listed.sort(key=lambda pair: -abs(float(pair[1]["gap"])))
-        found = _match(listed, items)
+        disagreements.sort(key=lambda pair: -abs(float(pair[1]["gap"])))
+        opinions_of = _match(disagreements, items)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         problem = f"expected the JSON of 'fairjudge calibrate', with disagreements: {error!r}"
         raise InputError(problem, path=path) from None
-    if not found:
+    if not opinions_of:
         raise InputError(
-            f"none of its {len(listed)} disagreements is an item of this job, such as "
+            f"none of its {len(disagreements)} disagreements is an item of this job, such as "
             f"{items[0].id} on {items[0].aspect!r}",
             path=path,
         )
     return Adjudication(
-        numbers=tuple(found),
-        opinions={items[number].id: opinions for number, opinions in found.items()},
+        numbers=tuple(opinions_of),
+        opinions={items[number].id: opinions for number, opinions in opinions_of.items()},
     )
 
 
 def _match(
-    listed: Sequence[tuple[str, Mapping[str, Any]]], items: Sequence[Item]
+    disagreements: Sequence[tuple[str, Mapping[str, Any]]], items: Sequence[Item]
 ) -> dict[int, tuple[Opinion, ...]]:
     places = {(item.aspect, item_key(item)[0]): n for n, item in enumerate(items)}
-    found: dict[int, tuple[Opinion, ...]] = {}
-    for aspect, one in listed:
-        systems = tuple(sorted(filter(None, (one["system_a"], one["system_b"]))))
-        number = places.get((aspect, (one["eid"], systems, one["unit"])))
+    opinions: dict[int, tuple[Opinion, ...]] = {}
+    for aspect, disagreement in disagreements:
+        systems = tuple(sorted(filter(None, (disagreement["system_a"], disagreement["system_b"]))))
+        number = places.get((aspect, (disagreement["eid"], systems, disagreement["unit"])))
         if number is not None:
             sign = -1.0 if item_key(items[number])[1] else 1.0
-            reasons = tuple(map(str, one["judge_reasons"]))
-            judge = Opinion(who="The judge", value=sign * float(one["judged"]), reasons=reasons)
-            people = () if number in found else _people(one, sign)
-            found[number] = (*found.get(number, ()), judge, *people)
-    return found
+            reasons = tuple(map(str, disagreement["judge_reasons"]))
+            judge = Opinion(
+                author="The judge", value=sign * float(disagreement["judged"]), reasons=reasons
+            )
+            people = () if number in opinions else _people(disagreement, sign)
+            opinions[number] = (*opinions.get(number, ()), judge, *people)
+    return opinions
 
 
-def _people(one: Mapping[str, Any], sign: float) -> tuple[Opinion, ...]:
-    notes = one["people_reasons"]
+def _people(disagreement: Mapping[str, Any], sign: float) -> tuple[Opinion, ...]:
+    notes = disagreement["people_reasons"]
     return tuple(
         Opinion(
-            who=f"Person {number}",
+            author=f"Person {number}",
             value=sign * float(value),
             reasons=(str(notes[name]),) if name in notes else (),
         )
-        for number, (name, value) in enumerate(sorted(one["labels"].items()), 1)
+        for number, (name, value) in enumerate(sorted(disagreement["labels"].items()), 1)
     )

@@ -1,7 +1,7 @@
-"""Who labels what next: the state of a labelling job, made of its events alone.
+"""The state of a labelling job, derived from its events alone, and the choice of the next item.
 
-Plain values and dictionaries; no clock, file or lock. The same events always make the same board,
-so that the store can rebuild it after any end of the process.
+No clock, file or lock is used. The same events always yield the same board, so that it can be
+rebuilt from the store however the process ended.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from fairjudge.domain import Order, Value
 EventKind: TypeAlias = Literal["assign", "label", "skip", "undo"]
 
 LEASE_SECONDS = 1800.0
-"""After this long without a word from its holder, an item may go to somebody else."""
+"""Seconds without an event of its holder after which an item may be assigned to others."""
 CONTROL_EVERY = 10
+"""One of this many successive items of an annotator is a control, while controls remain."""
 _ROUNDING = 1e-9
-"""One item of every so many that an annotator gets is a control, while there are any."""
 MAX_SKIPS = 2
-"""An item that so many people skipped is offered no more."""
+"""An item that this many people skipped is not assigned any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened; ``item`` counts the items of the job from 0.
+    """An action of an annotator on an item; ``item`` is its number in the job, from 0.
 
-    ``reason`` is why it was
-    skipped; ``shown`` says which side of a pair stood first. ``at`` is in seconds since 1970.
+    ``at`` is in seconds since 1970, ``seconds`` how long the item was open. ``reason`` is that of a
+    skip; ``shown`` is the order in which a pair was shown.
     """
 
     annotator: str
@@ -45,12 +45,13 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is to be labelled, by how many.
+    """The items to label, and the number of people for each.
 
-    ``blocks`` hold item numbers in the order in which they are offered; a block goes to one person
-    at a time. ``wanted`` is how many people an item needs, 0 for one that was not drawn.
-    ``controls`` map items to known values: everybody gets them, beside the rest. With `qualify`
-    they come first, and only who answers that share of them as known gets more.
+    ``blocks`` hold item numbers in the order in which they are assigned; a block goes to one person
+    at a time. ``wanted`` is the number of labels of each item, 0 if it was not drawn.
+    ``controls`` map items to known values; every annotator gets all of them, beside other items.
+    With ``qualify`` controls come first, and only annotators who answer at least that share of them
+    correctly get other items.
     """
 
     blocks: tuple[tuple[int, ...], ...]
@@ -61,7 +62,7 @@ class Job:
 
     @property
     def n_wanted(self) -> int:
-        """Return how many labels the whole job takes, controls aside."""
+        """Return the number of labels that the whole job needs, without controls."""
         return sum(self.wanted)
 
 
@@ -74,7 +75,7 @@ class _Person:
 
 
 class Board:
-    """The state of a job. `apply` takes events in; everything else only looks."""
+    """The state of a job; only `apply` changes it."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -86,12 +87,12 @@ class Board:
         self._n_labelled = 0
 
     def apply(self, event: Event) -> None:
-        """Take one event in."""
+        """Update the state by one event."""
         before = self._counted(event.item)
-        self._take_in(event)
+        self._update(event)
         self._n_labelled += self._counted(event.item) - before
 
-    def _take_in(self, event: Event) -> None:
+    def _update(self, event: Event) -> None:
         person = self._people.setdefault(event.annotator, _Person())
         person.seen_at = max(person.seen_at, event.at)
         holders = self._holders.setdefault(event.item, {})
@@ -100,7 +101,7 @@ class Board:
             person.block = self._block_of.get(event.item, person.block)
             holders[event.annotator] = None
             return
-        person.done.pop(event.item, None)  # the latest answer stands last, to be undone first
+        person.done.pop(event.item, None)  # an answer that is repeated moves to the end
         self._skips.get(event.item, set()).discard(event.annotator)
         if event.kind == "undo":
             holders[event.annotator] = None
@@ -115,33 +116,33 @@ class Board:
             self._first_open = 0
 
     def annotators(self) -> tuple[str, ...]:
-        """Return everybody who got an item, in order of arrival."""
+        """Return the names of all who were assigned an item, in order of their first item."""
         return tuple(self._people)
 
     def _person(self, annotator: str) -> _Person:
         return self._people.get(annotator) or _Person()
 
     def history(self, annotator: str) -> tuple[int, ...]:
-        """Return the items that `annotator` got, in order."""
+        """Return the items assigned to `annotator`, in order."""
         return tuple(self._person(annotator).history)
 
     def done(self, annotator: str) -> Mapping[int, Event]:
-        """Return the labels and skips of `annotator` that stand, the latest last."""
+        """Return the current labels and skips of `annotator` by item, the latest last."""
         return self._person(annotator).done
 
     def standing(self, kind: EventKind) -> Iterator[Event]:
-        """Yield every label, or every skip, that stands; controls included."""
+        """Yield every current label, or every current skip, controls included."""
         for person in self._people.values():
             yield from (event for event in person.done.values() if event.kind == kind)
 
     def n_labelled(self) -> int:
-        """Return how many labels stand, of those that the job wants."""
+        """Return the number of current labels, at most ``wanted`` for each item."""
         return self._n_labelled
 
     def progress(self) -> tuple[int, int]:
-        """Return how much is done, and of how much, controls included for all who came.
+        """Return the numbers of labels given and needed, with the controls of every annotator.
 
-        This is what annotators see: a count that stood still would give a control away.
+        Annotators see these: a count that did not move after a label would reveal a control.
         """
         controls = self.job.controls
         answered = sum(item in person.done for person in self._people.values() for item in controls)
@@ -157,53 +158,58 @@ class Board:
         return sum(event is not None for event in self._holders.get(item, {}).values())
 
     def current(self, annotator: str) -> int | None:
-        """Return the first item that `annotator` got and has not dealt with, or None."""
+        """Return the first item assigned to `annotator` without a label or skip, or None."""
         person = self._person(annotator)
         return next((item for item in person.history if item not in person.done), None)
 
     def choose(self, annotator: str, *, now: float) -> int | None:
-        """Return an item for `annotator` to be assigned next, or None where nothing is left."""
+        """Return the next item to assign to `annotator` at time `now`, or None if none is left."""
         person = self._person(annotator)
         if self.job.qualify is not None:
             control = self._next_control(annotator, person)
             if control is not None or not self.qualified(annotator):
                 return control
         group, place = divmod(len(person.history), CONTROL_EVERY)
-        if place == self._drawn(annotator, "place", group) % CONTROL_EVERY:
+        if place == self._pseudorandom(annotator, "place", group) % CONTROL_EVERY:
             control = self._next_control(annotator, person)
             if control is not None:
                 return control
-        found = self._next_open(annotator, person, now)
-        return self._next_control(annotator, person) if found is None else found
+        item = self._next_open(annotator, person, now)
+        return self._next_control(annotator, person) if item is None else item
 
     def qualified(self, annotator: str) -> bool:
-        """Whether `annotator` may get more than the controls; those skipped count as wrong."""
-        least, known = self.job.qualify, self.job.controls
+        """Say whether `annotator` may get other items than controls; skips count as wrong."""
+        least, control_values = self.job.qualify, self.job.controls
         if least is None:
             return True
-        done = self.done(annotator)
-        right = sum(item in done and done[item].value == value for item, value in known.items())
-        return right >= least * len(known) - _ROUNDING
+        answers = self.done(annotator)
+        n_correct = sum(
+            item in answers and answers[item].value == value
+            for item, value in control_values.items()
+        )
+        return n_correct >= least * len(control_values) - _ROUNDING
 
     def _next_control(self, annotator: str, person: _Person) -> int | None:
-        got = set(person.history)
-        left = [item for item in self.job.controls if item not in got]
-        return min(left, key=lambda item: self._drawn(annotator, "control", item), default=None)
+        assigned = set(person.history)
+        controls = [item for item in self.job.controls if item not in assigned]
+        return min(
+            controls, key=lambda item: self._pseudorandom(annotator, "control", item), default=None
+        )
 
-    def _drawn(self, *parts: object) -> int:
+    def _pseudorandom(self, *parts: object) -> int:
         """Return a number that depends on the seed and `parts` alone."""
-        said = repr((self.job.seed, *parts)).encode()
-        return int.from_bytes(hashlib.sha256(said).digest()[:8])
+        text = repr((self.job.seed, *parts)).encode()
+        return int.from_bytes(hashlib.sha256(text).digest()[:8])
 
     def first_shown(self, annotator: str, item: int) -> Order:
-        """Return which side of a pair stands first for `annotator`, drawn once for all."""
-        return "ab" if self._drawn(annotator, "order", item) % 2 else "ba"
+        """Return the order in which `annotator` sees a pair, always the same for an item."""
+        return "ab" if self._pseudorandom(annotator, "order", item) % 2 else "ba"
 
     def _next_open(self, annotator: str, person: _Person, now: float) -> int | None:
         if 0 <= person.block < len(self.job.blocks):
-            found = self._open_in(person.block, annotator, now)
-            if found is not None:
-                return found
+            item = self._open_in(person.block, annotator, now)
+            if item is not None:
+                return item
         busy = {
             other.block
             for name, other in self._people.items()
@@ -211,23 +217,23 @@ class Board:
         }
         later: int | None = None
         for block in self._unfinished():
-            found = self._open_in(block, annotator, now)
-            if found is not None and block not in busy:
-                return found
-            later = found if later is None else later
+            item = self._open_in(block, annotator, now)
+            if item is not None and block not in busy:
+                return item
+            later = item if later is None else later
         return later
 
     def _unfinished(self) -> Iterator[int]:
-        """Yield the blocks that still want labels, and remember where they begin."""
+        """Yield the numbers of blocks from the first one that is not full on."""
         blocks = self.job.blocks
         while self._first_open < len(blocks) and all(map(self._is_full, blocks[self._first_open])):
             self._first_open += 1
         yield from range(self._first_open, len(blocks))
 
     def _is_full(self, item: int) -> bool:
-        return self._n_labels(item) >= self.job.wanted[item] or self._given_up(item)
+        return self._n_labels(item) >= self.job.wanted[item] or self._is_abandoned(item)
 
-    def _given_up(self, item: int) -> bool:
+    def _is_abandoned(self, item: int) -> bool:
         return len(self._skips.get(item, ())) >= MAX_SKIPS
 
     def _open_in(self, block: int, annotator: str, now: float) -> int | None:
@@ -239,15 +245,15 @@ class Board:
         holders = self._holders.get(item, {})
         if annotator in holders or annotator in self._skips.get(item, ()):
             return False
-        taken = sum(
+        n_held = sum(
             event is not None or now - self._people[name].seen_at < LEASE_SECONDS
             for name, event in holders.items()
         )
-        return taken < self.job.wanted[item] and not self._given_up(item)
+        return n_held < self.job.wanted[item] and not self._is_abandoned(item)
 
 
 def replay(job: Job, events: Iterable[Event]) -> Board:
-    """Return the board that `events` make."""
+    """Return the board after `events`."""
     board = Board(job)
     for event in events:
         board.apply(event)

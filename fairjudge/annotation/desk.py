@@ -1,8 +1,8 @@
-"""One writer for all annotators: a request is applied, written, and only then answered.
+"""A single writer for all annotators: a request is applied, written to disk, and then answered.
 
-Requests queue up; one thread takes all that wait, lets each look at the board and say what
-happened, keeps everything with a single commit and a single sync of the labels file, and then
-answers them all. So fifty people cost little more than one, and no answer precedes the disk.
+Requests are queued. One thread takes all that wait, applies each to the board, writes their events
+in one commit and one sync of the labels file, and then answers them all. So fifty annotators cost
+little more than one, and no answer is confirmed before it is on disk.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 
 from fairjudge.annotation.board import Board, Event, Job, replay
-from fairjudge.annotation.labels_file import LabelsFile, LabelWriter, Projection, without_chance
+from fairjudge.annotation.labels_file import (
+    LabelsFile,
+    LabelWriter,
+    Projection,
+    without_probability,
+)
 from fairjudge.annotation.store import Store
 
 Result = TypeVar("Result")
@@ -26,7 +31,7 @@ _Request: TypeAlias = "tuple[Callable[[Turn], Any], Future[Any]]"
 
 @dataclass(slots=True)
 class Turn:
-    """What one request may do: look at the board, and record events at one time."""
+    """The context of a request: the board, the time, and the events that the batch records."""
 
     board: Board
     now: float
@@ -52,7 +57,9 @@ class LabelService:
         self._writer = writer
         self._store = store
         self._written: set[str | None] = set()
-        self._file = LabelsFile(path, known=lambda line: without_chance(line) in self._written)
+        self._file = LabelsFile(
+            path, is_own=lambda line: without_probability(line) in self._written
+        )
         self._board, self._lines = self._from_store()
         self._sessions = store.sessions()
         self._broken = False
@@ -62,34 +69,34 @@ class LabelService:
         self._thread.start()
 
     def _from_store(self) -> tuple[Board, Projection]:
-        """Rebuild the board and its lines, and put the labels file right."""
+        """Rebuild the board and its lines, and bring the labels file in line with the store."""
         events = list(self._store.events())
         board, lines = replay(self.job, events), Projection(self._writer, self.job.wanted)
         for event in events:
             lines.apply(event)
-        written = [self._writer.line(event) for event in events if event.kind == "label"]
-        self._written.update(map(without_chance, written))
+        label_lines = [self._writer.line(event) for event in events if event.kind == "label"]
+        self._written.update(map(without_probability, label_lines))
         self._file.open(
-            lines.lines(), torn=lambda part: any(line.startswith(part) for line in written)
+            lines.lines(), torn=lambda part: any(line.startswith(part) for line in label_lines)
         )
         return board, lines
 
     def submit(self, act: Callable[[Turn], Result]) -> Future[Result]:
-        """Queue `act`; its result comes when all events that it recorded are on disk.
+        """Queue `act`, and return a future that is set once all its events are on disk.
 
-        `act` raises before it records anything, or not at all.
+        `act` must not raise after it has recorded an event.
         """
         answer: Future[Result] = Future()
         self._queue.put((act, answer))
         return answer
 
     def look(self, at: Callable[[Board], Result]) -> Result:
-        """Return what `at` sees on the board now."""
+        """Call `at` with the current board, and return its result."""
         with self._lock:
             return at(self._board)
 
     def annotator(self, key: str) -> str | None:
-        """Return who is signed in under `key`."""
+        """Return the annotator of the session `key`, or None."""
         return self._sessions.get(key)
 
     def names(self) -> tuple[str, ...]:
@@ -98,7 +105,7 @@ class LabelService:
         return tuple(dict.fromkeys((*met, *self._sessions.values())))
 
     def close(self) -> None:
-        """Finish what is queued, and close store and file."""
+        """Answer all queued requests, and close store and file."""
         self._queue.put(None)
         self._thread.join()
         self._file.close()
@@ -122,7 +129,7 @@ class LabelService:
                 turn = Turn(board=self._board, now=time.time())
                 results = [_result(act, turn) for act, _ in batch]
             self._keep(turn)
-        except Exception as error:  # whatever it was, nobody may be told "kept"
+        except Exception as error:  # of any kind: no request of the batch may succeed
             self._broken = True
             results = [error] * len(batch)
         for (_, answer), result in zip(batch, results, strict=True):
@@ -136,19 +143,21 @@ class LabelService:
             self._store.append(turn.events, turn.sessions)
         self._sessions.update(turn.sessions)
         self._written.update(
-            without_chance(self._writer.line(one)) for one in turn.events if one.kind == "label"
+            without_probability(self._writer.line(event))
+            for event in turn.events
+            if event.kind == "label"
         )
         taken_back = [line for event in turn.events if (line := self._lines.apply(event))]
         if taken_back:
             self._file.rewrite(self._lines.lines())
             return
-        given = [self._lines.line(event) for event in turn.events if event.kind == "label"]
-        new = [line for line in given if line is not None]
+        label_lines = [self._lines.line(event) for event in turn.events if event.kind == "label"]
+        new = [line for line in label_lines if line is not None]
         if new:
             self._file.append(new)
 
     def _recover(self) -> None:
-        """Go back to what the store holds, after something could not be kept."""
+        """Reset the board to the events in the store, after a failure to write."""
         board, lines = self._from_store()
         with self._lock:
             self._board, self._lines = board, lines
@@ -158,5 +167,5 @@ class LabelService:
 def _result(act: Callable[[Turn], Any], turn: Turn) -> Any:
     try:
         return act(turn)
-    except Exception as error:  # it belongs to the one who asked
+    except Exception as error:  # set on the future of this request alone
         return error

@@ -1,7 +1,7 @@
-"""From references and summaries to the single items that people label.
+"""Build the items that people label from references and summaries.
 
-Items of summaries are made from the tasks that `fairjudge judge` makes, so that their units are
-the same and ``calibrate`` can join the two.
+Items of summaries are built from the tasks of `fairjudge judge`, so that labels and judgements have
+the same units and ``calibrate`` can join them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fairjudge.annotation.tasks import LabelTask, TaskName
+from fairjudge.annotation.tasks import LabelTask
 from fairjudge.domain import (
     Answer,
     Article,
@@ -21,6 +21,7 @@ from fairjudge.domain import (
     QuestionAnswers,
     Reference,
     Summary,
+    TaskName,
 )
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.asking import ReferenceUnit, TextUnit
@@ -29,18 +30,18 @@ from fairjudge.text.sentences import Span, sentence_texts, split_sentences
 from fairjudge.text.usable import worth_reading
 
 REFERENCE_SYSTEM = "reference"
-"""Stands for the system in labels of answers, which no summary is part of."""
+"""The name of the system in labels of answers, which belong to no summary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One thing to label.
+    """An item to label.
 
-    ``systems`` are one or two; they never reach a page. ``statement`` is the answer or sentence
-    asked about, empty where whole summaries are; ``place`` is where it stands in ``texts[0]``.
-    ``wordings`` are other ways in which articles give the same answer. ``sources`` are the aids
-    of the articles that gave the answer. ``value`` is that of an attribute which the articles
-    share, where a sentence is asked about once for each.
+    ``systems`` are one or two names, which are never shown to annotators. ``statement`` is the
+    answer or sentence to label, empty for whole summaries; ``place`` is its span in ``texts[0]``.
+    ``wordings`` are other wordings of the same answer, ``sources`` the aids of the articles that
+    gave it. ``value`` is the value of the task's attribute that all ``articles`` have, where a
+    sentence is labelled once for each value.
     """
 
     eid: str
@@ -63,7 +64,7 @@ class Item:
 
     @property
     def block(self) -> tuple[str, ...]:
-        """Return what one person should label in one go: items that share their texts."""
+        """Return the key of items that share their texts: one person labels them in succession."""
         return (self.eid, *self.systems)
 
 
@@ -84,40 +85,40 @@ def build_items(
             f"task {task.name!r} needs references with questions and answers: "
             "run 'fairjudge build' first"
         )
-    found = tuple(
-        _of_answers(task, clusters)
+    items = tuple(
+        _answer_items(task, clusters)
         if task.name == "answers"
-        else _of_summaries(task, clusters, summaries)
+        else _summary_items(task, clusters, summaries)
     )
-    if not found:
+    if not items:
         needed = ": it needs two systems' summaries of one cluster"
         raise InputError(
             f"task {task.name!r} found nothing to label{needed * (task.name == 'preference')}"
         )
-    return found
+    return items
 
 
 def values_of(attribute: str, articles: Iterable[Article]) -> tuple[str, ...]:
-    """Return the values of an attribute that articles have, in alphabetical order."""
-    found = (article.attributes.get(attribute) for article in articles)
-    return tuple(sorted({str(value) for value in found if value is not None}))
+    """Return the values of `attribute` among `articles`, in alphabetical order."""
+    values = (article.attributes.get(attribute) for article in articles)
+    return tuple(sorted({str(value) for value in values if value is not None}))
 
 
 def digest(task: LabelTask, items: Sequence[Item]) -> str:
-    """Return a hash of all that is asked, so that a store is never used for something else."""
-    seen = hashlib.sha256(f"{task.name} {task.aspect} {task.scale.label}".encode())
+    """Return a hash of the task and its items, by which a store rejects other tasks."""
+    digest_state = hashlib.sha256(f"{task.name} {task.aspect} {task.scale.label}".encode())
     for item in items:
         parts = (item.id, item.question, item.statement, *item.texts)
         texts = [article.content for article in item.articles]
-        seen.update(json.dumps([parts, texts]).encode())
-    return seen.hexdigest()
+        digest_state.update(json.dumps([parts, texts]).encode())
+    return digest_state.hexdigest()
 
 
-def _of_answers(task: LabelTask, clusters: Sequence[Cluster]) -> Iterator[Item]:
+def _answer_items(task: LabelTask, clusters: Sequence[Cluster]) -> Iterator[Item]:
     for cluster in clusters:
         if not isinstance(cluster, Reference):
             continue
-        read = worth_reading(cluster.articles)
+        usable = worth_reading(cluster.articles)
         for q, question in enumerate(cluster.question_answers):
             for g, group in enumerate(question.answer_groups):
                 sources = {answer.aid for answer in group}
@@ -126,11 +127,11 @@ def _of_answers(task: LabelTask, clusters: Sequence[Cluster]) -> Iterator[Item]:
                     systems=(REFERENCE_SYSTEM,),
                     aspect=task.aspect,
                     unit=f"answer:{q}.{g}",
-                    # what an answer is checked against is shown, however short
+                    # Short articles are left out, but not those that gave the answer.
                     articles=tuple(
                         article
                         for article in cluster.articles
-                        if article in read or article.aid in sources
+                        if article in usable or article.aid in sources
                     ),
                 )
                 yield _about_answer(item, question, group)
@@ -155,10 +156,10 @@ _UNITS: Mapping[TaskName, tuple[ProtocolName, ReferenceUnit, TextUnit]] = {
     "values": ("binary", "articles", "sentence"),
     "leaning": ("likert", "articles", "summary"),
 }
-"""The row of the judge's table of protocols whose units the labels have."""
+"""Protocol and units of the judge's tasks whose units the labels have."""
 
 
-def _of_summaries(
+def _summary_items(
     task: LabelTask, clusters: Sequence[Cluster], summaries: Sequence[Summary]
 ) -> Iterator[Item]:
     articles = {cluster.eid: worth_reading(cluster.articles) for cluster in clusters}
@@ -172,13 +173,13 @@ def _of_summaries(
             continue  # which side stands first is drawn for each annotator
         texts = tuple(whole[plan_task.eid, system] for system in plan_task.systems)
         item = _item(plan_task, texts=texts, articles=articles[plan_task.eid])
-        yield from _by_value(item, task.attribute) if task.name == "values" else (item,)
+        yield from _items_by_value(item, task.attribute) if task.name == "values" else (item,)
 
 
-def _by_value(item: Item, attribute: str) -> Iterator[Item]:
-    """Yield an item beside the articles of each value of their attribute."""
+def _items_by_value(item: Item, attribute: str) -> Iterator[Item]:
+    """Yield one item for each value of the attribute, with the articles that have it."""
     for value in values_of(attribute, item.articles):
-        own = [one for one in item.articles if str(one.attributes.get(attribute)) == value]
+        own = [a for a in item.articles if str(a.attributes.get(attribute)) == value]
         yield replace(
             item,
             unit=f"{item.unit}:{value}",

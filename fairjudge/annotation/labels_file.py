@@ -1,4 +1,4 @@
-"""The labels file: at any time exactly the labels that stand, each a line, for others to read."""
+"""The labels file: the current labels, one a line, consistent at any time."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from fairjudge.files import check_regular
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelWriter:
-    """Turns an event to a line of the labels file.
+    """Formats an event as a line of the labels file.
 
-    ``probabilities`` is the chance that each item had of being drawn, where it was drawn;
-    ``adjudicated`` says that items were chosen by how far judge and people are apart. Leanings are
-    written in words too: ``leanings`` has that of each value.
+    ``probabilities`` are the items' probabilities of being drawn, None if all are labelled;
+    ``adjudicated`` is true if items were chosen by the gap between judge and people. ``leanings``
+    maps the values of labels to words, which are written beside them.
     """
 
     items: Sequence[Item]
@@ -65,8 +65,8 @@ class LabelWriter:
         return f"{replace_lone_surrogates(text)}\n".encode()
 
 
-def without_chance(line: bytes) -> str | None:
-    """Return what a line says beside its probability, in one form; None where it is no record."""
+def without_probability(line: bytes) -> str | None:
+    """Return a line's record without its probability, as canonical JSON; None for other lines."""
     try:
         row = json.loads(line)
         row.pop("probability", None)
@@ -76,10 +76,10 @@ def without_chance(line: bytes) -> str | None:
 
 
 class Projection:
-    """The lines of the labels that stand, in the order in which they were given.
+    """The lines of the current labels, in the order of their events.
 
-    Controls are left out: they test annotators, not judges. So are items that an earlier, larger
-    draw had and this one has not.
+    Controls are left out, since they test annotators, not judges; so are items of an earlier,
+    larger draw that are not in this one.
     """
 
     def __init__(self, writer: LabelWriter, wanted: Sequence[int]) -> None:
@@ -88,7 +88,7 @@ class Projection:
         self._lines: dict[tuple[str, int], bytes] = {}
 
     def apply(self, event: Event) -> bytes | None:
-        """Take one event in; return the line that it takes out of the file, if it does."""
+        """Apply one event; return the line that it removes from the file, or None."""
         if event.kind == "assign":
             return None
         key = event.annotator, event.item
@@ -98,7 +98,7 @@ class Projection:
         return before
 
     def line(self, event: Event) -> bytes | None:
-        """Return the line that stands for an event's annotator and item."""
+        """Return the current line of an event's annotator and item, or None."""
         return self._lines.get((event.annotator, event.item))
 
     def lines(self) -> list[bytes]:
@@ -107,50 +107,51 @@ class Projection:
 
 
 class LabelsFile:
-    """Appends with fsync; writes anew, whole or not at all, where a label was taken back.
+    """A file that is appended to with fsync, and replaced atomically when a label is removed.
 
-    The store is the truth: what a killed process left is put right by `rewrite` on opening. Lines
-    that the store does not know are others': a file that begins with some is refused, and those
-    that another program appends meanwhile stay.
+    The store is authoritative: on opening, `rewrite` repairs what a killed process left. Lines that
+    are not in the store are those of other programs: a file that has some when it is first opened
+    is refused, and lines that another program appends later are preserved.
     """
 
-    def __init__(self, path: Path, *, known: Callable[[bytes], bool]) -> None:
-        """Take the path, and what says whether this job may have written a line."""
+    def __init__(self, path: Path, *, is_own: Callable[[bytes], bool]) -> None:
+        """Initialise with the path; `is_own` tells whether this job may have written a line."""
         self.path = path
-        self._known = known
+        self._is_own = is_own
         self._descriptor = -1
         self._opened = False
 
     def open(self, lines: Sequence[bytes], *, torn: Callable[[bytes], bool]) -> None:
-        """Make the file hold `lines`.
+        """Open the file and make it hold `lines`.
 
-        ``torn`` says whether bytes may be the beginning of a line that a kill cut off. Raises
-        InputError if the file has other content when it is opened first, or cannot be used.
+        `torn` tells whether bytes may be the beginning of a line that a killed process did not
+        finish. Raises InputError if the file has other content when first opened, or cannot be
+        used.
         """
-        if self._opened:  # after a failure to write: what others appended since stays
+        if self._opened:  # after a failure to write: keep lines that others appended
             self.rewrite(lines, torn=torn)
             return
         check_regular(self.path)
         try:
-            found = self.path.read_bytes() if self.path.exists() else b""
+            content = self.path.read_bytes() if self.path.exists() else b""
         except OSError as error:
             raise InputError(f"cannot read: {error.strerror}", path=self.path) from None
-        for number, line in enumerate(found.splitlines(keepends=True), 1):
-            if not self._known(line) and (line.endswith(b"\n") or not torn(line)):
+        for number, line in enumerate(content.splitlines(keepends=True), 1):
+            if not self._is_own(line) and (line.endswith(b"\n") or not torn(line)):
                 raise InputError(
                     "this line was not written by this job; name another --output, or move the "
                     "file away (the labels of the job are all in its store)",
                     path=self.path,
                     line=number,
                 )
-        if found != b"".join(lines) or not self.path.exists():
+        if content != b"".join(lines) or not self.path.exists():
             self.rewrite(lines, torn=torn)
         else:
             self._reopen()
         self._opened = True
 
     def append(self, lines: Sequence[bytes]) -> None:
-        """Add lines; they are on disk when this returns."""
+        """Append lines; they are on disk when this returns. Raises RunError."""
         data = b"".join(lines)
         try:
             if not self._ends_whole():  # another program is in the middle of a line
@@ -163,18 +164,18 @@ class LabelsFile:
     def rewrite(
         self, lines: Sequence[bytes], *, torn: Callable[[bytes], bool] = lambda _part: False
     ) -> None:
-        """Put a file of `lines`, and those of other programs, in the place of this one."""
+        """Replace the file atomically by `lines` and the lines of other programs."""
         draft = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         try:
             with ExitStack() as opened:
                 former = opened.enter_context(self.path.open("rb")) if self.path.exists() else None
                 with draft.open("wb") as raw:
-                    raw.writelines([*lines, *self._of_others(former, torn)])
+                    raw.writelines([*lines, *self._foreign_lines(former, torn)])
                     raw.flush()
                     os.fsync(raw.fileno())
                 draft.replace(self.path)
                 self._reopen()
-                if late := self._of_others(former, torn):  # appended since it was read
+                if late := self._foreign_lines(former, torn):  # appended since it was read
                     _write_whole(self._descriptor, b"".join(late))
                     os.fsync(self._descriptor)
         except OSError as error:
@@ -182,14 +183,14 @@ class LabelsFile:
         finally:
             draft.unlink(missing_ok=True)
 
-    def _of_others(self, former: BinaryIO | None, torn: Callable[[bytes], bool]) -> list[bytes]:
-        """Return the lines from here to the end of `former` that this job did not write."""
-        found = former.read().splitlines(keepends=True) if former else []
-        whole = (line if line.endswith(b"\n") else line + b"\n" for line in found)
+    def _foreign_lines(self, former: BinaryIO | None, torn: Callable[[bytes], bool]) -> list[bytes]:
+        """Return the lines from the position of `former` to its end that others wrote."""
+        remaining = former.read().splitlines(keepends=True) if former else []
+        whole = (line if line.endswith(b"\n") else line + b"\n" for line in remaining)
         return [
             line
             for line in whole
-            if line.strip() and not self._known(line) and not torn(line.removesuffix(b"\n"))
+            if line.strip() and not self._is_own(line) and not torn(line.removesuffix(b"\n"))
         ]
 
     def _ends_whole(self) -> bool:

@@ -1,4 +1,4 @@
-"""What an annotator can do, as moves on the board: get an item, label, skip, undo."""
+"""The actions of an annotator on the board: get an item, label, skip, undo."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ MAX_NOTE = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """An item in an annotator's own list, counted from 1, and what they said of it."""
+    """An item at a position, from 1, in an annotator's list, with their label or skip, if any."""
 
     position: int
     item: int
     shown: Order | None
-    said: Event | None
+    decision: Event | None
 
     @property
     def label(self) -> Event | None:
-        """Return their label, where they gave one that stands."""
-        return self.said if self.said is not None and self.said.kind == "label" else None
+        """Return their current label, or None."""
+        return (
+            self.decision if self.decision is not None and self.decision.kind == "label" else None
+        )
 
 
 def place_of(board: Board, annotator: str, position: int, *, pair: bool) -> Place | None:
-    """Return the item at `position` of the annotator's list, or None where there is none."""
+    """Return the item at `position` of the annotator's list, or None if the list is shorter."""
     history = board.history(annotator)
     if not 1 <= position <= len(history):
         return None
@@ -47,12 +49,12 @@ def place_of(board: Board, annotator: str, position: int, *, pair: bool) -> Plac
         position=position,
         item=item,
         shown=board.first_shown(annotator, item) if pair else None,
-        said=board.done(annotator).get(item),
+        decision=board.done(annotator).get(item),
     )
 
 
 def next_position(turn: Turn, annotator: str) -> int | None:
-    """Return where the annotator's next item stands, given one if need be; None at the end."""
+    """Return the position of the annotator's next item, assigned if needed; None at the end."""
     board = turn.board
     current = board.current(annotator)
     if current is None:
@@ -73,12 +75,12 @@ def label(
     note: str = "",
     seconds: float | None = None,
 ) -> int | None:
-    """Label the item at `position` with the task's answer number `level`; return what is next.
+    """Label the item at `position` with the task's answer number `level`; return the next position.
 
-    After an item that was labelled before, the next is the one after it. Raises InputError if there
-    is no such item or answer.
+    After a label that is changed, the next position is the following one. `seconds` is how long the
+    item was open. Raises InputError if there is no such item or answer.
     """
-    place = _asked(turn.board, annotator, position, task)
+    place = _require_place(turn.board, annotator, position, task)
     if not 0 <= level < len(task.scale.levels):
         raise InputError(f"there is no answer {level!r}", field="level")
     event = Event(
@@ -97,11 +99,11 @@ def label(
 def skip(
     turn: Turn, annotator: str, position: int, *, task: LabelTask, reason: str, note: str = ""
 ) -> int | None:
-    """Skip the item at `position`, saying why; return what is next.
+    """Skip the item at `position` for one of `SKIP_REASONS`; return the next position.
 
     Raises InputError if there is no such item or reason.
     """
-    place = _asked(turn.board, annotator, position, task)
+    place = _require_place(turn.board, annotator, position, task)
     if reason not in SKIP_REASONS:
         raise InputError(f"there is no reason {reason!r}", field="reason")
     event = Event(
@@ -116,16 +118,16 @@ def skip(
 
 
 def undo(turn: Turn, annotator: str) -> int | None:
-    """Take back the annotator's latest label or skip, and return where that item stands."""
-    done = turn.board.done(annotator)
-    if not done:
+    """Undo the annotator's latest label or skip, and return the position of that item."""
+    answers = turn.board.done(annotator)
+    if not answers:
         return next_position(turn, annotator)
-    latest = next(reversed(list(done)))
+    latest = next(reversed(list(answers)))
     turn.record(Event(annotator=annotator, item=latest, kind="undo", at=turn.now))
     return turn.board.history(annotator).index(latest) + 1
 
 
-def _asked(board: Board, annotator: str, position: int, task: LabelTask) -> Place:
+def _require_place(board: Board, annotator: str, position: int, task: LabelTask) -> Place:
     place = place_of(board, annotator, position, pair=task.scale.kind == "pair")
     if place is None:
         raise InputError(f"{annotator!r} has no item {position}", field="position")
@@ -134,10 +136,10 @@ def _asked(board: Board, annotator: str, position: int, task: LabelTask) -> Plac
 
 def _record_and_advance(turn: Turn, place: Place, event: Event) -> int | None:
     """Record `event` unless it repeats the current label; return the next position."""
-    if place.said is None:
+    if place.decision is None:
         turn.record(event)
         return next_position(turn, event.annotator)
-    before = (place.said.kind, place.said.value, place.said.note, place.said.reason)
+    before = (place.decision.kind, place.decision.value, place.decision.note, place.decision.reason)
     if before != (event.kind, event.value, event.note, event.reason):
         turn.record(event)
     if place.position < len(turn.board.history(event.annotator)):
@@ -145,8 +147,8 @@ def _record_and_advance(turn: Turn, place: Place, event: Event) -> int | None:
     return next_position(turn, event.annotator)
 
 
-def _value(task: LabelTask, level: int, shown: Order | None) -> Value:
+def _value(task: LabelTask, level: int, order: Order | None) -> Value:
     value = task.scale.levels[level].value
     if isinstance(value, str):
-        return to_verdict(value, shown or "ab")
+        return to_verdict(value, order or "ab")
     return value

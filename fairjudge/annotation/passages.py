@@ -1,6 +1,7 @@
-"""The passage of a text that is most similar to a statement, to be marked on the page.
+"""Find the passage of a text that is most similar to a statement, to be marked on the page.
 
-A help for the eye, by words or by embeddings; it does not say that the passage supports anything.
+By words or by embeddings. A mark is a reading aid; it does not mean that the passage supports the
+statement.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ Mark: TypeAlias = Literal["best", "near", "asked"]
 """The most similar passage, another text's similar passage, or the statement itself."""
 
 LEAST_SIMILARITY = 0.1
-"""Below this cosine nothing is marked: a random passage would mislead."""
+"""Least cosine of a marked passage: below it the passage would be arbitrary."""
 
 NEAR = 0.75
-"""What share of the best passage's cosine another text's passage must have to be marked too."""
+"""Least share of the best passage's cosine at which another text's passage is marked too."""
 
 
 Similarity: TypeAlias = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
@@ -36,31 +37,34 @@ Similarity: TypeAlias = Callable[[Sequence[str], Sequence[str]], NDArray[np.floa
 
 
 def word_similarity(statements: Sequence[str], sentences: Sequence[str]) -> NDArray[np.float64]:
-    """Compare stems without stop words, each weighed by how few of the sentences have it."""
+    """Return cosines of stems without stop words, weighted by inverse document frequency.
+
+    The frequencies are those of `sentences`; shape (statements, sentences).
+    """
     terms_of = Normaliser().terms
-    asked = [frozenset(terms_of(text)) for text in statements]
-    known = [frozenset(terms_of(text)) for text in sentences]
-    seen = Counter(term for terms in known for term in terms)
-    weight = {term: log(1.0 + len(known) / n) ** 2 for term, n in seen.items()}
-    unseen = log(1.0 + len(known)) ** 2
+    statement_terms = [frozenset(terms_of(text)) for text in statements]
+    sentence_terms = [frozenset(terms_of(text)) for text in sentences]
+    n_sentences_with = Counter(term for terms in sentence_terms for term in terms)
+    weight = {term: log(1.0 + len(sentence_terms) / n) ** 2 for term, n in n_sentences_with.items()}
+    unseen = log(1.0 + len(sentence_terms)) ** 2
 
     def norm(terms: frozenset[str]) -> float:
         return sqrt(sum(weight.get(term, unseen) for term in terms)) or 1.0
 
-    norms = [norm(terms) for terms in known]
+    norms = [norm(terms) for terms in sentence_terms]
     return np.array(
         [
             [
                 sum(weight[term] for term in terms & other) / (norm(terms) * length)
-                for other, length in zip(known, norms, strict=True)
+                for other, length in zip(sentence_terms, norms, strict=True)
             ]
-            for terms in asked
+            for terms in statement_terms
         ]
-    ).reshape(len(asked), len(known))
+    ).reshape(len(statement_terms), len(sentence_terms))
 
 
 def embedding_similarity(embedder: Embedder) -> Similarity:
-    """Return how sentences are compared by their embeddings."""
+    """Return the cosine similarity of the embeddings of `embedder`."""
 
     def similarity(statements: Sequence[str], sentences: Sequence[str]) -> NDArray[np.float64]:
         if not statements or not sentences:
@@ -73,7 +77,7 @@ def embedding_similarity(embedder: Embedder) -> Similarity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """A passage: characters ``start`` to ``end`` of the text, and how it is marked."""
+    """A marked passage: characters ``start`` to ``end`` of the text, half-open."""
 
     start: int
     end: int
@@ -81,11 +85,11 @@ class Marked:
 
 
 Marks: TypeAlias = Mapping[int, Marked]
-"""Number of the text to its marked passage."""
+"""Marked passages by the number of their text."""
 
 
 def compared_texts(item: Item) -> tuple[str, ...]:
-    """Return the texts in which the statement is looked for: the summary, or the articles."""
+    """Return the texts to which the statement is compared: the summary, or the articles."""
     if item.unit.startswith("answer:") and item.texts:
         return item.texts
     return tuple(article.content for article in item.articles)
@@ -94,13 +98,13 @@ def compared_texts(item: Item) -> tuple[str, ...]:
 def mark_passages(items: Sequence[Item], similarity: Similarity) -> dict[str, Marks]:
     """Return for each item, by its id, the passages to mark in `compared_texts`.
 
-    The most similar sentence of all texts is ``"best"``; that of another text ``"near"``, where it
-    comes close. Items without a statement have none.
+    The most similar sentence of all texts is ``"best"``; that of another text is ``"near"`` if its
+    cosine is at least `NEAR` of the best one. Items without a statement are left out.
     """
     out: dict[str, Marks] = {}
-    asked = [item for item in items if item.statement]
-    for texts, some in groupby(asked, key=compared_texts):
-        together = list(some)
+    with_statement = [item for item in items if item.statement]
+    for texts, group in groupby(with_statement, key=compared_texts):
+        together = list(group)
         spans = [
             (number, span) for number, text in enumerate(texts) for span in split_statements(text)
         ]

@@ -1,4 +1,4 @@
-"""From items to a job: order, overlap, and controls."""
+"""Plan a job from items: order, overlap, and controls."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _FLIPPED: Mapping[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOptions:
-    """How the work is shared out.
+    """How items are distributed to annotators.
 
-    ``overlap`` is the share of items that ``raters`` people label, the rest is labelled once.
-    ``order`` keeps items of one text together, or mixes them all. `qualify` is the share of the
-    controls, asked first, below which an annotator gets nothing more.
+    ``overlap``, in [0, 1], is the share of items that ``raters`` people label; the other items are
+    labelled once. ``order`` keeps items of one text together, or shuffles all. ``qualify`` is the
+    least share of correct controls, which come first, at which an annotator gets other items.
     """
 
     overlap: float = 0.2
@@ -38,7 +38,7 @@ class JobOptions:
 
 
 def item_key(row: Item | Judgement | Label) -> tuple[ItemKey, bool]:
-    """Return what joins items, judgements and labels, and whether a pair's sides were swapped."""
+    """Return the key that joins items, judgements and labels, and whether a pair was swapped."""
     if isinstance(row, Item):
         systems = row.systems
     elif row.system is not None:
@@ -50,9 +50,9 @@ def item_key(row: Item | Judgement | Label) -> tuple[ItemKey, bool]:
 
 
 def match_controls(items: Sequence[Item], labels: Sequence[Label]) -> dict[int, Value]:
-    """Return the known value of each item that `labels` name.
+    """Return the known value of each item that has a label in `labels`, by item number.
 
-    Raises InputError if no label fits an item, or two labels of an item differ.
+    Raises InputError if no label matches an item, or two labels of an item differ.
     """
     place = {item_key(item)[0]: (n, item_key(item)[1]) for n, item in enumerate(items)}
     out: dict[int, Value] = {}
@@ -81,59 +81,61 @@ def plan_job(
     controls: Mapping[int, Value] | None = None,
     drawn: Sequence[int] | None = None,
 ) -> Job:
-    """Share `items` out.
+    """Plan who labels which of `items`.
 
-    Raises ConfigurationError if the options do not fit, or nothing but controls is left.
-    `controls` are items with known values, which are excluded from the rest; `drawn` the items to
-    label, None for all.
+    `controls` map item numbers to known values, and are not labelled otherwise; `drawn` are the
+    numbers of the items to label, None for all. Raises ConfigurationError if an option is out of
+    range, or every item is a control.
     """
     if not 0.0 <= options.overlap <= 1.0:
         raise ConfigurationError(f"--overlap is a share from 0 to 1, got {options.overlap!r}")
     if options.raters < 2:
         raise ConfigurationError(f"--raters must be 2 or more, got {options.raters!r}")
-    known = controls or {}
-    if options.qualify is not None and not known:
+    control_values = controls or {}
+    if options.qualify is not None and not control_values:
         raise ConfigurationError("--qualify needs --controls: items whose answers are known")
-    taken = [n for n in (range(len(items)) if drawn is None else drawn) if n not in known]
-    if not taken:
+    numbers = [
+        n for n in (range(len(items)) if drawn is None else drawn) if n not in control_values
+    ]
+    if not numbers:
         raise ConfigurationError("nothing to label: every item is a control")
     rng = np.random.default_rng([options.seed, len(items)])
-    drawn_first = sorted(taken, key=lambda n: own_number(items[n].id, f"overlap {options.seed}"))
-    twice = set(drawn_first[: round(options.overlap * len(taken))])
-    wanted = [0] * len(items)
-    for number in taken:
-        wanted[number] = options.raters if number in twice else 1
+    drawn_first = sorted(numbers, key=lambda n: own_number(items[n].id, f"overlap {options.seed}"))
+    twice = set(drawn_first[: round(options.overlap * len(numbers))])
+    n_raters = [0] * len(items)
+    for number in numbers:
+        n_raters[number] = options.raters if number in twice else 1
     return Job(
-        blocks=_blocks(items, taken, options.order, rng),
-        wanted=tuple(wanted),
-        controls=dict(known),
+        blocks=_blocks(items, numbers, options.order, rng),
+        wanted=tuple(n_raters),
+        controls=dict(control_values),
         seed=options.seed,
         qualify=options.qualify,
     )
 
 
 def own_number(item: str, purpose: str) -> float:
-    """Return a number in [0, 1) that depends on the item and the purpose alone.
+    """Return a pseudorandom number in [0, 1) that depends only on the item and the purpose.
 
-    Draws by it stay as they were when other items come or go.
+    Draws by it do not change when other items are added or removed.
     """
     digest = hashlib.sha256(f"{purpose} {item}".encode()).digest()
     return int.from_bytes(digest[:7]) / 2**56
 
 
 def _blocks(
-    items: Sequence[Item], taken: Sequence[int], order: OfferOrder, rng: np.random.Generator
+    items: Sequence[Item], numbers: Sequence[int], order: OfferOrder, rng: np.random.Generator
 ) -> tuple[tuple[int, ...], ...]:
-    """Group by text, clusters and then systems in random order; or one item a block."""
+    """Group item numbers by text, in random order of clusters and systems; or one item a block."""
     if order == "random":
-        return tuple((int(number),) for number in rng.permutation(taken))
+        return tuple((int(number),) for number in rng.permutation(numbers))
     by_cluster: dict[str, dict[tuple[str, ...], list[int]]] = {}
-    for number in taken:
+    for number in numbers:
         item = items[number]
         by_cluster.setdefault(item.eid, {}).setdefault(item.block, []).append(number)
     clusters = list(by_cluster.values())
     out: list[tuple[int, ...]] = []
     for c in rng.permutation(len(clusters)):
-        some = list(clusters[c].values())
-        out += [tuple(some[b]) for b in rng.permutation(len(some))]
+        blocks = list(clusters[c].values())
+        out += [tuple(blocks[b]) for b in rng.permutation(len(blocks))]
     return tuple(out)

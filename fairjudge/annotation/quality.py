@@ -1,4 +1,4 @@
-"""How good the labels are so far: agreement, controls, and what was skipped."""
+"""Measure the quality of the labels so far: agreement, controls, and skips."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.intervals import wilson
 
 MAX_DIFFERING = 20
-"""Items that are listed for their annotators' differences."""
+"""Maximum number of listed items that annotators label differently."""
 FASTEST_SECONDS = 2.0
-"""Nobody reads the shortest statement, looks at a text and answers in less."""
+"""Least time to read the shortest statement, look at a text and answer."""
 FEWEST_HASTY, HASTY_SHARE = 3, 0.1
-"""Answers in less than that, and their share of all, from which on a person's work is flagged."""
+"""Least number of faster answers, and their least share of all, at which a person is flagged."""
 _RESAMPLES = 500
-"""Few, since the page is drawn anew every few seconds."""
+"""Few, since the page is refreshed every few seconds."""
 _VERDICTS = {"a": 1.0, "tie": 0.0, "b": -1.0}
 
 
@@ -32,10 +32,10 @@ _VERDICTS = {"a": 1.0, "tie": 0.0, "b": -1.0}
 class AnnotatorReport:
     """One annotator's work.
 
-    ``share`` is that of all labels, in [0, 1], and ``agrees`` that of the others' labels of the
-    same items which are the same. ``counts`` has how often they gave each answer of the scale,
-    ``n_hasty`` the answers given in less than `FASTEST_SECONDS`. ``controls`` is the share of
-    controls answered as known.
+    ``share``, in [0, 1], is their part of all labels. ``agrees`` is the share of other annotators'
+    labels of the same items that equal theirs; ``controls`` the share of controls answered
+    correctly. ``counts`` are the numbers of their labels by level of the scale, and ``n_hasty`` is
+    the number of answers given in less than `FASTEST_SECONDS`.
     """
 
     annotator: str
@@ -65,7 +65,7 @@ class TwoAnnotators:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differing:
-    """An item, by number, that annotators label differently, with what each said."""
+    """The number of an item that annotators label differently, and their values by name."""
 
     item: int
     values: Mapping[str, Value]
@@ -96,13 +96,16 @@ class Quality:
 
 
 def quality(board: Board, *, scale: Scale, documents: Sequence[str]) -> Quality:
-    """Look at a board, given each item's document; takes milliseconds for thousands of labels."""
+    """Return the quality of a board's labels; `documents` is the document of each item.
+
+    Takes milliseconds for thousands of labels.
+    """
     kind = scale.kind
     by_item: dict[int, dict[str, Value]] = defaultdict(dict)
     for event in board.standing("label"):
         if event.item not in board.job.controls and event.value is not None:
             by_item[event.item][event.annotator] = event.value
-    shared = {item: said for item, said in by_item.items() if len(said) >= 2}
+    shared = {item: labels for item, labels in by_item.items() if len(labels) >= 2}
     n_labels = sum(map(len, by_item.values()))
     return Quality(
         n_labelled=board.n_labelled(),
@@ -123,12 +126,12 @@ def quality(board: Board, *, scale: Scale, documents: Sequence[str]) -> Quality:
 
 
 def _differing(shared: Mapping[int, Mapping[str, Value]]) -> tuple[Differing, ...]:
-    def width(said: Mapping[str, Value]) -> float:
-        numbers = list(map(_number, said.values()))
+    def width(labels: Mapping[str, Value]) -> float:
+        numbers = list(map(_number, labels.values()))
         return max(numbers) - min(numbers)
 
-    apart = [(width(said), item) for item, said in shared.items() if width(said) > 0]
-    apart.sort(key=lambda one: (-one[0], one[1]))
+    apart = [(width(labels), item) for item, labels in shared.items() if width(labels) > 0]
+    apart.sort(key=lambda width_and_item: (-width_and_item[0], width_and_item[1]))
     return tuple(Differing(item=item, values=shared[item]) for _, item in apart[:MAX_DIFFERING])
 
 
@@ -140,20 +143,20 @@ def _annotator(
     *,
     n_labels: int,
 ) -> AnnotatorReport:
-    done = board.done(name).values()
-    seconds = [event.seconds for event in done if event.seconds is not None]
-    n_own = sum(name in said for said in by_item.values())
+    events = board.done(name).values()
+    seconds = [event.seconds for event in events if event.seconds is not None]
+    n_own = sum(name in labels for labels in by_item.values())
     same = [
-        value == said[name]
-        for said in by_item.values()
-        if name in said
-        for other, value in said.items()
+        value == labels[name]
+        for labels in by_item.values()
+        if name in labels
+        for other, value in labels.items()
         if other != name
     ]
     return AnnotatorReport(
         annotator=name,
-        n_labels=sum(event.kind == "label" for event in done),
-        n_skipped=sum(event.kind == "skip" for event in done),
+        n_labels=sum(event.kind == "label" for event in events),
+        n_skipped=sum(event.kind == "skip" for event in events),
         share=n_own / n_labels if n_labels else 0.0,
         agrees=fmean(same) if same else Undefined(why="no item shared with others"),
         controls=_controls(board, (name,)),
@@ -164,19 +167,25 @@ def _annotator(
 
 
 def _counts(values: Sequence[Value], scale: Scale) -> tuple[int, ...]:
-    found = Counter(map(_number, values))
-    return tuple(found[_of_level(level)] for level in scale.levels)
+    counts = Counter(map(_number, values))
+    return tuple(counts[_level_number(level)] for level in scale.levels)
 
 
 def _confusion(shared: Mapping[int, Mapping[str, Value]], scale: Scale) -> TwoAnnotators | None:
-    """Count the answers of the two who share most items, the first pair of equals."""
-    met = Counter(pair for said in shared.values() for pair in combinations(sorted(said), 2))
-    if not met:
+    """Count the answers of the two annotators who share most items; of ties, the first by name."""
+    n_shared = Counter(
+        pair for labels in shared.values() for pair in combinations(sorted(labels), 2)
+    )
+    if not n_shared:
         return None
-    first, second = min(met, key=lambda pair: (-met[pair], pair))
-    both = [(said[first], said[second]) for said in shared.values() if {first, second} <= set(said)]
+    first, second = min(n_shared, key=lambda pair: (-n_shared[pair], pair))
+    pairs = [
+        (labels[first], labels[second])
+        for labels in shared.values()
+        if {first, second} <= set(labels)
+    ]
     rows = [
-        _counts([b for a, b in both if _number(a) == _of_level(level)], scale)
+        _counts([b for a, b in pairs if _number(a) == _level_number(level)], scale)
         for level in scale.levels
     ]
     return TwoAnnotators(first=first, second=second, counts=tuple(rows))
@@ -194,24 +203,24 @@ def in_time(seconds: float) -> str:
     minutes = round(seconds / 60)
     if minutes < 1:
         return "less than a minute"
-    hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest} min" if hours else f"{rest} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 def answer_text(value: Value, scale: Scale) -> str:
-    """Return the answer that stands for a value."""
-    wanted = _number(value)
-    found = (level.answer for level in scale.levels if _of_level(level) == wanted)
-    return next(found, str(value))
+    """Return the text of the answer with `value` on the scale."""
+    number = _number(value)
+    answers = (level.answer for level in scale.levels if _level_number(level) == number)
+    return next(answers, str(value))
 
 
 def _controls(board: Board, names: tuple[str, ...]) -> Estimate | Undefined:
-    known = board.job.controls
+    control_values = board.job.controls
     right = [
-        _number(event.value) == _number(known[event.item])
+        _number(event.value) == _number(control_values[event.item])
         for name in names
         for event in board.done(name).values()
-        if event.kind == "label" and event.item in known and event.value is not None
+        if event.kind == "label" and event.item in control_values and event.value is not None
     ]
     return wilson(sum(right), len(right)) if right else Undefined(why="no controls answered yet")
 
@@ -219,17 +228,17 @@ def _controls(board: Board, names: tuple[str, ...]) -> Estimate | Undefined:
 def _alpha(
     shared: Mapping[int, Mapping[str, Value]], kind: str, documents: Sequence[str]
 ) -> Estimate | Undefined:
-    names = sorted({name for said in shared.values() for name in said})
+    names = sorted({name for labels in shared.values() for name in labels})
     column = {name: place for place, name in enumerate(names)}
     values = np.zeros((len(shared), len(names)))
     present = np.zeros(values.shape, dtype=bool)
-    for row, said in enumerate(shared.values()):
-        for name, value in said.items():
+    for row, labels in enumerate(shared.values()):
+        for name, value in labels.items():
             values[row, column[name]], present[row, column[name]] = _number(value), True
     level: AlphaLevel = "ordinal" if kind == "number" else "nominal"
-    found = krippendorff_alpha(values, present, level=level)
-    if isinstance(found, Undefined):
-        return found
+    alpha = krippendorff_alpha(values, present, level=level)
+    if isinstance(alpha, Undefined):
+        return alpha
     statistic = weighted_alpha(
         values, present, documents=[documents[item] for item in shared], level=level
     )
@@ -240,10 +249,10 @@ def _alpha(
         n_resamples=_RESAMPLES,
         n=len(shared),
     )
-    return Estimate(value=found, n=len(shared)) if isinstance(estimate, Undefined) else estimate
+    return Estimate(value=alpha, n=len(shared)) if isinstance(estimate, Undefined) else estimate
 
 
-def _of_level(level: Level) -> float:
+def _level_number(level: Level) -> float:
     """Return the number of an answer; "first" is the item's first system."""
     value = level.value
     return _number(to_verdict(value, "ab") if isinstance(value, str) else value)

@@ -1,4 +1,4 @@
-"""Where events are kept: SQLite in WAL mode, one writer, nothing ever changed or removed."""
+"""Storage of events: SQLite in WAL mode, one writer, append-only."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _FIELDS = ("item", "annotator", "kind", "value", "note", "reason", "shown", "sec
 class Store:
     """The events of one job, locked against a second process while open.
 
-    Items are kept by their names, so that a job may be planned anew (a larger budget, another
-    overlap) over the same items. A commit is on disk when `append` returns. Raises RunError if the
-    database is in use, belongs to other items, or cannot be used.
-    `identity` is a hash of what is asked: a database of something else is refused.
+    Items are stored by name, so that a job over the same items may be planned again (a larger
+    budget, another overlap). A commit is on disk when `append` returns. `identity` is a hash of the
+    task and its items. Raises RunError if the database is in use, has another identity, or cannot
+    be used.
     """
 
     def __init__(self, path: Path, *, identity: str, items: Sequence[str]) -> None:
@@ -64,7 +64,7 @@ class Store:
         check_regular(self.path)
         try:
             self.path.touch(mode=0o600, exist_ok=True)
-            # Only one thread at a time uses the connection: the caller's lock sees to that.
+            # The caller's lock ensures that only one thread at a time uses the connection.
             self._database = sqlite3.connect(self.path, check_same_thread=False)
             self._database.execute("PRAGMA journal_mode=WAL")
             self._database.execute("PRAGMA synchronous=FULL")
@@ -93,31 +93,31 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the database and let others use it."""
+        """Close the database and release its lock."""
         self._database.close()
         self._lock.release()
 
     def fact(self, name: str, default: str) -> str:
-        """Return what is kept under `name`; keep `default` where nothing is."""
+        """Return the stored fact `name`; store `default` first if there is none."""
         with self._reading(), self._database as open_database:
             open_database.execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, default))
             row = open_database.execute("SELECT value FROM facts WHERE name = ?", (name,))
             return str(row.fetchone()[0])
 
     def secret(self, name: str) -> str:
-        """Return a random text of this job's own, the same every time."""
+        """Return a random secret of this job, generated once and then stored."""
         return self.fact(name, secrets.token_urlsafe(24))
 
     def append(self, events: Sequence[Event], sessions: Mapping[str, str] | None = None) -> None:
-        """Keep events, and who signed in under which key; on disk when this returns, or not at all.
+        """Store events, and sessions (key to annotator), in one transaction.
 
-        Raises RunError if they cannot be written.
+        They are on disk when this returns. Raises RunError if they cannot be written.
         """
         rows = []
         for event in events:
             value = None if event.value is None else json.dumps(event.value)
-            kept = {"item": self._names[event.item], "value": value}
-            rows.append([kept.get(name, getattr(event, name)) for name in _FIELDS])
+            encoded = {"item": self._names[event.item], "value": value}
+            rows.append([encoded.get(name, getattr(event, name)) for name in _FIELDS])
         try:
             with self._database as open_database:
                 open_database.executemany(_INSERT, rows)
@@ -128,7 +128,7 @@ class Store:
             raise RunError(f"{self.path}: cannot write: {error}") from None
 
     def events(self) -> Iterator[Event]:
-        """Yield all events in order; RunError where one is damaged."""
+        """Yield all events in order. Raises RunError if one is damaged."""
         with self._reading():
             rows = self._database.execute(_SELECT).fetchall()
         for row in rows:
@@ -137,21 +137,21 @@ class Store:
             yield event
 
     def _event(self, row: Sequence[Any]) -> Event:
-        kept = dict(zip(_FIELDS, row, strict=True))
-        value = kept["value"]
-        kept["value"] = None if value is None else json.loads(value)
-        if kept["kind"] not in get_args(EventKind):
-            raise ValueError(f"no such event: {kept['kind']!r}")
-        return Event(**kept | {"item": self._numbers[kept["item"]]})
+        fields = dict(zip(_FIELDS, row, strict=True))
+        value = fields["value"]
+        fields["value"] = None if value is None else json.loads(value)
+        if fields["kind"] not in get_args(EventKind):
+            raise ValueError(f"no such event: {fields['kind']!r}")
+        return Event(**fields | {"item": self._numbers[fields["item"]]})
 
     def sessions(self) -> dict[str, str]:
-        """Return who is signed in, by key."""
+        """Return the annotators of all sessions by key."""
         with self._reading():
             return dict(self._database.execute("SELECT key, annotator FROM sessions"))
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Name the file where what it holds is damaged."""
+        """Raise errors of a damaged database as RunError with its path."""
         try:
             yield
         except (sqlite3.Error, ValueError, LookupError, TypeError) as error:

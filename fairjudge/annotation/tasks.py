@@ -1,21 +1,17 @@
-"""What annotators are asked: question, answers and guidelines of each task.
+"""The tasks of annotators: question, answers and guidelines of each.
 
-The first three tasks are those of DiverseSumm, appendix B.2 to B.4; the rules are its rules in
-words of our own.
+The first three tasks are those of DiverseSumm, appendix B.2 to B.4, with its rules reworded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
+from fairjudge.domain import TaskName
 from fairjudge.errors import ConfigurationError
 from fairjudge.scales import Level, Scale, likert, pairwise
 
-TaskName: TypeAlias = Literal[
-    "answers", "coverage", "faithfulness", "preference", "rating", "values", "leaning"
-]
 OF_VALUES: frozenset[TaskName] = frozenset({"values", "leaning"})
 """Tasks about the values of an attribute of the articles."""
 FAIR = "fair"
@@ -24,11 +20,11 @@ FAIR = "fair"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelTask:
-    """One kind of label.
+    """A kind of label.
 
-    ``ask`` is the question above the buttons, ``rules`` what an annotator reads before, and
-    ``examples`` what must get the lowest answer, with the reason. ``attribute`` is that of the
-    articles whose values are asked about, where the task is about values.
+    ``ask`` is the question above the buttons, ``rules`` are the guidelines, and ``examples`` are
+    cases that must get the lowest answer, each with the reason. ``attribute`` is the attribute of
+    articles whose values a task about values compares.
     """
 
     name: TaskName
@@ -49,13 +45,14 @@ def label_task(
     attribute: str | None = None,
     values: Sequence[str] = (),
 ) -> LabelTask:
-    """Return a task, with the user's own aspect and answers where given.
+    """Return the task `name`, with the user's `aspect` and `scale` if given.
 
-    Tasks `OF_VALUES` need the attribute of the articles and its values, and have their own answers.
+    Tasks `OF_VALUES` need an attribute of the articles and its values, and take no scale.
 
-    A scale of one's own brings its own words: its ``instruction`` is asked, and what its answers
-    mean takes the place of the rules. Raises ConfigurationError where a preference has a scale of
-    another kind than "pair", or another task one of that kind.
+    With a user's scale its ``instruction`` replaces the question, and examples are left out; of
+    the rules of a rating or preference only the first stays, since the scale's anchors say what its
+    answers mean. Raises ConfigurationError if an argument does not fit the task, such as a scale of
+    kind "pair" for another task than a preference.
     """
     if (attribute is None) == (name in OF_VALUES):
         needs = "needs" if name in OF_VALUES else "does not take"
@@ -77,8 +74,8 @@ def label_task(
     if scale is None:
         return base
     if (scale.kind == "pair") != (name == "preference"):
-        wanted = 'kind "pair"' if name == "preference" else 'kind "number" or "choice"'
-        raise ConfigurationError(f"task {name!r} needs a scale of {wanted}, not {scale.kind!r}")
+        allowed = 'kind "pair"' if name == "preference" else 'kind "number" or "choice"'
+        raise ConfigurationError(f"task {name!r} needs a scale of {allowed}, not {scale.kind!r}")
     return replace(
         base,
         ask=scale.instruction or base.ask,
@@ -89,7 +86,7 @@ def label_task(
 
 
 def without_controls(task: LabelTask) -> LabelTask:
-    """Return `task` without the rule that tells of items whose answer is known."""
+    """Return `task` without the rule that announces controls."""
     return replace(task, rules=tuple(rule for rule in task.rules if rule != _CHECKED))
 
 
@@ -101,7 +98,7 @@ _WORDING = "The wording need not be the same: what counts is that the informatio
 
 
 def _yes_no(name: str, *, yes: tuple[str, str], no: tuple[str, str]) -> Scale:
-    """Return a scale of two answers, each with what it means."""
+    """Return a scale of two answers, each given as (answer, meaning)."""
     levels = (
         Level(answer=no[0], value=0.0, anchor=no[1], aliases=("no",)),
         Level(answer=yes[0], value=1.0, anchor=yes[1], aliases=("yes",)),
@@ -243,7 +240,7 @@ def _rating(aspect: str) -> LabelTask:
 
 
 def _values(attribute: str, aspect: str) -> LabelTask:
-    """FairSumm, appendix E: from which values do the facts of a summary come."""
+    """Return the task of FairSumm, appendix E: from which values the facts of a summary come."""
     return LabelTask(
         name="values",
         aspect=aspect,
@@ -268,9 +265,9 @@ def _values(attribute: str, aspect: str) -> LabelTask:
 
 
 def _leaning(attribute: str, values: Sequence[str], aspect: str) -> LabelTask:
-    """Coverage-based fairness, section 5.4: to which value does a summary lean."""
+    """Return the task of coverage-based fairness, section 5.4: to which value a summary leans."""
     levels = (FAIR, *values)
-    meanings = ("gives all their due", *(f"gives {one} more than its due" for one in values))
+    meanings = ("gives all their due", *(f"gives {value} more than its due" for value in values))
     return LabelTask(
         name="leaning",
         aspect=aspect,
@@ -288,8 +285,8 @@ def _leaning(attribute: str, values: Sequence[str], aspect: str) -> LabelTask:
             name="leaning",
             kind="choice",
             levels=tuple(
-                Level(answer=one, value=float(n), anchor=meaning)
-                for n, (one, meaning) in enumerate(zip(levels, meanings, strict=True))
+                Level(answer=answer, value=float(n), anchor=meaning)
+                for n, (answer, meaning) in enumerate(zip(levels, meanings, strict=True))
             ),
         ),
         attribute=attribute,

@@ -1,4 +1,4 @@
-"""What a page shows of an item: plain text in pieces, never markup, and never a system's name."""
+"""The content of an item's page: plain text without markup and without names of systems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A run of text, and whether it is marked."""
+    """A run of text, and its mark; "" for none."""
 
     text: str
     kind: PieceKind = ""
@@ -31,7 +31,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextView:
-    """One text; ``marked`` says that a passage of it is the most similar one."""
+    """One text; ``marked`` is true if the most similar passage is in it."""
 
     heading: str
     source: str
@@ -41,7 +41,7 @@ class TextView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pane:
-    """Texts that stand in one column."""
+    """The texts of one column."""
 
     title: str
     texts: tuple[TextView, ...]
@@ -49,7 +49,7 @@ class Pane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One answer: its number, its words, its key, and whether it was given."""
+    """One answer: its number, text and meaning, its key, and whether it is the current label."""
 
     level: int
     text: str
@@ -60,7 +60,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemView:
-    """All that a page needs of an item. ``below`` is folded away under the panes."""
+    """The content of an item's page. ``below`` is collapsed under the panes."""
 
     panes: tuple[Pane, ...]
     below: Pane | None
@@ -74,7 +74,7 @@ class ItemView:
 
 def item_view(task: LabelTask, item: Item, place: Place, marks: Marks) -> ItemView:
     """Return the view of `item` for one annotator."""
-    said = place.said
+    decision = place.decision
     panes, below = _panes(task, item, place, marks)
     return ItemView(
         panes=panes,
@@ -83,8 +83,8 @@ def item_view(task: LabelTask, item: Item, place: Place, marks: Marks) -> ItemVi
         statement=clean(item.statement),
         wordings=tuple(clean(wording) for wording in item.wordings),
         choices=tuple(choices(task.scale, chosen=_chosen(task.scale, place))),
-        note=clean(said.note) if said else "",
-        skipped=said.reason if said and said.kind == "skip" else "",
+        note=clean(decision.note) if decision else "",
+        skipped=decision.reason if decision and decision.kind == "skip" else "",
     )
 
 
@@ -103,7 +103,7 @@ def choices(scale: Scale, *, chosen: int | None = None) -> Iterator[Choice]:
 
 
 def _digit(scale: Scale, level: int) -> str:
-    """Return the key of an answer: itself where all are digits, else its place, 0 for the tenth."""
+    """Return the key of an answer: itself if all are digits, else its place (0 for 10)."""
     if all(len(answer) == 1 and answer.isdecimal() for answer in scale.answers):
         return scale.answers[level]
     return str((level + 1) % 10) if level < 10 else ""
@@ -114,8 +114,8 @@ def _chosen(scale: Scale, place: Place) -> int | None:
         return None
     for level, answer in enumerate(scale.levels):
         value = answer.value
-        said = to_verdict(value, place.shown or "ab") if isinstance(value, str) else value
-        if said == place.label.value:
+        verdict = to_verdict(value, place.shown or "ab") if isinstance(value, str) else value
+        if verdict == place.label.value:
             return level
     return None
 
@@ -127,32 +127,32 @@ def _panes(
     own = [n for n in every if item.articles[n].aid in item.sources]
     match task.name:
         case "answers":
-            rest = [n for n in every if n not in own]
+            remaining = [n for n in every if n not in own]
             panes = (
                 _articles("Where the answer was found", item, own, marks),
-                _articles("Other articles", item, rest, marks),
+                _articles("Other articles", item, remaining, marks),
             )
             return tuple(pane for pane in panes if pane.texts), None
         case "coverage":
-            quoted = {n: found for n in own if (found := _quoted(item, item.articles[n]))}
-            source = _articles("Where the answer was found", item, own, quoted)
+            quotes = {n: quote for n in own if (quote := _find_quote(item, item.articles[n]))}
+            source = _articles("Where the answer was found", item, own, quotes)
             return (source, _summary("Summary", item.texts[0], marks.get(0))), None
         case "preference":
             texts = item.texts if place.shown == "ab" else item.texts[::-1]
-            both = tuple(
+            pair = tuple(
                 _summary(title, text)
                 for title, text in zip(("First summary", "Second summary"), texts, strict=True)
             )
-            return both, _articles("Articles", item, every, {})
+            return pair, _articles("Articles", item, every, {})
         case _:
-            asked = None
+            mark = None
             if item.place is not None:
-                asked = Marked(start=item.place.start, end=item.place.end, mark="asked")
+                mark = Marked(start=item.place.start, end=item.place.end, mark="asked")
             articles = _articles("Articles", item, every, marks, attribute=task.attribute)
-            return (_summary("Summary", item.texts[0], asked), articles), None
+            return (_summary("Summary", item.texts[0], mark), articles), None
 
 
-def _quoted(item: Item, article: Article) -> Marked | None:
+def _find_quote(item: Item, article: Article) -> Marked | None:
     for wording in (item.statement, *item.wordings):
         start = article.content.find(wording) if wording else -1
         if start >= 0:
@@ -178,8 +178,8 @@ def _articles(
         heading = clean(article.title) or f"Article {number + 1}"
         if (value := article.attributes.get(attribute)) is not None:
             heading += clean(f" ({attribute}: {value})")
-        shown = _text(article.content, marks.get(number), heading, clean(article.domain))
-        texts.append(shown)
+        view = _text(article.content, marks.get(number), heading, clean(article.domain))
+        texts.append(view)
     return Pane(title=title, texts=tuple(texts))
 
 
@@ -193,12 +193,12 @@ def _text(text: str, mark: Marked | None, heading: str = "", source: str = "") -
 
 
 def paragraphs(text: str, marks: Sequence[Marked]) -> tuple[tuple[Piece, ...], ...]:
-    """Cut `text` into lines, and these where a mark begins or ends; nothing is lost but breaks.
+    """Split `text` into non-empty lines, and these where a mark begins or ends.
 
-    Marks are in order and do not overlap.
+    `marks` are in order and do not overlap.
     """
-    text = text.replace("\r", "\n")  # as long as before, so that places stay
-    lines = ((found.start(), found.end()) for found in _LINE.finditer(text))
+    text = text.replace("\r", "\n")  # of equal length, so that the marks' offsets stay valid
+    lines = ((line.start(), line.end()) for line in _LINE.finditer(text))
     return tuple(
         tuple(_pieces(text, start, end, marks)) for start, end in lines if text[start:end].strip()
     )
@@ -217,5 +217,5 @@ def _pieces(text: str, start: int, end: int, marks: Sequence[Marked]) -> Iterato
 
 
 def clean(text: str) -> str:
-    """Put spaces for control characters, which HTML does not allow; the length stays."""
+    """Replace control characters, which HTML does not allow, by spaces, one for one."""
     return text.translate(_CONTROL)

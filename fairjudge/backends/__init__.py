@@ -1,6 +1,6 @@
-"""Backends: who answers, and the wrappers around them.
+"""Backends: the clients of models, and their registry.
 
-Importing this package imports no client library; `open_backend` imports the one that is asked for.
+Importing this package imports no client library; `open_backend` imports the one that is needed.
 """
 
 from __future__ import annotations
@@ -35,20 +35,21 @@ __all__ = [
 ]
 
 LOCAL = "local"
-"""The embedded default; it is no language model, and is opened elsewhere."""
+"""The embedded default; not a language model, and not opened here."""
 ENTRY_POINT_GROUP = "fairjudge.backends"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendKind:
-    """One provider: what stands before the colon of ``provider:model``.
+    """A provider: the part before the colon of ``provider:model``.
 
     ``path`` is ``"module:Class"``; the class is called with a `ModelRef` and the keyword arguments
-    ``timeout_seconds`` and ``warn``. ``needs`` names a package that must be installed, ``extra``
-    the extra of FairJudge that brings it, ``key_variable`` the environment variable of its key, and
-    ``url_variables`` those that may name its server. ``decides`` says that it answers typed
-    questions instead of writing text. ``answers_from`` says where the answers come from: a server,
-    which may send a key back, a model loaded into this process, or a file.
+    ``timeout_seconds`` and ``warn``. ``what`` is its description. ``needs`` is a package that must
+    be installed, ``extra`` the extra of FairJudge that installs it, ``key_variable`` the
+    environment variable of its key, and ``url_variables`` those that may name its server.
+    ``decides`` is true for decision models, which answer typed questions instead of writing text.
+    ``answers_from`` is the origin of answers: a server (which may echo a key), a model loaded into
+    this process, or a file.
 
     A package adds one by an entry point of the group ``fairjudge.backends``, whose name is the
     provider and whose value is the class; see docs/contributing/backend.md.
@@ -66,12 +67,12 @@ class BackendKind:
 
     @property
     def installed(self) -> bool:
-        """Whether the package it needs is there."""
+        """Whether the package in ``needs`` is installed."""
         return self.needs is None or importlib.util.find_spec(self.needs) is not None
 
     @property
     def has_key(self) -> bool:
-        """Whether it needs no key, or its key is set."""
+        """Whether its key is set, or it needs none."""
         return self.key_variable is None or bool(os.environ.get(self.key_variable, "").strip())
 
 
@@ -158,16 +159,16 @@ _KINDS: Mapping[str, BackendKind] = {
 
 
 def backend_kinds() -> tuple[BackendKind, ...]:
-    """Return every provider: those built in, then those of the entry points, by name.
+    """Return every provider: the built-in ones, then those of entry points sorted by name.
 
-    No plug-in is imported for it: what its class says of itself is not known yet.
+    Plug-ins are not imported, so that only their names and packages are known.
     """
     plug_ins = _plug_ins()
-    found = (
+    from_plug_ins = (
         BackendKind(provider=name, path=plug_ins[name].value, what=_origin(plug_ins[name]))
         for name in sorted(plug_ins)
     )
-    return (*_KINDS.values(), *found)
+    return (*_KINDS.values(), *from_plug_ins)
 
 
 def _plug_ins() -> dict[str, EntryPoint]:
@@ -181,10 +182,10 @@ def _origin(point: EntryPoint) -> str:
 
 
 def _plug_in(point: EntryPoint) -> BackendKind:
-    """Import a plug-in and return what its class says of itself.
+    """Import a plug-in and return its `BackendKind`.
 
-    One with a method ``decide`` and none ``complete`` is a decision backend; ``key_variable`` and
-    ``answers_from`` are read where it has them.
+    A class with a method ``decide`` and no ``complete`` is a decision backend; its attributes
+    ``key_variable`` and ``answers_from`` are optional.
     """
     try:
         opened = point.load()
@@ -203,21 +204,21 @@ def _plug_in(point: EntryPoint) -> BackendKind:
 
 
 def resolve_target(spec: str, *, base_url: str | None = None) -> ModelRef:
-    """Read ``provider:model``, such as ``"openai:gpt-4o-mini"``, and find its server.
+    """Parse ``provider:model``, such as ``"openai:gpt-4o-mini"``, and resolve its server.
 
     Without `base_url` the provider's environment variable (such as OPENAI_BASE_URL) is read here,
-    once, because the server is part of every cache key.
+    once, since the server is part of every cache key.
 
     Raises
     ------
     ConfigurationError
-        When `spec` has no colon or model, the provider is unknown, or the URL is none.
+        If `spec` has no colon or model, the provider is unknown, or the URL is invalid.
     """
     provider, colon, model = spec.partition(":")
     if not colon or not model:
         raise ConfigurationError(f"{spec!r} is not a backend; write it as provider:model")
-    named = (os.environ.get(name, "").strip() for name in _find(provider).url_variables)
-    url = base_url or next((url for url in named if url), None)
+    urls = (os.environ.get(name, "").strip() for name in _find(provider).url_variables)
+    url = base_url or next((url for url in urls if url), None)
     return ModelRef(
         provider=provider, model=model, base_url=None if url is None else check_base_url(url)
     )
@@ -231,18 +232,18 @@ def open_backend(
     secret: bytes | None = None,
     chat: BaseChatModel | None = None,
 ) -> AnyBackend:
-    """Open the backend of `target`; wrap it with what the run needs.
+    """Open the backend of `target`, guarded by `Guarding`.
 
-    `chat` is the chat model of LangChain that `target` stands for, where it was made elsewhere.
+    `chat` is the LangChain chat model of `target`, if the caller made it.
 
-    What is sent to a model carries marks made with `secret` (`fairjudge.prompting.seal`), such as
-    that of a reply cache; by default one that this backend alone has. A recording is asked as it
-    was. `warn` is called with one sentence about something that did not stop the work.
+    Requests to a model carry marks derived from `secret` (`fairjudge.prompting.seal`), such as that
+    of the reply cache; by default a new one for this backend. Requests to a recording are not
+    changed. `warn` is called with one sentence about a problem that does not stop the work.
 
     Raises
     ------
     ConfigurationError
-        When the provider is unknown, its key is missing, or an extra is not installed.
+        If the provider is unknown, its key is missing, or an extra is not installed.
     """
     kind = _find(target.provider)
     if not kind.installed and kind.extra is not None and chat is None:
@@ -259,17 +260,17 @@ def open_backend(
 
 
 def decides(target: ModelRef) -> bool:
-    """Say whether `target` answers typed questions instead of writing text."""
+    """Return whether `target` answers typed questions instead of writing text."""
     return _find(target.provider).decides
 
 
 def asks_a_server(target: ModelRef) -> bool:
-    """Say whether `target` answers from a server, which may know again what it was sent before."""
+    """Return whether `target` is behind a server, which may cache prompts and truncate them."""
     return _find(target.provider).answers_from == "server"
 
 
 def loads_its_model(target: ModelRef) -> bool:
-    """Say whether opening `target` loads a model into this process."""
+    """Return whether opening `target` loads a model into this process."""
     return _find(target.provider).answers_from == "process"
 
 
@@ -279,7 +280,7 @@ def _find(provider: str) -> BackendKind:
     plug_ins = _plug_ins()
     if provider in plug_ins:
         return _plug_in(plug_ins[provider])
-    known = [*_KINDS, *sorted(plug_ins), LOCAL]
-    close = difflib.get_close_matches(provider, known, n=1)
+    names = [*_KINDS, *sorted(plug_ins), LOCAL]
+    close = difflib.get_close_matches(provider, names, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
-    raise ConfigurationError(f"unknown backend {provider!r}{hint} Known: {', '.join(known)}")
+    raise ConfigurationError(f"unknown backend {provider!r}{hint} Known: {', '.join(names)}")

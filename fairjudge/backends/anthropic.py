@@ -1,4 +1,4 @@
-"""Anthropic's messages, through its own client."""
+"""Anthropic's messages API, through its own client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairjudge.backends.http import check_target, one_line
 from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.parameter_support import ParameterSupport
 from fairjudge.backends.placed_elsewhere import answer_elsewhere, where_it_went
-from fairjudge.backends.ports import asked_again
+from fairjudge.backends.ports import count_resend
 from fairjudge.backends.reply_bodies import check_reply
 from fairjudge.backends.server_client import ServerClient, post_json
 from fairjudge.backends.usage import read_messages_usage
@@ -26,10 +26,10 @@ _MARK = "cache_control"
 class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
     """A model behind the messages wire format; see `ServerClient` for its parameters.
 
-    Newer models take no ``temperature`` or ``top_p``, older ones no schema: what the server
-    declines is left out from then on, and ``warn`` is told once. What other requests begin with too
-    is marked, so that the provider keeps it. The format has no seed and no token probabilities:
-    ``seed`` changes nothing and ``Completion.tokens`` is None.
+    Newer models take no ``temperature`` or ``top_p``, older ones no schema: a parameter that the
+    server declines is omitted from then on, and ``warn`` is called once. A prefix shared with other
+    requests is marked for the provider's prompt cache. The format has no seed and no token
+    probabilities: ``seed`` has no effect and ``Completion.tokens`` is None.
     """
 
     key_variable = "ANTHROPIC_API_KEY"
@@ -42,7 +42,7 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
         self._support = ParameterSupport(self.target.model, server=self._url, warn=self._warn)
 
     async def complete(self, request: CompletionRequest) -> Completion:
-        """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
+        """Return the reply to `request`, or raise a `fairjudge.errors.BackendError`."""
         check_target(request, self.target)
         shares = bool(shared_texts(request))
         while True:
@@ -60,10 +60,10 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
                 failed = self._mapped(error)
                 if self._support.learn(failed, [*body, *marks]) is None:
                     raise failed from None
-            asked_again()
+            count_resend()
 
     def _body(self, request: CompletionRequest) -> dict[str, Any]:
-        """Return the optional parameters that the server has not declined."""
+        """Return the optional parameters that the server has not declined so far."""
         options = optional_parameters(request)
         return {name: value for name, value in options.items() if self._support.accepts(name)}
 
@@ -78,9 +78,9 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
 
 
 def message_body(request: CompletionRequest, *, marked: bool = False) -> dict[str, Any]:
-    """Return the parameters of `request` that every model takes.
+    """Return the body of `request` with the parameters that every model takes.
 
-    `marked` asks the provider to keep what other requests begin with too.
+    With `marked` the shared prefix is marked for the provider's prompt cache.
     """
     system = "\n\n".join(m.content for m in request.messages if m.role == "system")
     body = {
@@ -94,7 +94,7 @@ def message_body(request: CompletionRequest, *, marked: bool = False) -> dict[st
 
 
 def optional_parameters(request: CompletionRequest) -> dict[str, Any]:
-    """Return the parameters of `request` that not every model knows."""
+    """Return the parameters of `request` that some models decline."""
     schema = request.response_schema
     config = {"format": {"type": "json_schema", "schema": schema and dict(schema)}}
     options = {
@@ -106,20 +106,24 @@ def optional_parameters(request: CompletionRequest) -> dict[str, Any]:
 
 
 def _turn(message: Message, *, marked: bool) -> dict[str, Any]:
-    """Return a message as it is sent: in two blocks where the provider is to keep the first."""
+    """Return a message as JSON; with `marked`, its shared prefix is a cached block of its own."""
     content: Any = message.content
     if marked and message.shared:
         text, ephemeral = message.content[: message.shared], {"type": "ephemeral"}
-        kept = {"type": "text", "text": text, _MARK: ephemeral}
-        rest = message.content[message.shared :]
-        content = [kept, {"type": "text", "text": rest}] if rest.strip() else [kept]
+        cached_block = {"type": "text", "text": text, _MARK: ephemeral}
+        remainder = message.content[message.shared :]
+        content = (
+            [cached_block, {"type": "text", "text": remainder}]
+            if remainder.strip()
+            else [cached_block]
+        )
     return {"role": message.role, "content": content}
 
 
 def read_reply(
     reply: Any, *, schema: Mapping[str, Any] | None = None, where: str = "the server"
 ) -> Completion:
-    """Return what the model said in a message, or raise why it said nothing; see `read_chat`."""
+    """Parse a message into a `Completion`, or raise the reason for its absence; see `read_chat`."""
     reply = check_reply(reply, "content", "stop_reason", where=where)
     usage, reason = read_messages_usage(reply.get("usage")), reply.get("stop_reason")
     if reason == "refusal":

@@ -1,8 +1,8 @@
-"""Rows of batch files: a request as a provider's batch takes it, and the reply in its results.
+"""Rows of batch files: requests in a provider's batch format, and replies in its results.
 
 Formats are those of OpenAI's Batch API (also of vLLM's ``run-batch``), Anthropic's Message Batches
-and Gemini's Batch API. Parameters that a model is known to decline are left out, since a batch
-fails row by row.
+and Gemini's Batch API. Parameters that a model is known to decline are omitted, since every row of
+the batch would fail.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchFormat:
-    """One provider's files: how a request is written, and how many one file takes.
+    """A provider's batch files: the form of a row, and the limits of a file.
 
-    ``row`` returns what stands for a request under its key. ``list_name`` is the field of one JSON
-    object that holds the rows; without it, each row is a line.
+    ``row`` returns the row of a request with its key. ``list_name`` is the field of one JSON object
+    with all rows; without it, each row is a line.
     """
 
     name: str
@@ -38,7 +38,7 @@ class BatchFormat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchReply:
-    """The reply in one row of results: under which key, by which model (``provider:model``)."""
+    """The reply in one row of results, with its key and model (``provider:model``)."""
 
     key: str
     model: str
@@ -46,7 +46,7 @@ class BatchReply:
 
 
 def batch_format(target: ModelRef) -> BatchFormat | None:
-    """Return the format of the batches of the server of `target`; None if it has none."""
+    """Return the batch format of the server of `target`; None if it has none."""
     if target.provider == "openai":
         return _OPENAI if target.base_url is None else _VLLM
     if target.provider == "anthropic" and target.base_url is None:
@@ -97,7 +97,7 @@ def _gemini_row(key: str, request: CompletionRequest) -> dict[str, Any]:
 
 
 def _supported(request: CompletionRequest, body: Row) -> dict[str, Any]:
-    """Return `body` without what the model is known to decline."""
+    """Return `body` without parameters that the model is known to decline."""
     support = ParameterSupport(request.target.model, server=_WHERE, warn=None)
     return {name: value for name, value in body.items() if support.accepts(name)}
 
@@ -116,14 +116,14 @@ _GEMINI = BatchFormat(name="Gemini", row=_gemini_row, max_rows=200_000, max_byte
 
 
 def read_result(row: Row) -> BatchReply:
-    """Return the reply in a row of results, of whichever format; or raise why it holds none.
+    """Return the reply in a row of results of any format, or raise the reason for its absence.
 
     Raises
     ------
     BackendError
-        If the request failed, expired or was cancelled, or its reply says nothing.
+        If the request failed, expired or was cancelled, or its reply is empty.
     LookupError, TypeError, AttributeError
-        If it is no row of a batch's results.
+        If it is not a row of a batch's results.
     """
     if "key" in row:
         return _read_gemini(row)
@@ -144,7 +144,7 @@ def _read_openai(row: Row) -> BatchReply:
 def _read_anthropic(row: Row) -> BatchReply:
     key, result = str(row["custom_id"]), row["result"]
     if result["type"] != "succeeded":
-        # An error of the API lies in an object of type "error"; one that expired has none.
+        # An API error is in an object of type "error"; an expired request has none.
         error = result.get("error") or {"message": result["type"]}
         raise failure_within(error if error.get("error") else {"error": error}, where=_WHERE)
     message = result["message"]
@@ -165,9 +165,9 @@ def _read_gemini(row: Row) -> BatchReply:
 
 
 def _as_chat(reply: Row) -> dict[str, Any]:
-    """Return a reply of Gemini's as the chat completion that it would be."""
+    """Convert a Gemini reply to a chat completion."""
     usage = reply.get("usageMetadata") or {}
-    # A reply that was thought about and cut off may have no content.
+    # A reply cut off while thinking may have no content.
     choices = [
         {
             "index": place,

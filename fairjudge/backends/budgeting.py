@@ -1,4 +1,4 @@
-"""Stops before a request that would pass a limit on calls or money."""
+"""Limits on calls and costs, enforced before each request."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from fairjudge.text.counting import pluralize
 
 
 def likely_usage(request: AnyRequest) -> Usage:
-    """Return the most tokens that `request` is likely to be billed for."""
+    """Return an upper estimate of the tokens billed for `request`."""
     return Usage(input_tokens=max_input_tokens(request), output_tokens=output_limit_tokens(request))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """What is set aside for a request under way, and what it was estimated to cost (dollars)."""
+    """The cost reserved for an open request, and its estimate (US dollars)."""
 
     target: ModelRef
     estimate_usd: float = 0.0
@@ -36,27 +36,26 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Account:
-    """A file, and what was spent that it does not count."""
+    """A spending file, and the spending before it, which it does not count."""
 
     file: SpendingFile
     before: Spending
 
 
 class Budget:
-    """What a run may spend; one is shared by all its backends.
+    """The budget of a run, shared by all its backends.
 
-    Before a request its largest likely cost is set aside (estimated prompt, full reply), after it
-    what the server counted is booked instead. What is not known (no counts or none that are any, a
-    time-out, a broken connection) is booked as set aside; an error status is free. Where money is
-    limited, requests wait while what is under way might use it up, and a server whose counts pass
-    the estimates is met carefully: one request goes first, each reply within its estimate lets one
-    more go at once, and the largest excess seen is expected of every further request.
+    Before a request its largest likely cost is reserved (estimated prompt, full reply); after it,
+    the cost by the server's counts is booked instead. An unknown cost (missing or invalid counts, a
+    timeout, a broken connection) is booked as reserved; an error status is free. With a limit on
+    cost, requests wait while open ones might use it up, and servers may count more tokens than
+    estimated: the first request is sent alone, each reply within its estimate admits one more
+    concurrent request, and the largest excess so far is applied to all further estimates.
 
-    ``max_calls`` counts repeated requests too. ``max_cost_usd`` needs ``prices``; a server that
-    counts above all that it counted before can pass it, by the requests under way at that moment.
-    ``cost_usd`` is booked so far, with estimates in it where ``n_unpriced``, the number of requests
-    whose price is not known, is not 0. ``earlier`` is the part of all three that starts before this
-    one spent.
+    ``max_calls`` counts retries too. ``max_cost_usd`` needs ``prices``; it can be exceeded by the
+    open requests when a server counts more than ever before. ``cost_usd`` is booked so far,
+    including estimates for ``n_unpriced`` requests of unknown price. ``earlier`` is the part of
+    calls, cost and unpriced requests that earlier starts spent.
     """
 
     def __init__(
@@ -83,12 +82,12 @@ class Budget:
         self._accounts: list[_Account] = []
 
     def include_prices(self, prices: Mapping[str, Price]) -> None:
-        """Price requests to the models of `prices` by these from now on."""
+        """Add `prices` to the price table."""
         if self._prices is not None and prices:
             self._prices = self._prices.including(prices)
 
     def check_priced(self, target: ModelRef) -> None:
-        """Raise `ConfigurationError` if cost is limited but the price of `target` is unknown."""
+        """Raise `ConfigurationError` if cost is limited and the price of `target` is unknown."""
         limited = self.max_cost_usd is not None
         if limited and self._prices is not None and self._prices.price(target) is None:
             raise ConfigurationError(
@@ -98,9 +97,9 @@ class Budget:
             )
 
     async def reserve(self, target: ModelRef, likely: Usage) -> Reservation:
-        """Count a request to `target` and set its likely cost aside, once there is room for it.
+        """Count a request to `target` and reserve its likely cost, once there is room for it.
 
-        One that would pass a limit whatever becomes of those under way is `BudgetExceededError`.
+        Raises `BudgetExceededError` if it would exceed a limit whatever the open requests cost.
         """
         self.check_priced(target)
         estimate_usd = self._cost(target, likely) or 0.0
@@ -115,11 +114,11 @@ class Budget:
             self._set_aside_usd += usd
             self._write_accounts()
         finally:
-            self._next()  # there may be room for another, or none for any
+            self._next()  # the next one may have room too, or must raise as well
         return Reservation(target=target, estimate_usd=estimate_usd, usd=usd)
 
     def settle(self, reserved: Reservation, usage: Usage | None) -> None:
-        """Book what a request cost in place of what was set aside; None if it was never sent."""
+        """Book the cost of `usage` in place of the reservation; None if it was never sent."""
         self._n_under_way -= 1
         self._set_aside_usd = self._set_aside_usd - reserved.usd if self._n_under_way else 0.0
         if usage is None:
@@ -131,21 +130,21 @@ class Budget:
             self.n_unpriced += cost is None
             self._learn(reserved, booked_usd)
         self._next()
-        with suppress(RunError):  # the file then says too much, and the reply is not lost for it
+        with suppress(RunError):  # the file then states too much, which must not lose the reply
             self._write_accounts()
 
     @property
     def calls_left(self) -> int | None:
-        """How many more requests may be sent; None where there is no limit."""
+        """Number of further requests allowed; None without a limit."""
         return None if self.max_calls is None else max(0, self.max_calls - self.n_calls)
 
     @property
     def usd_left(self) -> float | None:
-        """How many US dollars are not booked yet; None where there is no limit."""
+        """US dollars that are not booked yet; None without a limit."""
         return None if self.max_cost_usd is None else max(0.0, self.max_cost_usd - self.cost_usd)
 
     def book(self, *, n_calls: int, cost_usd: float, n_unpriced: int) -> None:
-        """Add what was spent elsewhere."""
+        """Add spending of another process."""
         self.n_calls += n_calls
         self.cost_usd += cost_usd
         self.n_unpriced += n_unpriced
@@ -153,10 +152,10 @@ class Budget:
 
     @contextmanager
     def recording(self, file: SpendingFile, *, counts_ended: bool = False) -> Iterator[None]:
-        """Record in `file` what is spent meanwhile, on top of what starts before left there.
+        """Record spending in `file` within the block, on top of what earlier starts left there.
 
-        That is booked, unless another file is open: it holds the same spending, booked already.
-        After the block the file is removed, unless it counts starts that ended too.
+        The earlier spending is booked, unless another file is open, which has booked it already.
+        After the block the file is removed, unless it counts finished starts too (`counts_ended`).
         """
         if not self.is_recorded:
             self.book_earlier(file.earlier)
@@ -170,11 +169,11 @@ class Budget:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether a file is open in which what is spent is recorded."""
+        """Whether spending is recorded in an open file."""
         return bool(self._accounts)
 
     def book_earlier(self, spent: Spending) -> None:
-        """Add what starts before this one spent."""
+        """Add the spending of earlier starts."""
         self.earlier += spent
         self.n_calls += spent.n_calls
         self.cost_usd += spent.cost_usd
@@ -182,12 +181,12 @@ class Budget:
 
     @property
     def spent_here(self) -> Spending:
-        """What was booked without what earlier starts spent."""
+        """The booked spending of this start."""
         booked = Spending(n_calls=self.n_calls, cost_usd=self.cost_usd, n_unpriced=self.n_unpriced)
         return booked - self.earlier
 
     def _spending(self) -> Spending:
-        """Return what is booked and set aside: all that there is to pay if this start dies now."""
+        """Return booked plus reserved spending: the total to pay if this start died now."""
         return Spending(
             n_calls=self.n_calls,
             cost_usd=self.cost_usd + self._set_aside_usd,
@@ -201,7 +200,7 @@ class Budget:
                 account.file.write(spending - account.before)
 
     def count_again(self) -> None:
-        """Count a request that is sent again, in other words, on the same reservation."""
+        """Count a request that is resent with other parameters on the same reservation."""
         self._check_calls()
         self.n_calls += 1
         self._write_accounts()
@@ -245,9 +244,9 @@ class Budget:
 
 
 class BudgetLimit(Limit):
-    """Admits requests while `budget` lasts.
+    """A `Limit` that admits requests while `budget` lasts.
 
-    Belongs inside the cache, whose hits are free, and inside the retries: each attempt is sent.
+    Must be inside the cache, whose hits are free, and inside the retries, since each attempt costs.
     """
 
     def __init__(self, budget: Budget) -> None:

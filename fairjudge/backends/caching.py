@@ -1,4 +1,4 @@
-"""Answers from the cache what was asked before."""
+"""Middleware that answers repeated requests from the cache."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _FIRST_WAIT_SECONDS = 0.02
 _LONGEST_WAIT_SECONDS = 0.5
 
 
-class CallsUnderWay:
-    """Calls of a model or a store by key: equal ones under way in one event loop share one."""
+class InFlightCalls:
+    """Open calls by key and event loop, so that equal ones share one task."""
 
     def __init__(self) -> None:
         self._tasks: dict[tuple[int, str], asyncio.Task[Any]] = {}
 
     def find(self, key: str) -> asyncio.Task[Any] | None:
-        """Return the call for `key` that is under way, if one is."""
+        """Return the open call for `key`, or None."""
         return self._tasks.get(_place(key))
 
     def begin(self, key: str, call: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begin the call for `key`, which is not under way."""
+        """Begin a call for `key`; there must be no open one."""
         place = _place(key)
         task = asyncio.create_task(call)
         self._tasks[place] = task
@@ -40,23 +40,23 @@ class CallsUnderWay:
         return task
 
     async def end(self) -> None:
-        """Cancel the calls of the running event loop, and wait until they are over."""
-        for task in self._of_this_loop():
+        """Cancel the calls of the running event loop and wait for their end."""
+        for task in self._tasks_of_loop():
             task.cancel()
         await self.wait()
 
     async def wait(self) -> None:
-        """Wait until the calls of the running event loop are over, however they end."""
-        await asyncio.gather(*self._of_this_loop(), return_exceptions=True)
+        """Wait for the end of the calls of the running event loop, also if they fail."""
+        await asyncio.gather(*self._tasks_of_loop(), return_exceptions=True)
 
-    def _of_this_loop(self) -> list[asyncio.Task[Any]]:
+    def _tasks_of_loop(self) -> list[asyncio.Task[Any]]:
         loop = id(asyncio.get_running_loop())
         return [task for (place, _), task in self._tasks.items() if place == loop]
 
     def _finish(self, place: tuple[int, str], task: asyncio.Task[Any]) -> None:
         self._tasks.pop(place, None)
         if not task.cancelled():
-            task.exception()  # seen here, or an error nobody waits for any more is complained about
+            task.exception()  # retrieved, or asyncio logs an error that nobody awaits any more
 
 
 def _place(key: str) -> tuple[int, str]:
@@ -64,36 +64,36 @@ def _place(key: str) -> tuple[int, str]:
 
 
 class SingleFlight(Middleware):
-    """What middlewares over a cache share: one call for equal requests, and the counts.
+    """Base class of middlewares over a cache: one call for equal requests, with counts.
 
-    ``hits`` were answered from the cache or by a call already under way, ``misses`` were not.
+    ``hits`` were answered from the cache or by an open call, ``misses`` were not.
     """
 
     def __init__(self, *, warn: Warn | None) -> None:
         self._warn = warn
-        self._under_way = CallsUnderWay()
+        self._under_way = InFlightCalls()
         self.hits = 0
         self.misses = 0
 
     async def aclose(self) -> None:
-        """End the calls that nobody waits for any more; the cache stays open."""
+        """Cancel the calls that nobody awaits any more; the cache stays open."""
         await self._under_way.end()
 
 
 class Caching(SingleFlight):
-    """Keeps every reply and never asks the same thing twice.
+    """Stores every reply, and never sends the same request twice.
 
-    Errors, refusals and empty replies raise, so they are never stored, and neither is a decision
-    that refuses one of its questions. A reply cut off by the token limit (``finish_reason ==
-    "length"``) is stored: the limit is part of the key, so the same request would be cut off again.
-    Requests with one key that are under way together share one call.
+    Errors, refusals and empty replies raise and are never stored, and neither are decisions with a
+    refused question. A reply cut off by the token limit (``finish_reason == "length"``) is stored:
+    the limit is part of the key, so that the same request would be cut off again. Concurrent
+    requests with one key share one call.
 
-    Budgets and retries belong inside, so that hits are free.
+    Budgets and retries must be inside, so that hits are free.
 
-    With ``claims`` of the processes that share the cache, a request that another one has under way
-    is waited for. ``warn`` is told about a stored reply that no longer reads as one, which is asked
-    for again; ``unkept`` of a reply that cannot be written, which is returned all the same; without
-    it the error is raised.
+    With ``claims`` of the processes that share the cache, an open request of another process is
+    waited for. ``warn`` is called for a stored reply that is invalid, whose request is sent again;
+    ``on_cache_error`` is called for a reply that cannot be stored, which is returned all the same;
+    without it the error is raised.
     """
 
     def __init__(
@@ -102,12 +102,12 @@ class Caching(SingleFlight):
         cache: Cache,
         claims: Claims | None = None,
         warn: Warn | None = None,
-        unkept: Callable[[CacheError], None] | None = None,
+        on_cache_error: Callable[[CacheError], None] | None = None,
     ) -> None:
         super().__init__(warn=warn)
         self._cache = cache
         self._claims = claims
-        self._unkept = unkept
+        self._on_cache_error = on_cache_error
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""
@@ -122,7 +122,7 @@ class Caching(SingleFlight):
                 return stored
             task = self._under_way.begin(key, self._ask(key, request, ask, claimed=claimed))
             task.add_done_callback(lambda _: self._release(key))
-        # Shielded: one caller that gives up must not cancel the call the others wait for.
+        # Shielded: a caller that is cancelled must not cancel the call for the others.
         return await asyncio.shield(task)
 
     async def _ask(
@@ -139,18 +139,19 @@ class Caching(SingleFlight):
         self.misses += 1
         reply = await ask(request)
         try:
-            if is_kept(reply):
+            if is_cacheable(reply):
                 self._cache.put(key, entry(request, reply))
         except CacheError as error:
-            if self._unkept is None:
+            if self._on_cache_error is None:
                 raise
-            self._unkept(error)
+            self._on_cache_error(error)
         return reply
 
     def _find_or_claim(self, key: str, request: AnyRequest) -> tuple[Any, bool]:
-        """Return the stored reply; or None, and whether it is ours to ask for it.
+        """Return the stored reply, or None and whether this process must make the call.
 
-        The claim comes first: what another process stored before it gave its own up is then seen.
+        The claim comes first, so that a reply is seen that another process stored before it
+        released its claim.
         """
         claimed = self._claims is None or self._claims.take(key)
         stored = stored_reply(key, request, self._cache.get(key), warn=self._warn)
@@ -169,27 +170,27 @@ class Caching(SingleFlight):
 def stored_reply(
     key: str, request: AnyRequest, value: Mapping[str, Any] | None, *, warn: Warn | None
 ) -> Any:
-    """Read the reply to `request` that a cache holds under `key`; None where it holds none."""
+    """Parse the reply to `request` from a cache's `value`; None if there is no valid one."""
     if value is None:
         return None
     kind = Completion if isinstance(request, CompletionRequest) else Decisions
     try:
         reply = kind.model_validate(value["reply"])
-        return reply if is_kept(reply) else None
+        return reply if is_cacheable(reply) else None
     except (KeyError, TypeError, ValidationError):
         if warn is not None:
             warn(f"the cache's entry {key[:12]} is not a reply; asking again")
         return None
 
 
-def is_kept(reply: Completion | Decisions) -> bool:
-    """Say whether `reply` is to be stored: not where it refuses a question or broke off."""
+def is_cacheable(reply: Completion | Decisions) -> bool:
+    """Return whether `reply` may be stored: not with a refusal, and not if it broke off."""
     if isinstance(reply, Decisions):
         return not reply.refused
     return reply.finish_reason != "refusal" and not is_broken_off(reply)
 
 
 def entry(request: AnyRequest, reply: Completion | Decisions) -> dict[str, Any]:
-    """Return what a cache keeps of `reply`."""
-    written = reply.model_dump(mode="json", exclude_defaults=True)
-    return {"model": str(request.target), "reply": written}
+    """Return the value that a cache stores for `reply`."""
+    fields = reply.model_dump(mode="json", exclude_defaults=True)
+    return {"model": str(request.target), "reply": fields}

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions format, as clients, batch files and litellm write and read it."""
+"""OpenAI's chat completions format, for clients, batch files and litellm."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _REASONING = re.compile(r"o\d")
 def chat_body(
     request: CompletionRequest, *, limit_name: str = "max_completion_tokens"
 ) -> dict[str, Any]:
-    """Return the body of `request`; `limit_name` is what the server calls the token limit."""
+    """Return the body of `request`; `limit_name` is the server's name of the token limit."""
     schema, top_logprobs = request.response_schema, request.top_logprobs
     body = {
         "model": request.target.model,
         "temperature": request.temperature,
         "top_p": request.top_p,
-        # Samples of one prompt under one seed would be the same sample.
+        # With one seed, all samples of a prompt would be equal.
         "seed": None if request.seed is None else request.seed + request.sample_index,
         "logprobs": None if top_logprobs is None else True,
         "top_logprobs": top_logprobs or None,
@@ -47,7 +47,7 @@ def chat_body(
 
 
 def _messages(request: CompletionRequest) -> list[dict[str, str]]:
-    # OpenAI's reasoning models know the first role by another name.
+    # OpenAI's reasoning models have another name for the system role.
     renamed = {"system": "developer"} if _REASONING.match(request.target.model) else {}
     return [
         {"content": message.content, "role": renamed.get(message.role, message.role)}
@@ -70,11 +70,11 @@ def read_chat(
     schema: Mapping[str, Any] | None = None,
     where: str = "the server",
 ) -> Completion:
-    """Return what the model said in a chat completion, or raise why it said nothing.
+    """Parse a chat completion, or raise the reason why it has no text.
 
-    JSON of `schema`, which was asked for, counts as said where the text is empty and it stands
-    elsewhere (`fairjudge.backends.placed_elsewhere`). `where` names the server in messages. Some
-    servers leave the stop string that ended a reply at its end; it is cut off here, as OpenAI does.
+    If the text is empty, JSON of the requested `schema` in another place counts as the reply
+    (`fairjudge.backends.placed_elsewhere`). `where` names the server in messages. Some servers
+    leave the stop string at the end of a reply; it is removed here, as by OpenAI.
     """
     reply = check_reply(reply, "choices", where=where)
     choice = first_choice(reply, where=where)
@@ -102,15 +102,15 @@ def read_chat(
 
 
 def _parts(content: Any, *kinds: str) -> Iterator[str]:
-    """Yield what the parts of a message of these `kinds` say."""
+    """Yield the texts of a message's parts of these `kinds`."""
     for part in content if isinstance(content, list) else ():
         if isinstance(part, Mapping) and part.get("type") in kinds:
-            said = part.get(str(part["type"])) or part.get("text")
-            yield said if isinstance(said, str) else ""
+            text = part.get(str(part["type"])) or part.get("text")
+            yield text if isinstance(text, str) else ""
 
 
 def _refusal(message: Mapping[str, Any]) -> str | None:
-    """Return how the model declined: in a field of its message, or in a part of its content."""
+    """Return the refusal in a field of the message or in a part of its content, or None."""
     own = message.get("provider_specific_fields") or {}
     field = message.get("refusal") or own.get("refusal")
     if field:
@@ -120,7 +120,7 @@ def _refusal(message: Mapping[str, Any]) -> str | None:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a message: as it is, or of its parts."""
+    """Return the text of a message's content, a text or a list of parts."""
     if content is None or isinstance(content, str):
         return content or ""
     return "".join(_parts(content, "text", "output_text"))
@@ -129,20 +129,22 @@ def _text(content: Any) -> str:
 def _empty(
     reason: Any, finish: FinishReason, went: str, *, where: str, usage: Usage
 ) -> EmptyReplyError | ServerError:
-    """Return the error for a reply without text; one that never ended is the server's failure."""
+    """Return the error for a reply without text; without a finish reason it is a server error."""
     if reason is None:
         error = ServerError(f"{where} sent a reply without text and without a finish reason")
         return error.with_usage(usage)
     why = f"finish reason {one_line(reason)!r}"
     if finish == "length":
         why += ": all of max_output_tokens went elsewhere, as into reasoning"
-    said = f"the reply has no text ({why})" + (f"; {went}" if went else "")
-    return EmptyReplyError(said).with_usage(usage)
+    message = f"the reply has no text ({why})" + (f"; {went}" if went else "")
+    return EmptyReplyError(message).with_usage(usage)
 
 
 def cut_at(text: str, stop: Sequence[str]) -> str:
-    """Return `text` up to the first of the `stop` strings in it."""
-    places = [place for one in stop if one and (place := text.find(one)) >= 0]
+    """Return `text` up to the first `stop` string in it."""
+    places = [
+        place for stop_string in stop if stop_string and (place := text.find(stop_string)) >= 0
+    ]
     return text[: min(places)] if places else text
 
 
@@ -157,15 +159,17 @@ def read_logprobs(logprobs: Any) -> tuple[TokenAlternatives, ...] | None:
 
 
 def _alternatives(place: Mapping[str, Any]) -> dict[str, float]:
-    """Return log-probabilities by text; two tokens that read the same add up."""
+    """Return log-probabilities by text; those of tokens with equal text are added."""
     listed = place.get("top_logprobs") or []
     if all(entry["token"] != place["token"] for entry in listed):
         listed = [place, *listed]
-    found: dict[str, float] = {}
+    by_text: dict[str, float] = {}
     for entry in listed:
         token, logprob = entry["token"], entry.get("logprob")
         if logprob is None or not math.isfinite(logprob):
             continue
-        known = found.get(token)
-        found[token] = logprob if known is None else math.log(math.exp(known) + math.exp(logprob))
-    return found
+        earlier = by_text.get(token)
+        by_text[token] = (
+            logprob if earlier is None else math.log(math.exp(earlier) + math.exp(logprob))
+        )
+    return by_text

@@ -1,9 +1,8 @@
-"""The words and codes by which providers and local servers name a failure.
+"""Patterns of the words and codes with which providers and local servers report errors.
 
-Each pattern is read only where the status leaves open what happened (see
-`fairjudge.backends.failures`): a rate limit that talks of billing is a rate limit. Codes are those
-of a body's ``code``, ``type``, ``status`` and ``reason`` fields. Whose words they are stands beside
-them.
+They are used only where the status is ambiguous (see `fairjudge.backends.failures`): a rate limit
+that mentions billing is a rate limit. Codes are those of a body's ``code``, ``type``, ``status``
+and ``reason`` fields. Comments name the providers.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ ACCOUNT_WORDS = _any(
     r"\b(?:flagged|suspended|blocked|banned|disabled|deactivated|terminated|restricted|revoked)\b",
     r"you have been blocked",  # Cloudflare
 )
-"""What speaks of the account, even where policies are named, and not of one prompt."""
+"""Messages about the account, not about one prompt, even if they mention policies."""
 
 TOO_LONG_CODES = _any(
     r"context_length_exceeded",  # OpenAI, Groq, Cerebras
@@ -141,4 +140,4 @@ STATUS_BY_CODE: Mapping[re.Pattern[str], int] = {
     _any(r"invalid_?(?:request|argument|parameter)|bad_?request|unprocessable"): 400,
     _any(r"server_?error|internal|api_error|upstream|gateway"): 500,
 }
-"""The status that a body without one means: of errors inside a reply of status 200."""
+"""The status of errors inside replies of status 200 whose body has a code but no status."""

@@ -1,8 +1,7 @@
-"""Why a reply ended, in every provider's words: whole, cut off, refused, or failed.
+"""Map the finish reasons of all providers: complete, cut off, refused, or failed.
 
-Only ends that are known to be good count as whole. What is not known here, and a server that says
-nothing, is ``other``: such a reply counts where its text is whole
-(`fairjudge.parsing.outcomes.is_broken_off`).
+Only known reasons count as complete. Unknown and missing ones are ``other``: such a reply is
+accepted if its text is complete (`fairjudge.parsing.outcomes.is_broken_off`).
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ _KNOWN: Mapping[str, FinishReason] = {
 
 
 def read_finish(reason: Any) -> FinishReason:
-    """Return what a server's finish reason says; ``other`` for one that is not known, or none.
+    """Return the finish reason of a server's own word; ``other`` for an unknown or missing one.
 
-    Upper and lower case are one, and so are hyphens, spaces and underscores. Of a reason with an
-    explanation (``content_filter: PROHIBITED_CONTENT``) what stands before it counts.
+    Case is ignored, and hyphens, spaces and underscores are equal. An explanation after a colon
+    (``content_filter: PROHIBITED_CONTENT``) is ignored.
     """
     if not isinstance(reason, str):
         return "other"
@@ -59,13 +58,13 @@ def read_finish(reason: Any) -> FinishReason:
 
 
 def checked_finish(reason: Any, *, where: str, usage: Any) -> FinishReason:
-    """Return `read_finish` of `reason`; a refusal and a failure are raised, with their `usage`."""
+    """Return `read_finish` of `reason`; raise the error, with `usage`, for refusal and failure."""
     finish = read_finish(reason)
-    said = f"finish reason {one_line(reason)!r}"
+    phrase = f"finish reason {one_line(reason)!r}"
     if finish == "refusal":
-        raise RefusedError(f"the provider's content filter stopped the reply ({said})").with_usage(
-            usage
-        )
+        raise RefusedError(
+            f"the provider's content filter stopped the reply ({phrase})"
+        ).with_usage(usage)
     if finish == "error":
-        raise ServerError(f"{where} failed while it wrote the reply ({said})").with_usage(usage)
+        raise ServerError(f"{where} failed while it wrote the reply ({phrase})").with_usage(usage)
     return finish

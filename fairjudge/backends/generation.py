@@ -1,4 +1,4 @@
-"""Loading causal language models and generating with them in batches (torch)."""
+"""Load causal language models and generate with them in batches (torch)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DEFAULT_WINDOW_TOKENS = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """What the requests of one batch share."""
+    """Sampling parameters, equal for all requests of a batch."""
 
     max_new_tokens: int
     temperature: float
@@ -42,7 +42,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generated:
-    """One reply: its token ids, and for each the ids and log-probabilities of the likeliest."""
+    """One reply: its token ids, and for each the ids and log-probabilities of the most likely."""
 
     token_ids: tuple[int, ...]
     ended: bool
@@ -51,7 +51,7 @@ class Generated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedModel:
-    """A model with its tokenizer; ``window_tokens`` is the most that prompt and reply may have."""
+    """A model with its tokenizer; ``window_tokens`` is the limit of prompt and reply together."""
 
     model: Any
     tokenizer: Any
@@ -61,7 +61,7 @@ class LoadedModel:
 def load_model(name: str) -> LoadedModel:
     """Load a hub id, a folder, or a ``.gguf`` file in a folder or hub repository.
 
-    On CUDA in bfloat16, else in float32. What cannot be loaded raises `ConfigurationError`.
+    On CUDA in bfloat16, else in float32. Raises `ConfigurationError` if it cannot be loaded.
     """
     place, file = _place(name)
     options: dict[str, Any] = {} if file is None else {"gguf_file": file}
@@ -86,23 +86,23 @@ def load_model(name: str) -> LoadedModel:
 
 
 def _place(name: str) -> tuple[str, str | None]:
-    """Return the folder or hub id, and the GGUF file in it if one is named."""
+    """Return the folder or hub id, and the GGUF file in it if `name` has one."""
     if not name.lower().endswith(".gguf"):
         return name, None
     path = Path(name)
     if path.exists() or path.is_absolute():
         return str(path.parent), path.name
-    owner, _, rest = name.partition("/")
-    repository, _, file = rest.partition("/")
+    owner, _, remainder = name.partition("/")
+    repository, _, file = remainder.partition("/")
     return f"{owner}/{repository}", file
 
 
 def prompt_ids(tokenizer: Any, messages: Sequence[dict[str, str]]) -> list[int]:
-    """Return the prompt's token ids: by the chat template where there is one, else as plain text.
+    """Return the prompt's token ids, by the chat template if there is one, else as plain text.
 
-    Control tokens that stand in the messages are encoded as the text they are. A template that
-    knows no system message gets it at the head of the first user message. Thinking aloud is
-    switched off where a template has the switch.
+    Control tokens inside messages are encoded as plain text. For a template without system
+    messages it is put at the beginning of the first user message. Thinking is switched off if the
+    template supports it.
     """
     if not tokenizer.chat_template:
         plain = "\n\n".join(message["content"] for message in messages) + "\n"
@@ -110,14 +110,14 @@ def prompt_ids(tokenizer: Any, messages: Sequence[dict[str, str]]) -> list[int]:
     try:
         return _templated(tokenizer, messages)
     except Exception as error:
-        # Jinja's own exceptions: templates say so when a role or an order is not theirs.
+        # Templates raise Jinja exceptions for unsupported roles and orders of roles.
         if messages[0]["role"] != "system" or len(messages) < 2:
             raise ConfigurationError(
                 f"the model's chat template does not take these messages: {one_line(error)}"
             ) from error
-        system, first, *rest = messages
+        system, first, *following = messages
         joined = f"{system['content']}\n\n{first['content']}"
-        return _templated(tokenizer, [{**first, "content": joined}, *rest])
+        return _templated(tokenizer, [{**first, "content": joined}, *following])
 
 
 def _templated(tokenizer: Any, turns: Sequence[dict[str, str]]) -> list[int]:
@@ -136,11 +136,11 @@ def _templated(tokenizer: Any, turns: Sequence[dict[str, str]]) -> list[int]:
 def generate(
     loaded: LoadedModel, prompts: Sequence[list[int]], seeds: Sequence[int], sampling: Sampling
 ) -> list[Generated]:
-    """Return a reply to each prompt.
+    """Return a reply for each prompt.
 
-    Sampling is by Gumbel noise from one generator for each prompt (argmax of logits / temperature
-    + noise is a draw from the softmax), so that a prompt's draw depends on its seed and not on the
-    batch it is in.
+    Sampling is by Gumbel noise from one generator per prompt (the argmax of logits / temperature +
+    noise is a draw from the softmax), so that a prompt's draw depends on its seed and not on its
+    batch.
     """
     tokenizer, model = loaded.tokenizer, loaded.model
     batch = tokenizer.pad({"input_ids": list(prompts)}, return_tensors="pt").to(model.device)
@@ -170,7 +170,7 @@ def _generation_config(loaded: LoadedModel, sampling: Sampling) -> GenerationCon
     own = loaded.model.generation_config
     return GenerationConfig(
         max_new_tokens=sampling.max_new_tokens,
-        do_sample=False,  # the processors have drawn already
+        do_sample=False,  # the Gumbel processor has sampled already
         temperature=1.0,
         top_p=1.0,
         top_k=50,
@@ -189,7 +189,7 @@ def _end_ids(loaded: LoadedModel) -> list[int]:
 
 
 def _cut(row: list[int], alternatives: Any, loaded: LoadedModel) -> Generated:
-    """Cut a row of the output at its end token; what follows is padding."""
+    """Cut a row of the output at its end token; the rest is padding."""
     ends = [place for place, token in enumerate(row) if token in set(_end_ids(loaded))]
     n_tokens = ends[0] if ends else len(row)
     return Generated(
@@ -200,7 +200,7 @@ def _cut(row: list[int], alternatives: Any, loaded: LoadedModel) -> Generated:
 
 
 class _Recorder(LogitsProcessor):  # type: ignore[misc]
-    """Keeps the likeliest tokens at each step, by the model's own logits."""
+    """Records the most likely tokens at each step, by the unmodified logits."""
 
     def __init__(self, n: int | None) -> None:
         self._n = n
@@ -223,22 +223,22 @@ class _Recorder(LogitsProcessor):  # type: ignore[misc]
 
 
 class _StopTexts(StoppingCriteria):  # type: ignore[misc]
-    """Ends a row once one of `texts` stands in it; unlike transformers' own, for any tokenizer."""
+    """Ends a row once it contains one of `texts`; unlike transformers' own, for any tokenizer."""
 
     def __init__(self, tokenizer: Any, texts: Sequence[str], start: int) -> None:
         self._tokenizer = tokenizer
         self._texts = texts
         self._start = start
-        # A token has at least a character, but for parts of one that takes several.
+        # A token has at least one character, except the parts of a multi-token character.
         self._n_tokens = 8 + max(map(len, texts), default=0)
 
     def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:  # noqa: ARG002
-        found = [False] * len(input_ids)
+        has_stop = [False] * len(input_ids)
         if self._texts:
             first = max(self._start, input_ids.shape[1] - self._n_tokens)
             ends = self._tokenizer.batch_decode(input_ids[:, first:])
-            found = [any(text in end for text in self._texts) for end in ends]
-        return torch.tensor(found, device=input_ids.device)
+            has_stop = [any(text in end for text in self._texts) for end in ends]
+        return torch.tensor(has_stop, device=input_ids.device)
 
 
 class _Gumbel(LogitsProcessor):  # type: ignore[misc]

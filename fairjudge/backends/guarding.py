@@ -1,6 +1,6 @@
-"""The last step before a model: marks untrusted text that is sent, takes keys out of replies.
+"""The last middleware before a model: marks untrusted text, and redacts keys in replies.
 
-Some servers repeat the key that they were sent; nothing that they say is kept before this.
+Some servers echo the key that they were sent; replies are stored only after this step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fairjudge.prompting import seal
 Sent = TypeVar("Sent", CompletionRequest, DecisionRequest, AnyRequest)
 
 _LEAST_LENGTH = 8
-"""Servers of one's own take ``x`` or ``none`` for a key: words that replies may well hold."""
+"""Minimum length of a key: local servers take ``x`` or ``none``, which occur in normal replies."""
 _LIKE_A_KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:"
     r"(?:sk|csk|gsk|xai|pplx|nvapi|hf|r8|ghp|glpat)[-_][A-Za-z0-9_-]*?"
@@ -32,15 +32,15 @@ _LIKE_A_KEY = re.compile(
     r"|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"  # a JSON web token
     r")"
 )
-"""How providers begin their keys; ids, such as those of accounts, and names do not look so."""
+"""Forms of providers' keys, which ids and names do not have."""
 _NAMES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
 
 class Guarding(Middleware):
-    """Seals the fences of each request with `secret`, and takes `keys` out of each reply.
+    """Seals the fences of each request with `secret`, and redacts `keys` in each reply.
 
-    Belongs inside the cache, whose keys are those of requests that are not sealed yet: replies that
-    were kept, recorded or brought along are found whatever the secret was.
+    Must be inside the cache, whose keys are those of unsealed requests, so that cached, recorded
+    and imported replies are found under any secret.
     """
 
     def __init__(self, *, secret: bytes, keys: Sequence[str] = ()) -> None:
@@ -54,26 +54,28 @@ class Guarding(Middleware):
 
 
 def sealed(request: Sent, secret: bytes) -> Sent:
-    """Return `request` as it is sent."""
+    """Return `request` with its fences sealed, as it is sent."""
     return request.model_copy(update={"messages": seal(request.messages, secret)})
 
 
 def keys_in_environment(variable: str | None = None) -> tuple[str, ...]:
-    """Return the key in `variable`, or where that is None whatever is named like a key."""
+    """Return the key in `variable`, or all variables named like keys if it is None."""
     names = [variable] if variable else [name for name in os.environ if name.endswith(_NAMES)]
-    given = {os.environ.get(name, "").strip() for name in names}
-    return tuple(sorted((key for key in given if len(key) >= _LEAST_LENGTH), key=len, reverse=True))
+    values = {os.environ.get(name, "").strip() for name in names}
+    return tuple(
+        sorted((key for key in values if len(key) >= _LEAST_LENGTH), key=len, reverse=True)
+    )
 
 
 def holds_key(text: str) -> bool:
-    """Say whether `text` holds a key of the environment, or what is written like a provider's."""
+    """Return whether `text` contains a key of the environment, or one of a provider's form."""
     return any(key in text for key in keys_in_environment()) or bool(_LIKE_A_KEY.search(text))
 
 
 def redacted(reply: Reply, keys: Sequence[str]) -> Reply:
-    """Return `reply` with ``[key]`` wherever it holds one of `keys`.
+    """Return `reply` with every one of `keys` replaced by ``[key]``.
 
-    Tokens are left out of such a reply, and of one whose tokens and their alternatives spell a key.
+    The tokens of such a reply are dropped, also if only tokens or alternatives spell a key.
     """
     if isinstance(reply, Completion):
         return _completion(reply, keys)
@@ -105,7 +107,7 @@ def _without(keys: Sequence[str], text: str | None) -> str | None:
 
 
 def _spells(tokens: Sequence[TokenAlternatives], key: str) -> bool:
-    """Say whether `key` stands in tokens or alternatives, in one or over several that follow."""
+    """Return whether tokens or alternatives contain `key`, in one or in consecutive ones."""
     matched: set[int] = set()
     for place in tokens:
         texts = {place.token, *place.logprobs}
@@ -120,6 +122,6 @@ def _ends(text: str, key: str, matched: set[int]) -> bool:
 
 
 def _begun(text: str, key: str, matched: set[int]) -> set[int]:
-    """Return how much of `key` stands at the end of `text`, or of what came before with it."""
+    """Return the lengths of prefixes of `key` at the end of `text`, or of earlier texts with it."""
     going_on = {n + len(text) for n in matched if key.startswith(text, n)}
     return going_on | {n for n in range(1, min(len(text), len(key)) + 1) if text.endswith(key[:n])}

@@ -1,4 +1,4 @@
-"""What every client of a server needs: targets, keys, and messages on one line."""
+"""Helpers for all clients of servers: URLs, keys, targets, one-line messages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from fairjudge.ports import CompletionRequest, DecisionRequest, ModelRef
 DEFAULT_TIMEOUT_SECONDS = 300.0
 CONNECT_TIMEOUT_SECONDS = 10.0
 DEFAULT_MAX_WAIT_SECONDS = 120.0
-"""Longest wait that a server may ask for."""
+"""Default maximum of the wait that a server may ask for."""
 _NAMED_KEY = re.compile(
     r"(?:^|[/;,])(?:[a-z_-]*key|(?:[a-z]+[_-])?token|secret|password)[=:][^/;,]{8,}", re.IGNORECASE
 )
-"""A key in a path under its name, as some gateways take it."""
+"""A named key in a URL path, as some gateways take it."""
 PLACEHOLDER_KEY = "no-key"
-"""Sent where a server of one's own asks for no key but the client insists on one."""
+"""Sent to a server that needs no key, since the SDKs require one."""
 
 
 def check_base_url(base_url: str) -> str:
@@ -29,13 +29,13 @@ def check_base_url(base_url: str) -> str:
     try:
         parts = urlsplit(base_url)
         usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:  # brackets that hold no address, a port that is none
+    except ValueError:  # invalid IPv6 brackets or port
         usable = False
     if not usable or not base_url.isprintable() or " " in base_url:
-        # What stands before an @ or in a query may be a secret, even where all of it is no URL.
-        given = "this" if re.search(r"[@?#]", base_url) else repr(base_url)
+        # The part before an @ and a query may be a secret, even in an invalid URL.
+        shown_url = "this" if re.search(r"[@?#]", base_url) else repr(base_url)
         raise ConfigurationError(
-            f"{given} is not a base URL; expected something like 'http://localhost:8000/v1'"
+            f"{shown_url} is not a base URL; expected something like 'http://localhost:8000/v1'"
         )
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise ConfigurationError(
@@ -51,7 +51,7 @@ def check_base_url(base_url: str) -> str:
 
 
 def is_loopback(base_url: str) -> bool:
-    """Say whether `base_url` names this machine."""
+    """Return whether `base_url` is on this machine."""
     host = urlsplit(base_url).hostname or ""
     if host == "localhost":
         return True
@@ -62,10 +62,10 @@ def is_loopback(base_url: str) -> bool:
 
 
 def api_key(variable: str, target: ModelRef) -> str:
-    """Return the key in the environment's `variable`.
+    """Return the key in the environment variable `variable`.
 
-    A server named by a base URL may need none, so a placeholder is returned for it; for the
-    provider's own server a missing key raises `ConfigurationError`.
+    A server with a base URL may need none: a placeholder is returned. For the provider's own server
+    a missing key raises `ConfigurationError`.
     """
     key = os.environ.get(variable, "").strip()
     if key:
@@ -79,10 +79,10 @@ def api_key(variable: str, target: ModelRef) -> str:
 
 
 def check_target(request: CompletionRequest | DecisionRequest, target: ModelRef) -> None:
-    """Raise `ConfigurationError` unless `request` is meant for `target`.
+    """Raise `ConfigurationError` unless `request` is for `target`.
 
-    The target is part of the cache key: a reply from another model or server would be kept under
-    a wrong one.
+    The target is part of the cache key: a reply of another model or server would be stored under a
+    wrong key.
     """
     if request.target != target:
         raise ConfigurationError(
@@ -92,7 +92,7 @@ def check_target(request: CompletionRequest | DecisionRequest, target: ModelRef)
 
 
 def one_line(text: object, *, secrets: Iterable[str] = (), limit: int = 300) -> str:
-    """Return `text` on one line, without any of `secrets`, cut to `limit` characters."""
+    """Return `text` on one line, `secrets` replaced by ``[key]``, cut to `limit` characters."""
     line = " ".join(str(text).split())
     for secret in secrets:
         if secret and secret != PLACEHOLDER_KEY:

@@ -1,4 +1,4 @@
-"""What identifies a request: the key of the cache, of recordings and of replays."""
+"""The keys of requests in the cache, in recordings and in replays."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ import json
 from fairjudge.backends.ports import AnyRequest
 
 CACHE_VERSION = 1
-"""Raised whenever the same request may no longer be answered by what was stored for it."""
+"""Increased whenever stored replies may no longer answer the same requests."""
 
 
 def request_key(request: AnyRequest) -> str:
     """Return the SHA-256 (hex) of everything that can change the reply to `request`.
 
-    Every field of the request enters, with the kind of request and `CACHE_VERSION`: canonical JSON
-    (sorted keys, no spaces, UTF-8) in which each message's text stands as its own SHA-256, which
-    keeps long prompts cheap. Concurrency, timeouts, retries and the run are no part of a request,
-    and neither is the secret that its fences are sealed with: a reply is found again under another.
+    The hash is over canonical JSON (sorted keys, no spaces, UTF-8) of all fields of the request,
+    its kind and `CACHE_VERSION`; each message's text is replaced by its SHA-256. Concurrency,
+    timeouts, retries, the run and the secret of the fences are not part of a request.
     """
     return _digest(request, {"messages"})
 
 
 def prompt_key(request: AnyRequest) -> str:
-    """Return the same as `request_key` without the target: what was asked, whoever was asked."""
+    """Return the hash of `request_key` without the target: the key of a prompt for any model."""
     return _digest(request, {"messages", "target"})
 
 
 def _digest(request: AnyRequest, left_out: set[str]) -> str:
-    # Without None: a field that a later version adds, unset by default, changes no key.
+    # Without None: a field that a later version adds, None by default, must not change keys.
     fields = request.model_dump(mode="json", exclude=left_out, exclude_none=True)
     fields["messages"] = [[m.role, _sha256(m.content), *m.fences] for m in request.messages]
     fields["kind"] = type(request).__name__

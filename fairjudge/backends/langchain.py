@@ -1,8 +1,8 @@
-"""Any chat model of LangChain; needs the extra ``[langchain]`` to open one by its name.
+"""Any chat model of LangChain; the extra ``[langchain]`` is needed to open one by name.
 
-The loosest of the backends: what LangChain's integrations send and keep differs between them. A
-schema is not sent, parameters that a model has no field for are left out (each said once), and
-neither the bounds on replies nor the protection against shifted ones that other backends have hold.
+The least strict backend, since LangChain's integrations differ in what they send and return. A
+schema is not sent, parameters without a field of the model are omitted (with one warning each), and
+replies are neither bounded nor protected against mismatches as in other backends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fairjudge.backends.chat_wire import read_chat
 from fairjudge.backends.failures import failure, failure_within
 from fairjudge.backends.guarding import keys_in_environment
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target, one_line
-from fairjudge.backends.ports import Warn, asked_again
+from fairjudge.backends.ports import Warn, count_resend
 from fairjudge.backends.server_client import broken_off, map_sdk_error
 from fairjudge.errors import (
     BackendError,
@@ -40,7 +40,7 @@ from fairjudge.errors import (
 from fairjudge.ports import Completion, CompletionRequest, ModelRef
 
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
-"""What integrations call the most tokens of a reply."""
+"""The integrations' names of the token limit."""
 _FINISH_REASONS = ("finish_reason", "stop_reason", "done_reason")
 _TIMEOUTS = (httpx.TimeoutException, httpx2.TimeoutException)
 _BROKEN = (
@@ -50,17 +50,17 @@ _BROKEN = (
     httpx2.TransportError,
 )
 _MAX_KEPT_CONNECTIONS = 100
-"""Of a client of httpx, by default."""
+"""httpx's default number of connections."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _ROLES = {"system": "system", "user": "human", "assistant": "ai"}
 
 
 class LangChainBackend:
-    """A chat model that LangChain opens by name, such as ``langchain:google_genai/gemini-2.5-pro``.
+    """A chat model opened by name, such as ``langchain:google_genai/gemini-2.5-pro``.
 
-    Or `chat`, a chat model that was made elsewhere, where `target` is `chat_target` of it. Without
-    a provider before a slash, LangChain guesses it from the model's name. A package or key that is
-    missing raises `ConfigurationError`. ``warn`` is called once for each thing that is not sent.
+    Alternatively `chat` is a chat model made by the caller, if `target` is its `chat_target`.
+    Without a provider before a slash, LangChain guesses it from the model's name. A missing package
+    or key raises `ConfigurationError`. ``warn`` is called once for each parameter that is not sent.
     """
 
     def __init__(
@@ -75,12 +75,14 @@ class LangChainBackend:
         self._where = target.base_url or str(target)
         self._timeout_seconds = timeout_seconds
         self._warn = warn
-        self._said: set[str] = set()
+        self._notices: set[str] = set()
         made_elsewhere = chat is not None and chat_target(chat) == target
-        self._chat = chat if chat is not None and made_elsewhere else self._opened()
+        self._chat = chat if chat is not None and made_elsewhere else self._open_model()
         repeats = getattr(self._chat, "max_retries", 0)
         if made_elsewhere and "max_retries" in type(self._chat).model_fields and repeats != 0:
-            self._say("repeats calls by itself, which are not counted; make it with max_retries=0")
+            self._notify(
+                "repeats calls by itself, which are not counted; make it with max_retries=0"
+            )
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -100,11 +102,11 @@ class LangChainBackend:
             ) from None
 
     def _fields(self, request: CompletionRequest) -> dict[str, Any]:
-        """Return what `request` asks for, by the names of the model's fields."""
-        known = type(self._chat).model_fields
-        limit = next((name for name in _LIMITS if name in known), _LIMITS[0])
+        """Return the parameters of `request` by the names of the model's fields."""
+        fields = type(self._chat).model_fields
+        limit = next((name for name in _LIMITS if name in fields), _LIMITS[0])
         top_logprobs = request.top_logprobs
-        wanted = {
+        values = {
             "temperature": request.temperature,
             "top_p": request.top_p,
             "seed": None if request.seed is None else request.seed + request.sample_index,
@@ -112,14 +114,14 @@ class LangChainBackend:
             "top_logprobs": top_logprobs or None,
             limit: request.max_output_tokens,
         }
-        for name, value in wanted.items():
-            if value is not None and name not in known:
-                self._say(f"has no parameter {name!r}; asking without it")
+        for name, value in values.items():
+            if value is not None and name not in fields:
+                self._notify(f"has no parameter {name!r}; asking without it")
         if request.response_schema is not None:
-            self._say("is asked without a schema; prompts name the form in words")
-        return {n: value for n, value in wanted.items() if value is not None and n in known}
+            self._notify("is asked without a schema; prompts name the form in words")
+        return {n: value for n, value in values.items() if value is not None and n in fields}
 
-    def _opened(self) -> BaseChatModel:
+    def _open_model(self) -> BaseChatModel:
         try:
             from langchain.chat_models import init_chat_model
         except ImportError as error:
@@ -133,37 +135,37 @@ class LangChainBackend:
         try:
             chat: BaseChatModel = init_chat_model(model if slash else provider, **options)
         except (ImportError, ValueError, TypeError, openai.OpenAIError) as error:
-            said = one_line(error, secrets=keys_in_environment())
-            raise ConfigurationError(f"{self.target}: {said}") from None
+            message = one_line(error, secrets=keys_in_environment())
+            raise ConfigurationError(f"{self.target}: {message}") from None
         return chat
 
-    def _say(self, what: str) -> None:
-        if self._warn is not None and what not in self._said:
-            self._said.add(what)
-            self._warn(f"{self.target} {what}")
+    def _notify(self, notice: str) -> None:
+        if self._warn is not None and notice not in self._notices:
+            self._notices.add(notice)
+            self._warn(f"{self.target} {notice}")
 
     def _mapped(self, error: Exception) -> BackendError:
-        """Return the error of FairJudge for what an integration raised: each has its own kinds."""
+        """Map an integration's exception to a `BackendError`; integrations raise many classes."""
         secrets, where = keys_in_environment(), self._where
-        anthropic = sys.modules.get("anthropic")  # where the integration is made of it
-        found: Exception | None
+        anthropic = sys.modules.get("anthropic")  # loaded if the integration uses it
+        mapped: Exception | None
         if isinstance(error, (openai.OpenAIError, TimeoutError, BackendError)):
-            found = map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
+            mapped = map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
         elif anthropic is not None and isinstance(error, anthropic.AnthropicError):
-            found = map_sdk_error(error, sdk=anthropic, where=where, secrets=secrets)
+            mapped = map_sdk_error(error, sdk=anthropic, where=where, secrets=secrets)
         else:
-            found = _of_reply(error, where=where)
-            found = found or _by_its_attributes(error, where=where, secrets=secrets)
-        if isinstance(found, BackendError):
-            return found
+            mapped = _error_of_invalid_reply(error, where=where)
+            mapped = mapped or _error_by_attributes(error, where=where, secrets=secrets)
+        if isinstance(mapped, BackendError):
+            return mapped
         return BackendError(f"{where}: {type(error).__name__}: {one_line(error, secrets=secrets)}")
 
 
 def chat_target(chat: BaseChatModel) -> ModelRef:
-    """Return what stands for `chat` in cache keys, signatures and records.
+    """Return the `ModelRef` of `chat` for cache keys, signatures and records.
 
-    Its class, its model's name, and a hash of all its settings as LangChain writes them: keys come
-    out as the names of their variables. Where LangChain cannot write a part, its `repr` stands in.
+    It has the class, the model's name, and a hash of all settings as LangChain serialises them, in
+    which keys are names of their variables. Parts that cannot be serialised enter as their `repr`.
     """
     settings = _without_addresses(dumpd(chat))
     text = json.dumps(settings, sort_keys=True, separators=(",", ":"), default=repr)
@@ -178,9 +180,8 @@ async def _reply_of(
 ) -> AIMessage:
     """Return the reply of `chat`.
 
-    Some integrations share one HTTP client among all event loops of a process. Each connection that
-    it kept from a loop that is closed fails once; the request may be sent before that, so that each
-    repetition counts as a call.
+    Some integrations share one HTTP client between event loops. Each of its idle connections from a
+    closed loop fails once; since the request may have been sent, each repetition counts as a call.
     """
     for _ in range(_MAX_KEPT_CONNECTIONS):
         try:
@@ -188,12 +189,12 @@ async def _reply_of(
         except RuntimeError as error:
             if "Event loop is closed" not in str(error):
                 raise
-        asked_again()
+        count_resend()
     return await chat.ainvoke(messages, stop=list(stop) or None)
 
 
 def _without_addresses(value: Any) -> Any:
-    """Return `value` without the addresses in memory that differ from one process to the next."""
+    """Return `value` without memory addresses, which differ between processes."""
     if isinstance(value, str):
         return _ADDRESS.sub("", value)
     if isinstance(value, Mapping):
@@ -204,7 +205,7 @@ def _without_addresses(value: Any) -> Any:
 
 
 def _as_chat_completion(reply: AIMessage) -> dict[str, Any]:
-    """Return `reply` in the chat completions format, which one reader reads for all."""
+    """Convert `reply` to the chat completions format, for `read_chat`."""
     metadata = reply.response_metadata
     reason = next((metadata[name] for name in _FINISH_REASONS if metadata.get(name)), None)
     parts = reply.content if isinstance(reply.content, list) else []
@@ -235,8 +236,8 @@ def _usage(counted: Any) -> dict[str, Any] | None:
     }
 
 
-def _of_reply(error: Exception, *, where: str) -> BackendError | None:
-    """Return the error for what integrations raise over a reply of status 200 that is none."""
+def _error_of_invalid_reply(error: Exception, *, where: str) -> BackendError | None:
+    """Return the error for exceptions that integrations raise on invalid replies of status 200."""
     if isinstance(error, json.JSONDecodeError):
         return NoReplyError(f"{where} answered 200 with no JSON")
     if isinstance(error, ValueError) and error.args and isinstance(error.args[0], dict):
@@ -247,10 +248,10 @@ def _of_reply(error: Exception, *, where: str) -> BackendError | None:
     return None
 
 
-def _by_its_attributes(
+def _error_by_attributes(
     error: Exception, *, where: str, secrets: tuple[str, ...]
 ) -> BackendError | None:
-    """Return the error for one that says a status, or that the connection failed."""
+    """Return the error for an exception with a status, or of a failed connection."""
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(status, int) and status >= 400:
         headers = getattr(getattr(error, "response", None), "headers", None) or {}

@@ -1,4 +1,4 @@
-"""Limits: what admits a request, and learns how it ended."""
+"""Limits that admit requests, and adapt to the outcome of each."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from fairjudge.errors import (
 from fairjudge.ports import Completion, Decisions, SharedCache, Usage
 
 _NOT_BILLED = (RateLimitError, ServerError, BadRequestError, AuthenticationError, DeniedError)
-"""Answered with an error status, for which no provider charges."""
+"""Errors with a status, for which no provider charges."""
 _FREE = Usage(input_tokens=0, output_tokens=0)
 
 
 @dataclass(slots=True)
 class Ending:
-    """How a request ended: with a reply or an error."""
+    """The end of a request: a reply or an error."""
 
     reply: Completion | Decisions | None = None
     error: BaseException | None = None
 
     @property
     def usage(self) -> Usage | None:
-        """What the request is billed for: counts, unknown ones, or None if it was never sent."""
+        """The billed usage, with None for unknown counts; None if the request was never sent."""
         if self.reply is not None:
             return self.reply.usage
         error = self.error
@@ -52,17 +52,17 @@ class Ending:
 
 
 class Limit:
-    """Admits requests: a number at once, a rate, a budget. This one admits all."""
+    """Base class of limits on concurrency, rates or a budget; admits every request."""
 
     async def begin(self, request: AnyRequest) -> Any:
-        """Wait until `request` may be asked; return what `end` needs, or raise."""
+        """Wait until `request` may be sent; return the value for `end`, or raise."""
 
     async def end(self, begun: Any, ending: Ending) -> None:
-        """Learn how the request ended."""
+        """Take note of the end of a request."""
 
 
 class Limiting(Middleware):
-    """Asks within `limits`: begun in the order given, and ended in the other, whatever happens."""
+    """Sends requests within `limits`, begun in the given order and always ended in reverse."""
 
     def __init__(self, *limits: Limit) -> None:
         self._limits = limits
@@ -84,7 +84,7 @@ class Limiting(Middleware):
 
 
 async def _end(begun: list[tuple[Limit, Any]], ending: Ending) -> None:
-    """End what was begun, the last first, and all of it whatever one of them raises."""
+    """End all begun limits in reverse order, even if one of them raises."""
     if begun:
         limit, place = begun.pop()
         try:
@@ -94,9 +94,9 @@ async def _end(begun: list[tuple[Limit, Any]], ending: Ending) -> None:
 
 
 class Concurrency(Limit):
-    """Admits at most `limit` requests at once; the others wait their turn.
+    """Admits at most `limit` concurrent requests; the others wait.
 
-    Belongs outside the retries, so that a request which waits for a busy server keeps its place.
+    Must be outside the retries, so that a request that waits for a busy server keeps its place.
     """
 
     def __init__(self, limit: int) -> None:
@@ -112,10 +112,10 @@ class Concurrency(Limit):
 
 
 class StoreCheck(Limit):
-    """Admits no request while its reply could not be kept.
+    """Admits no request while its reply could not be stored.
 
-    Belongs inside all that waits: what waits for a place or another attempt would otherwise still
-    be asked, and paid for, after the store went away.
+    Must be inside everything that waits: a request that waits for a place or a retry would
+    otherwise be sent, and paid for, after the store went away.
     """
 
     def __init__(self, cache: SharedCache) -> None:
@@ -128,10 +128,10 @@ class StoreCheck(Limit):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """Tokens of several replies, as far as servers counted them.
+    """Token counts of several replies, as far as servers reported them.
 
-    ``input`` are all of the prompts; ``cached_input`` those of them that the provider knew from
-    earlier prompts, which it bills for less.
+    ``input`` is the total of the prompts; ``cached_input`` the part that the provider read from its
+    prompt cache, at a lower price.
     """
 
     input: int = 0
@@ -154,7 +154,7 @@ class Tokens:
 
 
 class TokenCount(Limit):
-    """Admits every request, and adds to ``tokens`` what it took, refusals included."""
+    """Admits every request, and adds its usage to ``tokens``, also for refusals."""
 
     def __init__(self) -> None:
         self.tokens = Tokens()

@@ -1,4 +1,4 @@
-"""Any provider that litellm knows; needs the extra ``[litellm]``."""
+"""Any provider of litellm; needs the extra ``[litellm]``."""
 
 from __future__ import annotations
 
@@ -38,13 +38,12 @@ from fairjudge.ports import (
 
 
 class LiteLLMClient:
-    """What both clients over litellm share: the model by litellm's name for it, and its errors.
+    """Base class of the clients over litellm: resolution of the model's name, and errors.
 
-    With a base URL, a name without a provider means a server of the format that `own_server`, a
-    provider of litellm's, has. Keys are those that litellm reads from the environment.
+    With a base URL, a name without a provider means a server of the format of litellm's provider
+    `own_server`. litellm reads keys from the environment.
 
-    Where litellm finds the provider's key missing, or knows no such provider, `ConfigurationError`
-    is raised.
+    A missing key or an unknown provider raises `ConfigurationError`.
     """
 
     own_server = "openai"
@@ -62,11 +61,11 @@ class LiteLLMClient:
         self._model, self._key = self._resolved()
 
     async def aclose(self) -> None:
-        """Close litellm's connections, which all its backends share."""
+        """Close litellm's connections, which all backends share."""
         await self._litellm.close_litellm_async_clients()
 
     def _resolved(self) -> tuple[str, str | None]:
-        """Return litellm's name of the model and the key to hand over, None if it finds its own."""
+        """Return litellm's name of the model and the key to pass, None if litellm finds it."""
         model, has_server = self.target.model, self.target.base_url is not None
         if has_server and "/" not in model:
             model = f"{self.own_server}/{model}"
@@ -86,24 +85,24 @@ class LiteLLMClient:
         return model, PLACEHOLDER_KEY if missing else None
 
     def _mapped(self, error: Exception) -> Exception:
-        """Return the error of ours: litellm's are OpenAI's, and a few more."""
+        """Map a litellm exception (OpenAI's, and a few more) to a `BackendError`."""
         where = self.target.base_url or self.target.model
         secrets = keys_in_environment()
-        said = one_line(getattr(error, "message", error), secrets=secrets)
+        message = one_line(getattr(error, "message", error), secrets=secrets)
         if isinstance(error, self._litellm.ContextWindowExceededError):
-            return ContextTooLongError(f"{where}: {said}")
+            return ContextTooLongError(f"{where}: {message}")
         if isinstance(error, self._litellm.ContentPolicyViolationError):
-            return RefusedError(f"{where}: {said}")
-        # litellm makes a status 500 of a connection that never was.
-        if isinstance(error, openai.APIStatusError) and "Connection error" in said:
+            return RefusedError(f"{where}: {message}")
+        # litellm reports a failed connection as status 500.
+        if isinstance(error, openai.APIStatusError) and "Connection error" in message:
             return broken_off(error, where=where, secrets=secrets)
         status = getattr(error, "status_code", None)
         response: Any = getattr(error, "response", None)
         body = getattr(response, "text", "") or getattr(error, "message", str(error))
-        if isinstance(status, str) or (status == 422 and body == said):
-            # So litellm says an error inside a reply of status 200.
-            named = {"message": said, "code": status if isinstance(status, str) else None}
-            return failure_within({"error": named}, where=where)
+        if isinstance(status, str) or (status == 422 and body == message):
+            # This is litellm's form of an error inside a reply of status 200.
+            error_body = {"message": message, "code": status if isinstance(status, str) else None}
+            return failure_within({"error": error_body}, where=where)
         unsent = isinstance(error, openai.APIConnectionError)  # timeouts too
         if isinstance(error, openai.APIError) and isinstance(status, int) and not unsent:
             headers = dict(getattr(response, "headers", None) or {})
@@ -113,10 +112,10 @@ class LiteLLMClient:
 
 
 class LiteLLMBackend(LiteLLMClient):
-    """A model by litellm's name for it, such as ``litellm:gemini/gemini-2.0-flash``.
+    """A model by its litellm name, such as ``litellm:gemini/gemini-2.0-flash``.
 
-    litellm itself leaves out what it knows a provider not to take, without saying so. With a base
-    URL, a name without a provider means a server of the chat completions format.
+    litellm silently omits parameters that a provider does not support. With a base URL, a name
+    without a provider means a server of the chat completions format.
     """
 
     async def complete(self, request: CompletionRequest) -> Completion:
@@ -126,21 +125,21 @@ class LiteLLMBackend(LiteLLMClient):
             async with asyncio.timeout(self._timeout_seconds):
                 reply = await self._litellm.acompletion(**self._arguments(request))
                 where = self.target.base_url or self.target.model
-                found = read_chat(
+                completion = read_chat(
                     reply.model_dump(warnings=False),
                     stop=request.stop,
                     schema=request.response_schema,
                     where=where,
                 )
-                return _doubting_stop(found)
+                return _doubting_stop(completion)
         except Exception as error:
             raise self._mapped(error) from None
 
     def _arguments(self, request: CompletionRequest) -> dict[str, Any]:
-        given = {"base_url": self.target.base_url, "api_key": self._key}
+        server = {"base_url": self.target.base_url, "api_key": self._key}
         return {
             **chat_body(request, limit_name="max_tokens"),
-            **{name: value for name, value in given.items() if value is not None},
+            **{name: value for name, value in server.items() if value is not None},
             "model": self._model,
             "timeout": self._timeout_seconds,
             "num_retries": 0,
@@ -150,9 +149,9 @@ class LiteLLMBackend(LiteLLMClient):
 
 
 def _doubting_stop(reply: Completion) -> Completion:
-    """Return `reply` as broken off where its JSON does not close.
+    """Return `reply`, with finish reason "error" if its JSON is incomplete.
 
-    litellm says "stop" also of replies whose server says nothing.
+    litellm reports "stop" also for replies whose server gives no reason.
     """
     begins_json = reply.text.lstrip()[:1] in {"{", "["}
     if reply.finish_reason == "stop" and begins_json and not is_whole(reply.text):
@@ -163,9 +162,10 @@ def _doubting_stop(reply: Completion) -> Completion:
 class LiteLLMDecisionsBackend(LiteLLMClient):
     """Answers typed questions through any decision provider of litellm.
 
-    Such as ``litellm-decisions:openai/<model>`` or ``litellm-decisions:typesafe/<model>``; with a
-    base URL, a name without a provider means a server of the System One format. All questions of a
-    request go in one call. An installed litellm without decisions raises `ConfigurationError`.
+    Examples are ``litellm-decisions:openai/<model>`` and ``litellm-decisions:typesafe/<model>``;
+    with a base URL, a name without a provider means a server of the System One format. All
+    questions of a request are sent in one call. A litellm version without decisions raises
+    `ConfigurationError`.
     """
 
     own_server = "hosted_vllm"
@@ -200,11 +200,11 @@ class LiteLLMDecisionsBackend(LiteLLMClient):
 
 
 def import_litellm() -> Any:
-    """Import litellm without its network access, reports, prints and advertisements."""
+    """Import litellm with its network access, telemetry and prints switched off."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # read while it is imported
     import litellm
 
-    # They show, on standard error, what a server said.
+    # These warnings would print parts of replies to standard error.
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     litellm.telemetry = False
     litellm.suppress_debug_info = True

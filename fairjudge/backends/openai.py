@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, and every server that speaks them."""
+"""OpenAI's chat completions API, and all servers of its format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fairjudge.backends.chat_wire import chat_body, read_chat
 from fairjudge.backends.http import check_target
 from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.parameter_support import ParameterSupport
-from fairjudge.backends.ports import asked_again
+from fairjudge.backends.ports import count_resend
 from fairjudge.backends.server_client import ServerClient, post_json
 from fairjudge.ports import Completion, CompletionRequest, ModelRef
 
@@ -23,8 +23,8 @@ _LIMITS = ("max_completion_tokens", "max_tokens")
 class OpenAIBackend(ServerClient[openai.AsyncOpenAI]):
     """A model behind the chat completions wire format; see `ServerClient` for its parameters.
 
-    A parameter that the server says it does not support (``response_format``, ``temperature`` of
-    reasoning models, ``logprobs``, ...) is left out from then on, and ``warn`` is told once.
+    A parameter that the server declines (``response_format``, ``temperature`` of reasoning models,
+    ``logprobs``, ...) is omitted from then on, and ``warn`` is called once.
     """
 
     key_variable = "OPENAI_API_KEY"
@@ -53,10 +53,10 @@ class OpenAIBackend(ServerClient[openai.AsyncOpenAI]):
                 failed = self._mapped(error)
                 if not self._adapts_to(failed, body):
                     raise failed from None
-            asked_again()
+            count_resend()
 
     def _body(self, request: CompletionRequest) -> dict[str, Any]:
-        """Return the body without what the server declines."""
+        """Return the body without declined parameters."""
         limit = self._limit()
         return {
             name: value
@@ -65,13 +65,13 @@ class OpenAIBackend(ServerClient[openai.AsyncOpenAI]):
         }
 
     def _limit(self) -> str:
-        """Return how the server calls the token limit: only OpenAI's own needs the newer name."""
+        """Return the server's name of the token limit; only OpenAI's own needs the newer name."""
         names = _LIMITS if self._url == OWN_URL else _LIMITS[::-1]
         return names[0] if self._support.accepts(names[0]) else names[1]
 
-    def _adapts_to(self, error: Exception, sent: Collection[str]) -> bool:
-        """Say whether to send again without what `error` declines of what was sent."""
-        name = self._support.learn(error, sent, quiet=_LIMITS)
+    def _adapts_to(self, error: Exception, parameters: Collection[str]) -> bool:
+        """Return whether to resend without one of `parameters`, which `error` declines."""
+        name = self._support.learn(error, parameters, quiet=_LIMITS)
         if name in _LIMITS:
             return any(self._support.accepts(limit) for limit in _LIMITS)
         return name is not None

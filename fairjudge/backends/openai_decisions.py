@@ -37,8 +37,8 @@ except ImportError as error:
 class OpenAIDecisionsBackend(ServerClient[Any]):
     """Answers typed questions through OpenAI's Decisions API or a server of its format.
 
-    All questions of a request go in one call. The API describes no options of a yes-or-no question:
-    descriptions are appended to its text. See `ServerClient` for its parameters.
+    All questions of a request are sent in one call. The API has no descriptions of the options of a
+    yes-or-no question: they are appended to its text. See `ServerClient` for the parameters.
     """
 
     key_variable = "OPENAI_API_KEY"
@@ -47,20 +47,20 @@ class OpenAIDecisionsBackend(ServerClient[Any]):
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
         check_target(request, self.target)
-        asked = {
+        body = {
             "input": _input(request),
             "questions": {question.name: _as_wire(question) for question in request.questions},
         }
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                return _read_all(request, await self._connection.ainvoke(asked))
+                return _read_all(request, await self._connection.ainvoke(body))
         except Exception as error:
             raise self._mapped(error) from None
 
     def _connect(self) -> Any:
         warnings.filterwarnings("ignore", message="The class `OpenAIDecisions` is in beta")
         client = sdk_http_client(openai, self._url, warn=self._warn)
-        # LangChain hands on nothing of a body that is no reply.
+        # LangChain passes on nothing of a body that is not a reply.
         client.event_hooks = {"response": [self._check_body]}
         return api.OpenAIDecisions(
             model=self.target.model,
@@ -72,7 +72,7 @@ class OpenAIDecisionsBackend(ServerClient[Any]):
         )
 
     async def _check_body(self, response: httpx2.Response) -> None:
-        """Raise the failure that a reply of status 200 names in place of answers."""
+        """Raise the error in a reply of status 200 without answers."""
         if response.status_code == 200:
             content, charset = await response.aread(), response.charset_encoding
             body = read_json(content, where=self._url, charset=charset)
@@ -119,14 +119,14 @@ def _read(question: Question, answer: Any) -> Distribution | DecisionRefusal:
         why = (answer.model_extra or {}).get("refusal")
         return DecisionRefusal(why=one_line(why or "the model declined this question"))
     try:
-        return distribution(question, _by_option(question, answer))
+        return distribution(question, _probability_by_option(question, answer))
     except (AttributeError, IndexError, ValueError) as error:
         raise MalformedReplyError(
             f"the answer to {question.name!r} is not of its format: {error!r}"
         ) from None
 
 
-def _by_option(question: Question, answer: Any) -> dict[str, float]:
+def _probability_by_option(question: Question, answer: Any) -> dict[str, float]:
     if question.kind == "predicate":
         return {"yes": answer.probability, "no": 1.0 - answer.probability}
     if question.kind == "choice":

@@ -1,4 +1,4 @@
-"""Which request parameters a model does not take: by its family, and by a server's own words."""
+"""Unsupported request parameters, by model family and by the server's error messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from fairjudge.backends.failures import Said
+from fairjudge.backends.failures import ErrorDetails
 from fairjudge.backends.ports import Warn
 from fairjudge.errors import BadRequestError, ServerError
 
@@ -21,15 +21,15 @@ _OUT_OF_RANGE = re.compile(
     r"|strictly positive|greater than|less than|at (?:least|most)|not valid|default value",
     re.IGNORECASE,
 )
-"""Says that a value is declined; counts beside the name of a parameter that can be left out."""
+"""Declines a value; counts only near the name of a parameter that can be omitted."""
 _NEAR = 100
-"""Characters between the name of a parameter and what is said of its value."""
+"""Maximum number of characters between a parameter's name and words about its value."""
 _SCHEMA = re.compile(
     r"response.?format|output_config|output_format|json.?schema|structured|guided|grammar",
     re.IGNORECASE,
 )
 _GRAMMAR = re.compile(r"grammar|json.?schema|response_format|structured output", re.IGNORECASE)
-"""Words of a status 500 or 501 by which local servers decline a schema."""
+"""Words in errors 500 and 501 with which local servers decline a schema."""
 _SIGNS: Mapping[str, re.Pattern[str]] = {
     "max_completion_tokens": re.compile(r"\bmax_completion_tokens\b"),
     "max_tokens": re.compile(r"\bmax_tokens\b"),
@@ -41,9 +41,9 @@ _SIGNS: Mapping[str, re.Pattern[str]] = {
     "cache_control": re.compile(r"\bcache_control\b"),
 }
 _LIMITS = frozenset({"max_completion_tokens", "max_tokens"})
-"""Cannot be left out, only named otherwise."""
+"""Cannot be omitted, only renamed."""
 _NEEDED = {"top_logprobs": "logprobs", "stop_sequences": "stop"}
-"""What goes with another parameter, or is another format's word for it."""
+"""Parameters that depend on another one, or are another format's name of it."""
 _SCHEMA_PARAMETERS = frozenset({"response_format", "output_config"})
 _OPTIONAL = (_SIGNS.keys() - _LIMITS) | _SCHEMA_PARAMETERS
 
@@ -60,18 +60,18 @@ _FAMILIES: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = tuple(
         (r"claude-(?:[23]\b|instant)|claude-(?:opus|sonnet)-4(?:-0|-20\d{6})?$", "output_config"),
     )
 )  # fmt: skip
-"""Families of models, by their providers' documentation, and the parameters that they decline."""
+"""Families of models and the parameters that they decline, by the providers' documentation."""
 
 
 def declined_parameters(model: str) -> frozenset[str]:
-    """Return the optional parameters that `model` is known to decline, by its name."""
+    """Return the optional parameters that the family of `model` is known to decline."""
     return frozenset().union(*(names for family, names in _FAMILIES if family.match(model)))
 
 
 class ParameterSupport:
-    """The optional parameters that `model` does not take, known before or learnt of its server.
+    """The optional parameters that `model` declines, known by its family or learned from errors.
 
-    `warn` is told once of each that the server declines.
+    `warn` is called once for each parameter that the server declines.
     """
 
     def __init__(self, model: str = "", *, server: str, warn: Warn | None) -> None:
@@ -80,18 +80,18 @@ class ParameterSupport:
         self._declined = set(declined_parameters(model))
 
     def accepts(self, name: str) -> bool:
-        """Say whether `name` is worth sending."""
+        """Return whether the parameter `name` should be sent."""
         return _NEEDED.get(name, name) not in self._declined
 
     def learn(
-        self, error: Exception, sent: Collection[str], *, quiet: Collection[str] = ()
+        self, error: Exception, parameters: Collection[str], *, quiet: Collection[str] = ()
     ) -> str | None:
-        """Return the parameter among `sent` that `error` declines, or None if it is another error.
+        """Return the one of `parameters` that `error` declines, or None for another error.
 
-        Several requests under way may learn the same thing; it is said once, unless in `quiet`.
+        Concurrent requests may learn the same parameter; it is reported once, unless in `quiet`.
         """
-        said = getattr(error, "said", None)
-        name = _declined(error, said, sent) if isinstance(said, Said) else None
+        details = getattr(error, "details", None)
+        name = _declined(error, details, parameters) if isinstance(details, ErrorDetails) else None
         if name is None:
             return None
         if self.accepts(name) and self._warn is not None and name not in quiet:
@@ -100,40 +100,40 @@ class ParameterSupport:
         return name
 
 
-def _declined(error: Exception, said: Said, sent: Collection[str]) -> str | None:
-    """Return the parameter of `sent` that a bad request is about; other failures have none."""
-    schema = min(_SCHEMA_PARAMETERS.intersection(sent), default=None)
-    if type(error) is ServerError and error.status in {500, 501} and _GRAMMAR.search(str(said)):
+def _declined(error: Exception, details: ErrorDetails, parameters: Collection[str]) -> str | None:
+    """Return the one of `parameters` that a bad request is about; None for other errors."""
+    schema = min(_SCHEMA_PARAMETERS.intersection(parameters), default=None)
+    if type(error) is ServerError and error.status in {500, 501} and _GRAMMAR.search(str(details)):
         return schema
     if type(error) is not BadRequestError:
         return None
-    param = _NEEDED.get(said.param or "", said.param)
-    if param in sent and param in _OPTIONAL:
+    param = _NEEDED.get(details.param or "", details.param)
+    if param in parameters and param in _OPTIONAL:
         return param
-    if schema and _SCHEMA.search(str(said)):
+    if schema and _SCHEMA.search(str(details)):
         return schema
-    return _named(str(said), sent)
+    return _first_parameter(str(details), parameters)
 
 
-def _named(said: str, sent: Collection[str]) -> str | None:
-    """Return the first parameter that is named: "'max_tokens' is not supported. Use ..."."""
+def _first_parameter(text: str, parameters: Collection[str]) -> str | None:
+    """Return the first parameter named in a message: "'max_tokens' is not supported. Use ..."."""
     places = {
         place.start(): name
-        for name in sent
-        if name in _SIGNS and (place := _SIGNS[name].search(said))
+        for name in parameters
+        if name in _SIGNS and (place := _SIGNS[name].search(text))
     }
     if not places:
         return None
     start = min(places)
-    near = said[max(0, start - _NEAR) : start + _NEAR]
-    declined = _UNSUPPORTED.search(said) or (
+    near = text[max(0, start - _NEAR) : start + _NEAR]
+    declined = _UNSUPPORTED.search(text) or (
         places[start] not in _LIMITS and _OUT_OF_RANGE.search(near)
     )
     return places[start] if declined else None
 
 
 def is_strict(schema: Any) -> bool:
-    """Say whether every object lists all its properties as required and allows no others.
+    """Return whether every object in a schema requires all its properties and allows no others.
 
     OpenAI's strict mode takes only such schemas.
     """

@@ -1,7 +1,7 @@
-"""How long a server may keep one request waiting, its attempts and those of others together.
+"""The total waiting time of one request, over its own retries and pauses of all requests.
 
-A request waits between its own attempts, and with all others while a server that asked for a pause
-is left alone. One `Patience` a request counts both, so that a bound on waiting is one on the whole.
+A request waits between its own attempts, and with all others during a pause that a server asked
+for. One `Patience` per request counts both, so that the bound applies to their sum.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from fairjudge.errors import WaitTooLongError
 
 @dataclass(slots=True, kw_only=True)
 class Patience:
-    """What one request has waited of the most that it may (``max_wait_seconds``)."""
+    """The waiting time of one request so far, and its maximum ``max_wait_seconds``."""
 
     max_wait_seconds: float
     waited_seconds: float = 0.0
 
     @property
     def left_seconds(self) -> float:
-        """How much longer it may wait."""
+        """Seconds that it may still wait."""
         return max(0.0, self.max_wait_seconds - self.waited_seconds)
 
     def spend(self, seconds: float) -> None:
@@ -29,7 +29,7 @@ class Patience:
         self.waited_seconds += seconds
 
     def too_long(self, seconds: float) -> str | None:
-        """Return why waiting `seconds` more exceeds the bound; None where it does not."""
+        """Return the end of a message if waiting `seconds` more exceeds the bound, else None."""
         if seconds <= self.left_seconds:
             return None
         before = f" after {self.waited_seconds:,.1f} s" if self.waited_seconds >= 0.05 else ""
@@ -44,11 +44,11 @@ of_request: ContextVar[Patience | None] = ContextVar("patience", default=None)
 
 
 def check_wait(seconds: float) -> None:
-    """Raise `WaitTooLongError` where the current request may not wait `seconds` more."""
+    """Raise `WaitTooLongError` if the current request may not wait `seconds` more."""
     patience = of_request.get()
-    wish = None if patience is None else patience.too_long(seconds)
-    if wish is not None:
-        raise WaitTooLongError(f"another request was told to slow down: the server {wish}")
+    problem = None if patience is None else patience.too_long(seconds)
+    if problem is not None:
+        raise WaitTooLongError(f"another request was told to slow down: the server {problem}")
 
 
 def count_wait(seconds: float) -> None:

@@ -1,9 +1,8 @@
-"""Answers that a server put elsewhere than into the text of a message.
+"""Find replies in other fields than the content of a message.
 
-A reasoning parser that takes all of a reply for thoughts leaves the text empty, and gateways that
-force JSON by a function leave it in the function's arguments. What stands there is the answer only
-where it is, from its first sign to its last, JSON of the schema that was asked for: thoughts are
-never one.
+A reasoning parser that takes the whole reply as thoughts leaves the content empty, and gateways
+that force JSON by a function call leave it in the function's arguments. Such a text is the reply
+only if all of it is JSON of the requested schema, which thoughts never are.
 """
 
 from __future__ import annotations
@@ -29,21 +28,21 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def answer_elsewhere(message: Mapping[str, Any], schema: Mapping[str, Any] | None) -> str | None:
-    """Return the JSON of `schema` that a chat message has in another place than its content."""
+    """Return JSON of `schema` in another field of a chat message than its content, or None."""
     if schema is None:
         return None
     return next((text for _, text in _texts(message) if is_json_of(text, schema)), None)
 
 
 def where_it_went(message: Mapping[str, Any]) -> str:
-    """Say where the text of a message without content went, and what to change; "" if nowhere."""
-    found = {place: len(text.strip()) for place, text in _texts(message)}
-    told = [f"{place!r} ({n:,} characters)" for place, n in found.items() if n]
-    return f"its text went into {' and '.join(told)}: {_ADVICE}" if told else ""
+    """Return in which fields a message without content has text, with advice; "" if in none."""
+    n_characters = {place: len(text.strip()) for place, text in _texts(message)}
+    places = [f"{place!r} ({n:,} characters)" for place, n in n_characters.items() if n]
+    return f"its text went into {' and '.join(places)}: {_ADVICE}" if places else ""
 
 
 def is_json_of(text: str, schema: Mapping[str, Any]) -> bool:
-    """Say whether all of `text` is one JSON value that fits `schema`."""
+    """Return whether the whole `text` is one JSON value that fits `schema`."""
     try:
         return fits(json.loads(text), schema)
     except (ValueError, RecursionError):
@@ -51,19 +50,19 @@ def is_json_of(text: str, schema: Mapping[str, Any]) -> bool:
 
 
 def fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Say whether `value` fits a JSON schema, as far as prompts of FairJudge use these.
+    """Return whether `value` fits a JSON schema with the keywords that FairJudge uses.
 
-    An object must have what is required, and nothing that is not named.
+    An object must have all required properties and no unknown ones.
     """
     if "anyOf" in schema:
-        return any(fits(value, one) for one in schema["anyOf"])
-    named = schema.get("type", [])
-    kinds = [named] if isinstance(named, str) else list(named)
+        return any(fits(value, option) for option in schema["anyOf"])
+    type_names = schema.get("type", [])
+    kinds = [type_names] if isinstance(type_names, str) else list(type_names)
     right_kind = not kinds or any(_is_a(value, kind) for kind in kinds)
     if not right_kind or value not in schema.get("enum", [value]):
         return False
     if isinstance(value, list):
-        return all(fits(one, schema.get("items", {})) for one in value)
+        return all(fits(item, schema.get("items", {})) for item in value)
     if not isinstance(value, dict):
         return True
     parts = schema.get("properties", {})
@@ -78,18 +77,18 @@ def _is_a(value: Any, kind: str) -> bool:
 
 
 def _texts(message: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a message that are not its content, each with the name of its place."""
+    """Yield (name of the field, text) of the texts of a message besides its content."""
     for part in (message, message.get("provider_specific_fields")):
         if isinstance(part, Mapping):
             yield from ((name, part[name]) for name in _FIELDS if isinstance(part.get(name), str))
-    for one in _objects(message.get("reasoning_details")):
-        yield "reasoning_details", _joined(one)
-    for one in _objects(message.get("content")):
-        kind = one.get("type")
+    for block in _objects(message.get("reasoning_details")):
+        yield "reasoning_details", _joined(block)
+    for block in _objects(message.get("content")):
+        kind = block.get("type")
         if kind in {"thinking", "reasoning"}:
-            yield kind, _joined(one.get(kind) or one)
+            yield kind, _joined(block.get(kind) or block)
         elif kind == "tool_use":
-            yield kind, json.dumps(one.get("input"), ensure_ascii=False)
+            yield kind, json.dumps(block.get("input"), ensure_ascii=False)
     for call in (message, *_objects(message.get("tool_calls"))):
         function = call.get("function_call") or call.get("function")
         if isinstance(function, Mapping):
@@ -99,13 +98,13 @@ def _texts(message: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _objects(values: Any) -> list[Mapping[str, Any]]:
-    """Return the objects of what may be a list."""
+    """Return the objects in `values` if it is a list, else none."""
     listed = values if isinstance(values, list) else []
-    return [one for one in listed if isinstance(one, Mapping)]
+    return [item for item in listed if isinstance(item, Mapping)]
 
 
 def _joined(parts: Any) -> str:
-    """Return the texts within a part that holds thoughts, which has them as one or as several."""
+    """Return the joined texts of a part with thoughts, a text, an object or a list of them."""
     if isinstance(parts, str):
         return parts
     if isinstance(parts, list):

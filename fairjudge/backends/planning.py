@@ -1,4 +1,4 @@
-"""A backend that asks nobody: it counts what would be asked, and answers with stand-ins."""
+"""A backend for dry runs: it counts requests and returns simulated replies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairjudge.backends.guarding import sealed
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyRequest
 from fairjudge.backends.token_counts import count_tokens, likely_input_tokens
-from fairjudge.backends.warming import block_key, shared_texts
+from fairjudge.backends.warming import prefix_key, shared_texts
 from fairjudge.ports import (
     Cache,
     Completion,
@@ -27,10 +27,10 @@ from fairjudge.ports import (
 
 @dataclass(slots=True, kw_only=True)
 class PlanningBackend:
-    """Counts requests; what the cache, never written to, holds is answered from there.
+    """Counts requests; replies come from the cache, which is never written to, or are simulated.
 
-    ``reply`` makes a reply such as the model might give, so that later steps can be counted too.
-    ``requests`` are what would be sent, by cache key, sealed with the cache's ``secret``.
+    ``reply`` makes a plausible reply, so that later steps can be counted too. ``requests`` are the
+    requests to be sent, by cache key, sealed with the cache's ``secret``.
     """
 
     cache: Cache
@@ -43,10 +43,9 @@ class PlanningBackend:
     _shared: dict[str, list[int]] = field(default_factory=dict)
 
     def usage(self, *, cached_from: int) -> Usage:
-        """Return what would be billed if the provider keeps what several requests begin with.
+        """Return the billed usage if the provider caches prefixes shared by several requests.
 
-        The first of them has it written, the others have it read: where it is `cached_from` tokens
-        and more.
+        The first request writes a prefix of at least `cached_from` tokens, the others read it.
         """
         several = [
             tokens
@@ -61,7 +60,7 @@ class PlanningBackend:
         )
 
     async def complete(self, request: CompletionRequest) -> Completion:
-        """Return the cached reply, or a stand-in."""
+        """Return the cached reply, or a simulated one."""
         stored: Completion | None = self._stored(request)
         if stored is not None:
             return stored
@@ -70,7 +69,7 @@ class PlanningBackend:
         return Completion(text=text)
 
     async def decide(self, request: DecisionRequest) -> Decisions:
-        """Return the cached distributions, or even ones."""
+        """Return the cached distributions, or uniform ones."""
         stored: Decisions | None = self._stored(request)
         if stored is not None:
             return stored
@@ -95,10 +94,10 @@ class PlanningBackend:
             self.requests[key] = sealed(request, self.secret)
             self.input_tokens += likely_input_tokens(request)
             self.output_tokens += output_tokens
-            block = block_key(request)
-            if block is not None:
+            prefix = prefix_key(request)
+            if prefix is not None:
                 n_tokens = sum(map(count_tokens, shared_texts(request)))
-                self._shared.setdefault(block, []).append(n_tokens)
+                self._shared.setdefault(prefix, []).append(n_tokens)
 
 
 _REASONS = (
@@ -109,17 +108,17 @@ _REASONS = (
 
 
 def stand_in(request: CompletionRequest) -> str:
-    """Return a reply of the usual length in the form that `request` asks for."""
+    """Return a simulated reply of usual length in the format of `request`."""
     schema = request.response_schema or {}
     properties: Mapping[str, Any] = schema.get("properties", {})
-    for kind, written in _STAND_INS.items():
+    for kind, make_reply in _STAND_INS.items():
         if kind in properties:
-            return json.dumps(written(request, _of_objects(properties[kind])))
+            return json.dumps(make_reply(request, _has_object_items(properties[kind])))
     verdict: Mapping[str, Any] = properties.get("verdict", {})
     return json.dumps({"reasoning": _REASONS, "verdict": verdict.get("enum", ["?"])[0]})
 
 
-def _of_objects(listed: Mapping[str, Any]) -> bool:
+def _has_object_items(listed: Mapping[str, Any]) -> bool:
     items: Mapping[str, Any] = listed.get("items", {})
     return items.get("type") == "object"
 
@@ -127,12 +126,12 @@ def _of_objects(listed: Mapping[str, Any]) -> bool:
 def _some_questions(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001
     text = request.messages[-1].content
     if objects:
-        asked = re.search(r"at most (\d{1,3})\b", text)
-        n = int(asked[1]) if asked else 12
+        number = re.search(r"at most (\d{1,3})\b", text)
+        n = int(number[1]) if number else 12
         return {"questions": [_divided(i, len(_OPENED.findall(text))) for i in range(n)]}
     instruction = text.rpartition("</article ")[2]
-    asked = re.search(r"\b(\d{1,3})\b", instruction.partition(">")[2] or instruction)
-    n = min(int(asked[1]), 60) if asked else 20
+    number = re.search(r"\b(\d{1,3})\b", instruction.partition(">")[2] or instruction)
+    n = min(int(number[1]), 60) if number else 20
     return {"questions": [_ASPECT.format(i) for i in range(n)]}
 
 
@@ -148,23 +147,23 @@ def _divided(number: int, n_articles: int) -> dict[str, Any]:
 def _some_answers(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001
     text = request.messages[-1].content
     if not objects:
-        return {"answers": [_quoted(text)]}
+        return {"answers": [_passage(text)]}
     listed = _QUESTIONS.search(text)
     n = len(re.findall(r"^\d+\. ", listed[1], re.MULTILINE)) if listed else 0
-    rest = {"speaker": None, "stance": "endorses", "gloss": None}
+    voice = {"speaker": None, "stance": "endorses", "gloss": None}
     return {
         "answers": [
-            {"question": i + 1, "quote": _quoted(text, part=i, parts=n), **rest} for i in range(n)
+            {"question": i + 1, "quote": _passage(text, part=i, parts=n), **voice} for i in range(n)
         ]
     }
 
 
 def _two_groups(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001, ARG001
     n = _numbered(request, r"^<answer ")
-    return {"groups": [some for some in _by_turns(range(1, n + 1)) if some]}
+    return {"groups": [side for side in _alternate(range(1, n + 1)) if side]}
 
 
-def _by_turns(numbers: range) -> tuple[list[int], list[int]]:
+def _alternate(numbers: range) -> tuple[list[int], list[int]]:
     return list(numbers[::2]), list(numbers[1::2])
 
 
@@ -172,7 +171,7 @@ def _sorted(request: CompletionRequest, _objects: bool) -> dict[str, Any]:  # no
     rows = []
     for number, lines in _TO_QUESTION.findall(request.messages[-1].content):
         numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", lines, re.MULTILINE)]
-        sides = _by_turns(range(numbers[0], numbers[-1] + 1)) if numbers else ()
+        sides = _alternate(range(numbers[0], numbers[-1] + 1)) if numbers else ()
         groups = [
             {"label": f"Group {n} of the sources says this.", "answers": side, "disputed_by": []}
             for n, side in enumerate(sides, 1)
@@ -183,9 +182,9 @@ def _sorted(request: CompletionRequest, _objects: bool) -> dict[str, Any]:  # no
     return {"sorted": rows}
 
 
-def _said_again(request: CompletionRequest, _objects: bool) -> dict[str, Any]:  # noqa: FBT001
-    found = re.findall(r"; found before: ([\d, ]*)", request.messages[-1].content)
-    says = [[int(n) for n in re.findall(r"\d+", numbers)] for numbers in found]
+def _completed(request: CompletionRequest, _objects: bool) -> dict[str, Any]:  # noqa: FBT001
+    earlier = re.findall(r"; found before: ([\d, ]*)", request.messages[-1].content)
+    says = [[int(n) for n in re.findall(r"\d+", numbers)] for numbers in earlier]
     return {"articles": [{"article": n, "says": s, "added": []} for n, s in enumerate(says, 1)]}
 
 
@@ -194,10 +193,13 @@ _STAND_INS: Mapping[str, Callable[[CompletionRequest, bool], dict[str, Any]]] = 
     "answers": _some_answers,
     "groups": _two_groups,
     "sorted": _sorted,
-    "articles": _said_again,
+    "articles": _completed,
     "diverse": lambda _request, _objects: {"invalid": [], "diverse": True},
-    "entries": lambda request, _objects: {"entries": _entries_asked_for(request)},
-    "ranking": lambda request, _objects: {"reasoning": _REASONS, "ranking": _as_listed(request)},
+    "entries": lambda request, _objects: {"entries": _requested_entries(request)},
+    "ranking": lambda request, _objects: {
+        "reasoning": _REASONS,
+        "ranking": _summary_numbers(request),
+    },
 }
 _OPENED = re.compile(r"^<article ", re.MULTILINE)
 _ARTICLE = re.compile(r"^<article [^>]*>\n(.*?)\n</article ", re.DOTALL | re.MULTILINE)
@@ -210,8 +212,11 @@ _SUMMARY = re.compile(r"^<summary [^>]*>\n(.*?)\n</summary ", re.DOTALL | re.MUL
 _QUOTE_WORDS = 15
 
 
-def _quoted(prompt: str, *, part: int = 0, parts: int = 1) -> str:
-    """Return a passage of the article, of that part of it: what it does not hold is dropped."""
+def _passage(prompt: str, *, part: int = 0, parts: int = 1) -> str:
+    """Return a passage from one of `parts` equal parts of the article in a prompt.
+
+    It must be verbatim, since quotes that are not in the article are dropped.
+    """
     article = _ARTICLE.search(prompt)
     words = (article[1] if article else prompt).split()
     words = words[part * len(words) // parts : (part + 1) * len(words) // parts]
@@ -223,14 +228,14 @@ def _numbered(request: CompletionRequest, line: str) -> int:
     return len(re.findall(line, request.messages[-1].content, re.MULTILINE))
 
 
-def _as_listed(request: CompletionRequest) -> list[str]:
-    """Return the numbers of all summaries in the order in which they stand."""
+def _summary_numbers(request: CompletionRequest) -> list[str]:
+    """Return the numbers of all summaries in their order in the prompt."""
     schema: Mapping[str, Any] = request.response_schema or {}
     numbers: list[str] = schema["properties"]["ranking"]["items"]["enum"]
     return numbers
 
 
-def _entries_asked_for(request: CompletionRequest) -> list[dict[str, Any]]:
+def _requested_entries(request: CompletionRequest) -> list[dict[str, Any]]:
     prompt = next(message.content for message in request.messages if message.role == "user")
     schema: Mapping[str, Any] = request.response_schema or {}
     listed = schema["properties"]["entries"]["items"]["properties"]
@@ -238,21 +243,21 @@ def _entries_asked_for(request: CompletionRequest) -> list[dict[str, Any]]:
 
 
 def _statements(prompt: str) -> list[dict[str, Any]]:
-    """Return two statements a sentence, one of them supported where there is an article."""
+    """Return two statements per sentence, one of them supported if there is an article."""
     sentences = re.findall(r"^\[(\d+)\] (.+)$", prompt, re.MULTILINE)
-    quote = " ".join(_quoted(prompt).split()[:_QUOTE_WORDS]) if _ARTICLE.search(prompt) else ""
+    quote = " ".join(_passage(prompt).split()[:_QUOTE_WORDS]) if _ARTICLE.search(prompt) else ""
     absent = {"articles": [], "quote": "", "verdict": "absent", "grave": False}
     first = {**absent, "articles": [1], "quote": quote, "verdict": "supported"} if quote else absent
     return [
-        {"sentence": int(number), "statement": said, **found}
-        for number, said in sentences
-        for found in (first, absent)
+        {"sentence": int(number), "statement": statement, **verdict}
+        for number, statement in sentences
+        for verdict in (first, absent)
     ]
 
 
 def _entries(prompt: str) -> list[dict[str, Any]]:
     """Return an entry for each group of answers, half of them with a quote."""
-    summary = (found[1] if (found := _SUMMARY.search(prompt)) else "").split()
+    summary = (match[1] if (match := _SUMMARY.search(prompt)) else "").split()
     return [
         {
             "group": number,

@@ -1,4 +1,4 @@
-"""The port that every backend has, and the pipeline of middlewares before one."""
+"""The interface of backends, and the pipeline of middlewares in front of one."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ Ask: TypeAlias = Callable[[Request], Awaitable[Reply]]
 AnyRequest: TypeAlias = CompletionRequest | DecisionRequest
 AnyBackend: TypeAlias = Backend | DecisionBackend
 Warn: TypeAlias = Callable[[str], None]
-"""Called with one sentence for the user about something that did not stop the work."""
+"""Called with one sentence for the user about a problem that does not stop the work."""
 Clock: TypeAlias = Callable[[], float]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 counting: ContextVar[Callable[[], None] | None] = ContextVar("counting", default=None)
-"""Called before a backend sends a request again by itself; set by whoever counts what is sent."""
+"""Called before a backend resends a request by itself; set by the budget, which counts calls."""
 
 
-def asked_again() -> None:
-    """Tell whoever counts requests that one is about to be sent again, in other words."""
+def count_resend() -> None:
+    """Count a request that a backend is about to resend, such as without a declined parameter."""
     count = counting.get()
     if count is not None:
         count()
 
 
 class Middleware(ABC):
-    """One step around a call: asks the next one, or answers itself."""
+    """One step of a pipeline: it calls the next step, or answers by itself."""
 
     @abstractmethod
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
-        """Answer `request`; `ask` puts a request to the next step."""
+        """Answer `request`; `ask` passes a request to the next step."""
 
     async def aclose(self) -> None:  # noqa: B027  # few have anything to end
-        """End what it has under way; the backend is still open."""
+        """End open calls; the backend is still open."""
 
 
 class Pipeline:
-    """A backend behind middlewares, of which the first is outermost; a backend of both ports.
+    """A backend behind middlewares, the first of which is outermost; itself a backend.
 
-    A request that the backend has no port for raises `ConfigurationError`.
+    A request of a kind that the backend does not answer raises `ConfigurationError`.
     """
 
     def __init__(self, backend: AnyBackend, *middlewares: Middleware) -> None:
@@ -64,7 +64,7 @@ class Pipeline:
             ask = functools.partial(middleware.answer, ask=ask)
         self._ask: Callable[[Any], Coroutine[Any, Any, Any]] = ask  # type: ignore[assignment]
 
-    # Not async: every further coroutine is resumed at each step of a call.
+    # Not async: an additional coroutine would be resumed at every step of a call.
     def complete(self, request: CompletionRequest) -> Coroutine[Any, Any, Completion]:
         """Answer `request`."""
         return self._ask(request)
@@ -81,7 +81,7 @@ class Pipeline:
 
 
 def _ask(backend: AnyBackend, request: AnyRequest) -> Awaitable[Any]:
-    """Put `request` to the port of `backend` that answers such requests."""
+    """Call the method of `backend` for requests of this kind."""
     writes = isinstance(request, CompletionRequest)
     name = "complete" if writes else "decide"
     port: Callable[[Any], Awaitable[Any]] | None = getattr(backend, name, None)
@@ -99,7 +99,7 @@ def _ask(backend: AnyBackend, request: AnyRequest) -> Awaitable[Any]:
 
 
 async def aclose(backend: object) -> None:
-    """Close `backend` if it has anything to close."""
+    """Close `backend` if it has a method ``aclose``."""
     close: Callable[[], Awaitable[None]] | None = getattr(backend, "aclose", None)
     if close is not None:
         await close()

@@ -1,4 +1,4 @@
-"""What calls cost: by the user's own prices, then by those of genai-prices; else it is unknown."""
+"""The cost of calls, by the user's own prices, then by those of genai-prices; else unknown."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from fairjudge.files import read_file
 from fairjudge.ports import ModelRef, Usage
 
 CACHED_FROM = 1024
-"""Tokens from which on most providers keep what a prompt begins with."""
+"""Minimum number of tokens of a prefix that most providers cache."""
 _CACHED_FROM = {
     "claude-haiku-4": 4096,
     "claude-opus-4-5": 4096,
     "claude-3-haiku": 2048,
     "claude-3-5-haiku": 2048,
 }
-"""The same by the beginning of a model's name, from Anthropic's documentation."""
+"""The same by prefix of the model's name, from Anthropic's documentation."""
 _PROVIDERS = {"azure_openai": "azure", "fireworks_ai": "fireworks"}
-"""What litellm and LangChain call a provider of which genai-prices knows other names only."""
+"""Provider names of litellm and LangChain, with those of genai-prices."""
 _PUBLIC = {"openai", "anthropic", "litellm", "langchain"}
-"""Backends of which a server bears the costs of published lists."""
+"""Backends whose calls cost the published prices."""
 
 
 class Price(BaseModel):
-    """One model's price in US dollars per million tokens, and when and where it was read.
+    """One model's price in US dollars per million tokens, with its date and source.
 
-    ``cached_input`` is for prompt tokens that the provider knows from an earlier prompt, and
-    ``cache_write`` for those that it keeps for later ones; both are by default as ``input``. A
-    provider that prices the former keeps beginnings of ``cached_from`` tokens and more.
+    ``cached_input`` is the price of prompt tokens read from the provider's prompt cache, and
+    ``cache_write`` of those written to it; both default to ``input``. Prefixes of at least
+    ``cached_from`` tokens are cached.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -59,24 +59,24 @@ class Price(BaseModel):
         cached_input_tokens: float = 0,
         written_input_tokens: float = 0,
     ) -> float:
-        """Return the price of so many tokens in US dollars; the last two are among the first."""
+        """Return the price in US dollars; cached and written tokens are part of the input."""
         cached = self.input if self.cached_input is None else self.cached_input
-        written = self.input if self.cache_write is None else self.cache_write
+        write_price = self.input if self.cache_write is None else self.cache_write
         return (
             (input_tokens - cached_input_tokens - written_input_tokens) * self.input
             + cached_input_tokens * cached
-            + written_input_tokens * written
+            + written_input_tokens * write_price
             + output_tokens * self.output
         ) / 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedPrice:
-    """A model's price in the data of the package genai-prices, of today.
+    """A model's current price in the data of the package genai-prices.
 
-    ``model`` is its id there, which not every provider's models are found by again, ``alias`` the
-    name that it was found by, and ``source`` the package with its version. Prices by the length of
-    a prompt, and those of times of the day, are taken as they are published.
+    ``model`` is its id there, ``alias`` the name by which it was found (not every id is found
+    again), and ``source`` the package with its version. Prices by prompt length and by time of day
+    are applied as published.
     """
 
     provider: str
@@ -86,7 +86,7 @@ class PublishedPrice:
 
     @property
     def cached_from(self) -> int:
-        """Tokens from which on the provider keeps the beginning of a prompt."""
+        """Minimum number of tokens of a prefix that the provider caches."""
         return next(
             (least for start, least in _CACHED_FROM.items() if self.model.startswith(start)),
             CACHED_FROM,
@@ -100,7 +100,7 @@ class PublishedPrice:
         cached_input_tokens: float = 0,
         written_input_tokens: float = 0,
     ) -> float:
-        """Return the price of so many tokens in US dollars; the last two are among the first."""
+        """Return the price in US dollars; cached and written tokens are part of the input."""
         from genai_prices import Usage as Counts
         from genai_prices import calc_price
 
@@ -117,20 +117,19 @@ class PublishedPrice:
 class PriceTable:
     """Prices by ``provider:model``.
 
-    ``own`` are the user's: they come first and hold at any server. After them come the published
-    ones, which hold at the providers' servers only: at an address of one's own any model may stand
-    under any name.
+    ``own`` are the user's, which have priority and apply to any server. The published prices apply
+    to the providers' servers only: at a custom address, any model may have any name.
     """
 
     own: Mapping[str, Price]
 
     def including(self, prices: Mapping[str, Price]) -> PriceTable:
-        """Return this table with more prices of the user's, which replace those that it holds."""
+        """Return this table with further prices of the user, which replace existing ones."""
         return PriceTable(own={**self.own, **prices})
 
     def price(self, target: ModelRef) -> Price | PublishedPrice | None:
-        """Return the price of `target`, or None if it is not known."""
-        provider, model = _served(target)
+        """Return the price of `target`, or None if it is unknown."""
+        provider, model = _provider_and_model(target)
         for name in (str(target), f"{provider}:{model}"):
             if name in self.own:
                 return self.own[name]
@@ -139,9 +138,9 @@ class PriceTable:
         return published_price(provider, model, target.base_url)
 
     def cost_usd(self, target: ModelRef, usage: Usage, *, n_calls: int = 1) -> float | None:
-        """Return what calls of `usage` together cost, or None if price or counts are not known.
+        """Return the cost of `n_calls` with the total `usage`; None if price or counts are unknown.
 
-        Some prices rise with the length of a prompt: that of each of `n_calls` is taken as equal.
+        Some prices rise with the prompt's length: all calls are assumed to be of equal length.
         """
         price = self.price(target)
         if price is None or usage.input_tokens is None or usage.output_tokens is None:
@@ -150,8 +149,8 @@ class PriceTable:
         return n_calls * price.cost_usd(**{name: n / n_calls for name, n in tokens.items()})
 
 
-def _served(target: ModelRef) -> tuple[str, str]:
-    """Return whose model it is, and its name there; litellm and LangChain write provider/model."""
+def _provider_and_model(target: ModelRef) -> tuple[str, str]:
+    """Return provider and model; litellm and LangChain name both as provider/model."""
     if target.provider not in {"litellm", "langchain"}:
         return target.provider, target.model
     provider, slash, model = target.model.partition("/")
@@ -159,7 +158,7 @@ def _served(target: ModelRef) -> tuple[str, str]:
 
 
 def _is_public(address: str | None) -> bool:
-    """Say whether a server may be a provider's own: none was named, or one by a full name."""
+    """Return whether a server may be a provider's own: no address, or a full host name."""
     if address is None:
         return True
     host = urlsplit(address).hostname or ""
@@ -168,35 +167,39 @@ def _is_public(address: str | None) -> bool:
 
 @lru_cache(maxsize=256)
 def published_price(provider: str, model: str, address: str | None) -> PublishedPrice | None:
-    """Return the price of a model in the data of genai-prices, or None where there is none.
+    """Return the price of a model in the data of genai-prices, or None if there is none.
 
     Parameters
     ----------
     provider, model : str
-        As OpenAI, Anthropic, litellm or LangChain name them; a dated snapshot costs what its model
-        does unless it is listed.
+        Names as in OpenAI, Anthropic, litellm or LangChain; a dated snapshot that is not listed has
+        the price of its model.
     address : str, optional
-        The server's, which then tells the provider.
+        URL of the server, which then identifies the provider.
     """
-    # 0.5 s, and only runs that ask a provider need it.
+    # The import takes 0.5 s, and only runs with a provider need it.
     from genai_prices import __version__, data_snapshot
 
     name = None if address else _PROVIDERS.get(provider, provider)
     try:
-        found, listed = data_snapshot.get_snapshot().find_provider_model(model, None, name, address)
+        listed_provider, listed_model = data_snapshot.get_snapshot().find_provider_model(
+            model, None, name, address
+        )
     except LookupError:
         return None
     source = f"genai-prices {__version__}"
-    return PublishedPrice(provider=found.id, model=listed.id, alias=model, source=source)
+    return PublishedPrice(
+        provider=listed_provider.id, model=listed_model.id, alias=model, source=source
+    )
 
 
 def load_prices(path: str | Path | None = None) -> PriceTable:
-    """Return the prices of the TOML file at `path`, before those that are published.
+    """Return a price table with the prices of the TOML file at `path`, if given.
 
     The file has tables ``[[price]]`` with ``model`` (``provider:model``), ``input`` and ``output``
     (US dollars per million tokens), ``date`` and ``source``, and optionally ``cached_input``,
-    ``cache_write`` and ``cached_from`` (see `Price`). One that cannot be read or has another form
-    raises `InputError`.
+    ``cache_write`` and ``cached_from`` (see `Price`). An unreadable or invalid file raises
+    `InputError`.
     """
     return PriceTable(own={} if path is None else _read(_text(path), path=path))
 

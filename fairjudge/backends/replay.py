@@ -1,4 +1,4 @@
-"""Answers from a recording: no server, no key, the same replies every time."""
+"""A backend that answers from a recording, without a server and a key."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fairjudge.files import GZIP_MAGIC, read_file, unpack
 from fairjudge.ports import Completion, CompletionRequest, DecisionRequest, Decisions, ModelRef
 
 Answer = Completion | Decisions | BackendError
-Wanted = TypeVar("Wanted", Completion, Decisions)
+ReplyT = TypeVar("ReplyT", Completion, Decisions)
 
 _ERRORS: Mapping[str, type[BackendError]] = {
     "RefusedError": RefusedError,
@@ -33,13 +33,13 @@ _ERRORS: Mapping[str, type[BackendError]] = {
 
 
 class ReplayBackend:
-    """Gives the replies of a recording, which has one exchange a line.
+    """Returns the replies of a recording, which has one exchange per line.
 
     A line is ``{"request", "reply"}``, both as JSON of `fairjudge.ports`, or ``{"request",
     "error", "message"}`` with the name of the error for a refusal or an empty reply.
-    A request is found by its key, or else, whoever was asked then, by its prompt and parameters; if
-    several models were recorded on one prompt, only the exact request is answered. A request
-    recorded twice has the later reply.
+    A request is looked up by its key, or else by its prompt and parameters, whatever the recorded
+    model was; if several models were recorded on one prompt, only the exact request is answered. Of
+    a request recorded twice the later reply is returned.
 
     The model of ``target`` is the path of the recording (JSONL, ``.gz`` too); see `read_recording`.
     """
@@ -66,18 +66,18 @@ class ReplayBackend:
         """Return the recorded decisions, or raise `ReplayMissError`."""
         return self._find(request, Decisions)
 
-    def _find(self, request: AnyRequest, kind: type[Wanted]) -> Wanted:
+    def _find(self, request: AnyRequest, kind: type[ReplyT]) -> ReplyT:
         answer = self._by_key.get(request_key(request))
         if answer is None:
-            answer = self._by_anyone(request)
+            answer = self._answer_by_prompt(request)
         if isinstance(answer, BackendError):
-            # A new one: an exception raised twice collects the tracebacks of both.
+            # A new exception: one raised twice would collect both tracebacks.
             raise type(answer)(str(answer))
         if not isinstance(answer, kind):
             raise ReplayMissError(f"{self.target.model} holds no reply to this request")
         return answer
 
-    def _by_anyone(self, request: AnyRequest) -> Answer | None:
+    def _answer_by_prompt(self, request: AnyRequest) -> Answer | None:
         answers = self._by_prompt.get(prompt_key(request), {})
         if len(answers) > 1:
             raise ReplayMissError(
@@ -92,8 +92,8 @@ def read_recording(
 ) -> Iterator[tuple[AnyRequest, Answer]]:
     """Yield each request of a recording with its reply or error, in order.
 
-    A file that cannot be read and a line that is no exchange raise `InputError`, but for a last
-    line that was cut off, of which `warn` is told.
+    An unreadable file and an invalid line raise `InputError`; for a truncated last line `warn` is
+    called instead.
     """
     lines = _lines(path)
     for number, line in enumerate(lines, start=1):
@@ -114,7 +114,7 @@ def _lines(path: str | Path) -> list[str]:
         data = read_file(Path(path))
         if data.startswith(GZIP_MAGIC):
             data = unpack(data, path=path)
-        # Not splitlines(): replies may contain U+2028 and its like, which JSON leaves as they are.
+        # Not splitlines(): replies may contain U+2028 and the like, which JSON does not escape.
         return list(io.StringIO(data.decode("utf-8-sig"), newline="\n"))
     except UnicodeDecodeError as error:
         raise InputError(f"cannot read this recording: {error}", path=path) from error

@@ -1,8 +1,8 @@
-"""What a reply of status 200 holds: a reply, an error that it names, or none of both.
+"""Check the bodies of replies with status 200: a reply, an error, or neither.
 
-Gateways answer 200 before the model behind them has answered, and can then say only in the body
-what went wrong. Such a failure is that of the status which it names. A page, an empty body and what
-is no JSON object are `NoReplyError`.
+Gateways send status 200 before the model has answered, and can then report errors in the body only.
+Such an error is mapped by the status that it names. A page, an empty body and anything but a JSON
+object raise `NoReplyError`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from fairjudge.backends.usage import read_usage
 from fairjudge.errors import BackendError, NoReplyError, RefusedError, ServerError
 
 _ERROR_FIELDS = ("message", "detail", "errors", "code", "error_code")
-"""What an error has that stands in place of a reply, outside a field ``error``."""
+"""Fields of an error in place of a reply, outside a field ``error``."""
 
 
 def read_json(content: bytes, *, where: str, charset: str | None = None) -> Any:
-    """Return the JSON of a reply's body; white space and a byte order mark before it are allowed.
+    """Return the JSON of a reply's body, with leading white space or byte order mark allowed.
 
-    `charset` is what the reply's headers say: it counts where the body is not UTF-8.
+    `charset` is that of the reply's headers, used if the body is not UTF-8.
     """
     try:
         return json.loads(content)
@@ -39,14 +39,14 @@ def read_json(content: bytes, *, where: str, charset: str | None = None) -> Any:
         if streamed is not None:
             return streamed
         begins = one_line(text, limit=80)
-        what = f"no JSON: {begins!r}" if begins else "an empty body"
-        raise NoReplyError(f"{where} answered 200 with {what}") from None
+        problem = f"no JSON: {begins!r}" if begins else "an empty body"
+        raise NoReplyError(f"{where} answered 200 with {problem}") from None
 
 
 def check_reply(reply: Any, *fields: str, where: str) -> Mapping[str, Any]:
-    """Return `reply`, which has its answer in one of `fields`; else raise the failure that it is.
+    """Return `reply` if it has an answer in one of `fields`; else raise its error.
 
-    An answer that is null or an empty list, with no word about it, is the server's failure.
+    An answer that is null or an empty list without an explanation is a server error.
     """
     body = next(iter(reply), None) if isinstance(reply, list) else reply
     if not isinstance(body, Mapping):
@@ -79,7 +79,7 @@ def _error_within(
 
 
 def first_choice(reply: Mapping[str, Any], *, where: str) -> Mapping[str, Any]:
-    """Return the choice of index 0 of a chat completion; one that failed raises its failure."""
+    """Return the choice of index 0 of a chat completion, or raise its error."""
     choices = [choice for choice in reply["choices"] if isinstance(choice, Mapping)]
     numbered = (choice for choice in choices if choice.get("index") == 0)
     choice = next(numbered, choices[0] if choices else None)
@@ -94,6 +94,6 @@ def first_choice(reply: Mapping[str, Any], *, where: str) -> Mapping[str, Any]:
 
 
 def finish_reason_of(choice: Mapping[str, Any]) -> Any:
-    """Return why a choice ended, in the server's own word where litellm put another for it."""
+    """Return the finish reason of a choice, the server's own one if litellm replaced it."""
     own = choice.get("provider_specific_fields") or {}
     return own.get("native_finish_reason") or choice.get("finish_reason")

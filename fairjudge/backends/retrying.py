@@ -1,4 +1,4 @@
-"""Asks again when it was the server's or the network's fault, unless there is no server."""
+"""Retry requests after errors of the server or the network, unless no server ever answered."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from fairjudge.errors import (
     WaitTooLongError,
 )
 
-_UNMET_ATTEMPTS = 2
-"""At a server that nobody has met yet."""
+_ATTEMPTS_BEFORE_FIRST_REPLY = 2
+"""Maximum attempts at a server that has not answered any request yet."""
 _DENIALS_IN_A_ROW = 10
-"""Requests denied one after the other, none answered between: the key itself is denied by then."""
-_SAID_FROM_SECONDS = 2.0
-"""A shorter wait than this needs no word."""
+"""Number of consecutive denied requests after which the key itself counts as denied."""
+_WARN_FROM_SECONDS = 2.0
+"""Minimum of a wait for a warning."""
 _KINDS: Mapping[type[BackendError], str] = {
     NoReplyError: "no reply",
     RateLimitError: "429",
@@ -47,7 +47,7 @@ TRANSIENT = tuple(_KINDS)
 
 
 def kind_of(error: BackendError) -> str:
-    """Return in a word what was retried: ``429``, ``5xx``, ``timeout``, ``connection``, ..."""
+    """Return the kind of a retried error: ``429``, ``5xx``, ``timeout``, ``connection``, ..."""
     if isinstance(error, ServerError) and error.status is not None and error.status < 500:
         return str(error.status)
     return next((word for kind, word in _KINDS.items() if isinstance(error, kind)), "other")
@@ -55,14 +55,14 @@ def kind_of(error: BackendError) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """How often and how patiently to ask again.
+    """The number of attempts and the waits between them.
 
-    ``max_attempts`` counts the first one. Waits are random below an exponential bound that starts
-    at ``first_wait_seconds`` and stops growing at ``longest_wait_seconds``; a server's Retry-After
-    is obeyed instead where it is longer. ``max_wait_seconds`` is the most that one request may wait
-    in all, between its attempts and for a server that asked for a pause: where more is asked for,
-    the request is given up, and random waits become shorter. No wait begins that would bring the
-    waits between attempts above ``total_wait_seconds``: the last error is raised then.
+    ``max_attempts`` includes the first one. Waits are random below an exponential bound from
+    ``first_wait_seconds`` to ``longest_wait_seconds``; a longer Retry-After of the server replaces
+    them. ``max_wait_seconds`` is the maximum total wait of one request, between its attempts and in
+    pauses that the server asked for: random waits are shortened to it, and if a server asks for
+    more, the request fails. If a wait would bring the sum of waits between attempts above
+    ``total_wait_seconds``, the last error is raised instead.
     """
 
     max_attempts: int = 6
@@ -73,48 +73,47 @@ class RetryPolicy:
 
 
 class Retrying(Middleware):
-    """Repeats a request that failed on 429, 5xx, a timeout or a broken connection.
+    """Repeats a request that failed with 429, 5xx, a timeout or a broken connection.
 
-    Every other error is raised at once: asking again changes nothing about a wrong key, a bad
-    request, a refusal or an empty reply. ``retried`` is told of the error before each further
-    attempt; ``warn`` of waits that a server asks for: of the first long one, and of the first too
-    long.
+    Every other error is raised at once, since repeating does not help against a wrong key, a bad
+    request, a refusal or an empty reply. ``on_retry`` is called with the error before each further
+    attempt; ``warn`` is called for the first long wait that a server asks for, and for the first
+    one that is too long.
 
-    With ``ends_unmet``, a server that was never met ends the run: a thousand items are not to be
-    retried one by one against a mistyped address. Until something is answered, a connection that
-    fails twice, and a model or path that is not there (404), raise `ConfigurationError`. A server
-    that says no, or that stumbles, was met.
+    With ``fail_if_never_reached``, a server that was never reached ends the run, so that a thousand
+    items are not retried one by one against a mistyped address. Until the first reply, a connection
+    that fails twice, and a missing model or path (404), raise `ConfigurationError`. A server that
+    denies a request or fails counts as reached.
 
-    A key that is not accepted ends the run too, before the first answer. After it, no single item
-    does: a request that is denied raises `DeniedError`. Only ten of status 401 or 402 in a row,
-    none answered between, raise `AuthenticationError`; a 403 may be about texts, of which many that
-    stand together can be alike.
+    Before the first reply, a denied key ends the run too. After it, a single denied request raises
+    `DeniedError`, and only ten consecutive ones of status 401 or 402 raise `AuthenticationError`. A
+    403 may be about the content, and many consecutive items can have similar content.
     """
 
     def __init__(
         self,
         *,
         policy: RetryPolicy | None = None,
-        ends_unmet: bool = False,
+        fail_if_never_reached: bool = False,
         sleep: Sleep = asyncio.sleep,
-        retried: Callable[[BackendError], None] = lambda _: None,
+        on_retry: Callable[[BackendError], None] = lambda _: None,
         warn: Warn | None = None,
     ) -> None:
         self._policy = policy or RetryPolicy()
-        self._met = not ends_unmet
+        self._reached = not fail_if_never_reached
         self._answered = False
         self._answered_before = False
         self._n_denied = 0
         self._sleep = sleep
-        self._retried = retried
+        self._on_retry = on_retry
         self._warn = warn
-        self._said: set[str] = set()
+        self._warned: set[str] = set()
         self._backoff = wait_random_exponential(
             multiplier=self._policy.first_wait_seconds, max=self._policy.longest_wait_seconds
         )
 
     def note_answered_before(self) -> None:
-        """Note that an earlier start was answered: a 403 or 404 is one item's from the first on."""
+        """Note that an earlier start got replies, so that a 403 or 404 is about one item only."""
         self._answered_before = True
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
@@ -122,9 +121,9 @@ class Retrying(Middleware):
         patience = Patience(max_wait_seconds=self._policy.max_wait_seconds)
         before = of_request.set(patience)
         try:
-            # Most requests need no second attempt, and tenacity takes longer than all else here.
+            # Most requests need no second attempt, and tenacity is the slowest part here.
             try:
-                with self._meeting(request):
+                with self._tracking_reachability(request):
                     return await ask(request)
             except TRANSIENT as error:
                 failed = error
@@ -144,15 +143,15 @@ class Retrying(Middleware):
             await self._sleep(seconds)
 
         def wait_seconds(state: RetryCallState) -> float:
-            asked = self._asked_seconds(request, state, patience)
-            return max(asked, min(self._backoff(state), patience.left_seconds))
+            asked_seconds = self._retry_after_seconds(request, state, patience)
+            return max(asked_seconds, min(self._backoff(state), patience.left_seconds))
 
         attempts = AsyncRetrying(
             retry=retry_if_exception_type(TRANSIENT),
             wait=wait_seconds,
             stop=lambda state: self._gives_up(state) or patience.left_seconds <= 0.0,
             sleep=pause,
-            before_sleep=lambda state: self._retried(_error(state)),
+            before_sleep=lambda state: self._on_retry(_error(state)),
             reraise=True,
         )
         try:
@@ -160,39 +159,39 @@ class Retrying(Middleware):
                 with attempt:
                     if attempt.retry_state.attempt_number == 1:
                         raise failed
-                    with self._meeting(request):
+                    with self._tracking_reachability(request):
                         reply = await ask(request)
         except ConnectionFailedError as error:
-            if self._met:
+            if self._reached:
                 raise
             problem = "no answer can be read" if error.malformed else "no server answers"
             raise ConfigurationError(f"{request.target}: {problem}: {error}") from None
         return reply
 
     @contextmanager
-    def _meeting(self, request: AnyRequest) -> Iterator[None]:
-        """Take note of a server that answers; raise if it lacks what nobody has met yet."""
+    def _tracking_reachability(self, request: AnyRequest) -> Iterator[None]:
+        """Record whether the server answers; raise errors that end the run, see the class."""
         try:
             yield
         except NotFoundError as error:
-            if self._met or self._answered_before:
+            if self._reached or self._answered_before:
                 raise
             raise ConfigurationError(f"{request.target}: {error}") from None
         except ConnectionFailedError:
             raise
         except AuthenticationError as error:
-            self._met = True
-            if not self._is_one_items(error):
+            self._reached = True
+            if not self._is_of_one_item(error):
                 raise
             raise DeniedError(str(error)) from None
         except BackendError:
-            self._met = True
+            self._reached = True
             raise
-        self._met = self._answered = True
+        self._reached = self._answered = True
         self._n_denied = 0
 
-    def _is_one_items(self, error: AuthenticationError) -> bool:
-        """Say whether a denial is of one request, and not of the key."""
+    def _is_of_one_item(self, error: AuthenticationError) -> bool:
+        """Return whether a denial is about one request, and not about the key."""
         if error.status in {403, 451}:
             return self._answered or self._answered_before
         self._n_denied += 1
@@ -201,27 +200,30 @@ class Retrying(Middleware):
     def _gives_up(self, state: RetryCallState) -> bool:
         waited_seconds = state.idle_for + state.upcoming_sleep
         return (
-            state.attempt_number >= (self._policy.max_attempts if self._met else _UNMET_ATTEMPTS)
+            state.attempt_number
+            >= (self._policy.max_attempts if self._reached else _ATTEMPTS_BEFORE_FIRST_REPLY)
             or waited_seconds > self._policy.total_wait_seconds
         )
 
-    def _asked_seconds(self, request: Request, state: RetryCallState, patience: Patience) -> float:
-        """Return the Retry-After that came with the last error, or 0; raise if it is too long."""
+    def _retry_after_seconds(
+        self, request: Request, state: RetryCallState, patience: Patience
+    ) -> float:
+        """Return the Retry-After of the last error in seconds, or 0; raise if it is too long."""
         error = _error(state)
-        asked = isinstance(error, RateLimitError | ServerError) and error.retry_after_seconds
-        seconds = asked or 0.0
-        if asked and (wish := patience.too_long(seconds)):
-            said = f"{request.target} {wish}; what it does not answer stays without result"
-            self._say_once("too long", said)
-            raise WaitTooLongError(f"{error}; it {wish}") from None
-        if seconds >= _SAID_FROM_SECONDS:
-            said = f"{request.target} asks for waits, the first of {seconds:,.0f} s"
-            self._say_once("long", said)
+        retry_after = isinstance(error, RateLimitError | ServerError) and error.retry_after_seconds
+        seconds = retry_after or 0.0
+        if retry_after and (problem := patience.too_long(seconds)):
+            sentence = f"{request.target} {problem}; what it does not answer stays without result"
+            self._warn_once("too long", sentence)
+            raise WaitTooLongError(f"{error}; it {problem}") from None
+        if seconds >= _WARN_FROM_SECONDS:
+            sentence = f"{request.target} asks for waits, the first of {seconds:,.0f} s"
+            self._warn_once("long", sentence)
         return seconds
 
-    def _say_once(self, kind: str, sentence: str) -> None:
-        if self._warn is not None and kind not in self._said:
-            self._said.add(kind)
+    def _warn_once(self, kind: str, sentence: str) -> None:
+        if self._warn is not None and kind not in self._warned:
+            self._warned.add(kind)
             self._warn(sentence)
 
 

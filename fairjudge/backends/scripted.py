@@ -1,4 +1,4 @@
-"""A backend that answers by a function of yours: for tests of judges, prompts and graphs."""
+"""A backend that answers by a function: for tests of judges, prompts and graphs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DecisionHandler: TypeAlias = Callable[
 
 
 class ScriptedBackend:
-    """Answers each request with what `handler` returns for it.
+    """Answers each request with the return value of `handler`.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class ScriptedBackend:
         self.requests: list[AnyRequest] = []
 
     async def complete(self, request: CompletionRequest) -> Completion:
-        """Return what the handler says; an empty text raises `EmptyReplyError`."""
-        reply = await self._said(self._handler, request, "text")
+        """Return the handler's reply; an empty text raises `EmptyReplyError`."""
+        reply = await self._outcome(self._handler, request, "text")
         if isinstance(reply, Completion):
             return reply
         if not reply:
@@ -63,18 +63,18 @@ class ScriptedBackend:
         return Completion(text=reply)
 
     async def decide(self, request: DecisionRequest) -> Decisions:
-        """Return what the decision handler says."""
-        decisions: Decisions = await self._said(self._decide, request, "decisions")
+        """Return the decision handler's reply."""
+        decisions: Decisions = await self._outcome(self._decide, request, "decisions")
         return decisions
 
-    async def _said(
+    async def _outcome(
         self, handler: Callable[[Any], Any] | None, request: AnyRequest, of: str
     ) -> Any:
         if handler is None:
             raise TypeError(f"this ScriptedBackend was given no handler for {of}")
         self.requests.append(request)
-        said = handler(request)
-        reply = await said if inspect.isawaitable(said) else said
+        outcome = handler(request)
+        reply = await outcome if inspect.isawaitable(outcome) else outcome
         if isinstance(reply, Exception):
             raise reply
         return reply

@@ -1,6 +1,6 @@
-"""What clients of every server share, whatever its wire format: connections, and how they fail.
+"""The base class of clients of servers, for all wire formats: connections and errors.
 
-The clients of OpenAI and Anthropic, which are generated from one template, raise alike.
+The SDKs of OpenAI and Anthropic are generated from one template and raise similar errors.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from fairjudge.ports import ModelRef
 
 Connection = TypeVar("Connection")
 
-# What clients raise, beside their own, on bodies that are not what the format promises.
+
 _HAS_OWN_MESSAGE = (ssl.SSLError, socket.gaierror)
-"""Errors of the system whose numbers are not its own."""
+"""System errors whose number is not an errno, so that their own message is used."""
 _MALFORMED_HTTP_ERRORS = frozenset(
     {"RemoteProtocolError", "BadStatusLine", "BadHttpMessage", "ContentEncodingError"}
 )
-"""Names of errors in aiohttp, h11, httpx and their likes."""
-_LOST = "without sending"
-"""httpx has one error for malformed replies and for servers that hang up."""
+"""Class names of errors for invalid HTTP in aiohttp, h11, httpx and similar libraries."""
+_HANGUP_MESSAGE = "without sending"
+"""Part of httpx's message for servers that hang up, which has the class of malformed replies."""
 _MALFORMED_REPLY_ERRORS = (
     ValueError,
     KeyError,
@@ -55,11 +55,11 @@ _MALFORMED_REPLY_ERRORS = (
 
 
 class ServerClient(Generic[Connection]):
-    """A model behind a server: its URL, its key, and connections that live as long as their loop.
+    """A model behind a server: its URL, its key, and a connection for each event loop.
 
-    Subclasses name the environment variable of the key and the provider's own server, and say how
-    to connect. ``warn`` is told once of a parameter that the server does not support, and of
-    replies without a request. Where a key or a server is missing, `ConfigurationError` is raised.
+    Subclasses define the environment variable of the key, the provider's own server and
+    ``_connect``. ``warn`` is called once for each unsupported parameter, and for unsolicited
+    replies. A missing key or server raises `ConfigurationError`.
     """
 
     key_variable: ClassVar[str]
@@ -86,7 +86,7 @@ class ServerClient(Generic[Connection]):
 
     @property
     def _connection(self) -> Connection:
-        """The connection of the running event loop: it belongs to the loop that it rose in."""
+        """The connection of the running event loop; connections cannot be shared between loops."""
         loop = asyncio.get_running_loop()
         if loop not in self._connections:
             self._connections[loop] = self._connect()
@@ -105,17 +105,17 @@ class ServerClient(Generic[Connection]):
         await connection.close()
 
     def _mapped(self, error: Exception) -> Exception:
-        """Return the error of ours for what the client raised."""
+        """Map a client's exception to a `BackendError`."""
         return map_sdk_error(error, sdk=self.sdk, where=self._url, secrets=(self._key,))
 
 
 async def post_json(
     client: Any, path: str, body: Mapping[str, Any], *, timeout_seconds: float
 ) -> Any:
-    """Post `body` through `client`, an SDK's, and return the reply's JSON as it came.
+    """Post `body` through the SDK client `client` and return the reply's JSON unchanged.
 
-    What the SDKs make of a reply differs from version to version, and loses what they do not know;
-    `map_sdk_error` knows what is raised.
+    The SDKs' models of replies differ between versions, and drop unknown fields. `map_sdk_error`
+    maps the exceptions.
     """
     async with asyncio.timeout(timeout_seconds):
         reply: httpx2.Response = await client.post(
@@ -127,14 +127,14 @@ async def post_json(
 
 
 def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str, ...]) -> Exception:
-    """Return the error of ours for what a client raised; one that is ours already stays.
+    """Map a client's exception to a `BackendError`; return one that is or wraps such an error.
 
-    `sdk` is ``openai`` or ``anthropic``, `where` the server. Some servers repeat the keys that they
-    were sent: `secrets` are taken out.
+    `sdk` is ``openai`` or ``anthropic``, `where` the server. Some servers echo the keys that they
+    were sent: `secrets` are removed.
     """
-    ours = next((one for one in _causes(error) if isinstance(one, BackendError)), None)
-    if ours is not None:
-        return _without(secrets, ours)
+    own_error = next((cause for cause in _causes(error) if isinstance(cause, BackendError)), None)
+    if own_error is not None:
+        return _without(secrets, own_error)
     if isinstance(error, sdk.APIStatusError):
         headers: Mapping[str, str] = error.response.headers
         body = _body_of(error)
@@ -147,44 +147,44 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
         return MalformedReplyError(
             f"{where} sent a reply that is not of its format: {one_line(error, secrets=secrets)}"
         )
-    known = isinstance(error, sdk.APIError)
-    return BackendError(f"{where}: {one_line(error, secrets=secrets)}") if known else error
+    is_sdk_error = isinstance(error, sdk.APIError)
+    return BackendError(f"{where}: {one_line(error, secrets=secrets)}") if is_sdk_error else error
 
 
 def broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> ConnectionFailedError:
-    """Return the error of ours for a connection that failed, with the reason below the client's."""
+    """Return the error for a failed connection, with the underlying cause as the reason."""
     causes = tuple(_causes(error))
     if (problem := malformed_http(error)) is not None:
-        said = one_line(problem, secrets=secrets)
-        text = f"{where} sent a reply that is not valid HTTP: {said}"
+        message = one_line(problem, secrets=secrets)
+        text = f"{where} sent a reply that is not valid HTTP: {message}"
         return ConnectionFailedError(text, malformed=True)
-    unsent = any(isinstance(one, httpx2.ConnectError) for one in causes)
-    said = one_line(_why_unreached(error), secrets=secrets)
-    return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}", unsent=unsent)
+    unsent = any(isinstance(cause, httpx2.ConnectError) for cause in causes)
+    message = one_line(_root_cause(error), secrets=secrets)
+    return ConnectionFailedError(f"cannot reach {where}, or it broke off: {message}", unsent=unsent)
 
 
 def malformed_http(error: BaseException) -> str | None:
-    """Return what is wrong with a reply that is no valid HTTP; None where that is not the matter.
+    """Return the problem of a reply that is not valid HTTP; None if the error is another one.
 
-    Clients of several libraries raise it, some only while they handle it.
+    Several libraries raise it, some only as the context of another exception.
     """
-    for one in _causes(error, handled=True):
-        if type(one).__name__ in _MALFORMED_HTTP_ERRORS and _LOST not in str(one):
-            return " ".join(str(one).split()).removeprefix("400, message:").strip(" ^")
+    for cause in _causes(error, handled=True):
+        if type(cause).__name__ in _MALFORMED_HTTP_ERRORS and _HANGUP_MESSAGE not in str(cause):
+            return " ".join(str(cause).split()).removeprefix("400, message:").strip(" ^")
     return None
 
 
-def _why_unreached(error: Exception) -> object:
-    """Return the deepest cause that the system or the network gave, in plain words.
+def _root_cause(error: Exception) -> object:
+    """Return the deepest cause of the system or the network, in plain words.
 
-    Some libraries raise it while they handle another, without naming it as the cause. Where there
-    is none, the deepest cause that is named: what was only being handled may be unrelated.
+    Some libraries leave it as the context of another exception, not as its cause. Without one, the
+    deepest explicit cause is returned, since a context may be unrelated.
     """
-    causes = [one for one in _causes(error, handled=True) if str(one)]
-    deepest = next((one for one in reversed(causes) if isinstance(one, OSError)), None)
+    causes = [cause for cause in _causes(error, handled=True) if str(cause)]
+    deepest = next((cause for cause in reversed(causes) if isinstance(cause, OSError)), None)
     if deepest is None:
         return next(
-            (one for one in reversed(list(_causes(error))) if str(one)), type(error).__name__
+            (cause for cause in reversed(list(_causes(error))) if str(cause)), type(error).__name__
         )
     if not deepest.errno or isinstance(deepest, _HAS_OWN_MESSAGE):
         return deepest
@@ -192,17 +192,17 @@ def _why_unreached(error: Exception) -> object:
 
 
 def _without(secrets: tuple[str, ...], error: BackendError) -> BackendError:
-    """Take keys out of an error of ours: a refusal may repeat what a server was sent."""
-    said = str(error)
-    if not any(secret and secret in said for secret in secrets):
+    """Remove keys from a `BackendError`: a refusal may echo what a server was sent."""
+    message = str(error)
+    if not any(secret and secret in message for secret in secrets):
         return error
     clean = copy.copy(error)
-    clean.args = (one_line(said, secrets=secrets),)
+    clean.args = (one_line(message, secrets=secrets),)
     return clean
 
 
 def _body_of(error: Any) -> Any:
-    """Return the body of a client's status error, or where it redirects to."""
+    """Return the body of a client's status error, or a sentence on its redirect."""
     response = error.response
     moved = response.headers.get("location")
     if moved and 300 <= error.status_code < 400:
@@ -215,7 +215,7 @@ def _body_of(error: Any) -> Any:
 
 
 def _causes(error: BaseException, *, handled: bool = False) -> Iterator[BaseException]:
-    """Yield `error` and what it was made of; where `handled`, what was being handled too."""
+    """Yield `error` and its causes; with `handled` also its contexts."""
     following: BaseException | None = error
     while following is not None:
         yield following

@@ -1,7 +1,7 @@
-"""Replies that a server streams though none asked for it: put together as the one they are.
+"""Assemble replies that a server streams without being asked to.
 
-Server-sent events of the chat completions format: lines ``data: {...}`` whose pieces of text add
-up, up to ``data: [DONE]``.
+They are server-sent events of the chat completions format: lines ``data: {...}`` with pieces of the
+text, up to ``data: [DONE]``.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ _MARK = "data:"
 
 
 def assembled(text: str) -> Mapping[str, Any] | None:
-    """Return the chat completion that the events in `text` make, or None where there are none.
+    """Return the chat completion assembled from the events in `text`, or None without events.
 
-    An event that holds an error is returned in place of a reply. A stream that broke off has no
-    finish reason.
+    An event with an error is returned in place of a reply. A stream that broke off has no finish
+    reason.
     """
     if not text.lstrip().startswith((_MARK, "event:", ":")):
         return None
     reply: dict[str, Any] = {}
-    said: list[str] = []
+    pieces: list[str] = []
     reason = None
     events = list(_events(text))
     for event in events:
@@ -33,17 +33,17 @@ def assembled(text: str) -> Mapping[str, Any] | None:
             if choice.get("index") not in {0, None}:
                 continue
             piece = choice.get("delta") or choice.get("message") or {}
-            said.append(piece.get("content") or "")
+            pieces.append(piece.get("content") or "")
             reason = choice.get("finish_reason") or reason
     if not events:
         return None
-    message = {"role": "assistant", "content": "".join(said)}
+    message = {"role": "assistant", "content": "".join(pieces)}
     choice = {"index": 0, "message": message, "finish_reason": reason}
-    return {**reply, "choices": [choice] if any(said) or reason else []}
+    return {**reply, "choices": [choice] if any(pieces) or reason else []}
 
 
 def _events(text: str) -> Iterator[Mapping[str, Any]]:
-    for line in text.split("\n"):  # not splitlines(): replies may hold U+2028 and its like
+    for line in text.split("\n"):  # not splitlines(): replies may contain U+2028 and the like
         if not line.startswith(_MARK):
             continue
         try:

@@ -17,8 +17,8 @@ from fairjudge.ports import DecisionRequest, Decisions, ModelRef
 class SystemOneBackend(ServerClient[openai.AsyncOpenAI]):
     """Answers typed questions through a server of the System One format.
 
-    All questions of a request go in one call. A base URL without a path gets ``/v1``. The key in
-    SYSTEMONE_API_KEY is sent if there is one. See `ServerClient` for its parameters.
+    All questions of a request are sent in one call. ``/v1`` is added to a base URL without a path.
+    The key in SYSTEMONE_API_KEY is sent if it is set. See `ServerClient` for the parameters.
     """
 
     key_variable = "SYSTEMONE_API_KEY"
@@ -51,6 +51,6 @@ class SystemOneBackend(ServerClient[openai.AsyncOpenAI]):
             base_url=self._url,
             max_retries=0,
             timeout=self._timeout_seconds,
-            default_headers=omitted,  # of the environment, and meant for OpenAI's own server
+            default_headers=omitted,  # from the environment, for OpenAI's own server only
             http_client=sdk_http_client(openai, self._url, warn=self._warn),
         )

@@ -24,18 +24,18 @@ from fairjudge.ports import (
 )
 
 ROUNDING = 0.02
-"""How far from 1 probabilities may add up: some servers round each to two digits."""
+"""Maximum deviation of a sum of probabilities from 1: some servers round to two digits."""
 
 
 def state_of(request: DecisionRequest) -> Any:
-    """Return the text that is asked about, or the whole conversation where there is more."""
+    """Return the text of a single message, or the whole conversation."""
     if len(request.messages) == 1:
         return request.messages[0].content
     return [message.to_json() for message in request.messages]
 
 
 def questions_of(request: DecisionRequest) -> dict[str, dict[str, Any]]:
-    """Return the request's questions as the format has them."""
+    """Return the request's questions in the format, by name."""
     return {question.name: _as_wire(question) for question in request.questions}
 
 
@@ -53,10 +53,9 @@ def _as_wire(question: Question) -> dict[str, Any]:
 
 
 def read_decisions(request: DecisionRequest, reply: Any, *, where: str = "the server") -> Decisions:
-    """Return the answers of a reply in the System One format, or raise why there are none.
+    """Parse the answers of a reply in the System One format, or raise the reason for their absence.
 
-    `where` names the server in messages. Answers that are not of the format are
-    `MalformedReplyError`.
+    `where` names the server in messages. Invalid answers raise `MalformedReplyError`.
     """
     if not isinstance(reply, Mapping) or not isinstance(reply.get("answers"), Mapping):
         check_reply(reply, "answers", where=where)
@@ -75,37 +74,38 @@ def _read(question: Question, answer: Any) -> Distribution | DecisionRefusal:
     try:
         if answer.get("type") == "refusal":
             return DecisionRefusal(why="the model declined this question")
-        return distribution(question, _by_option(question, answer))
+        return distribution(question, _probability_by_option(question, answer))
     except (AttributeError, KeyError, TypeError, IndexError, ValueError) as error:
         raise MalformedReplyError(
             f"the answer to {question.name!r} is not of its format: {error!r}"
         ) from None
 
 
-def _by_option(question: Question, answer: Mapping[str, Any]) -> dict[str, float]:
+def _probability_by_option(question: Question, answer: Mapping[str, Any]) -> dict[str, float]:
     if question.kind == "predicate":
         return {"yes": answer["noul"], "no": 1.0 - answer["noul"]}
-    given = answer["probabilities"]
+    probabilities = answer["probabilities"]
     if question.kind == "choice":
-        return dict(given)
+        return dict(probabilities)
     levels = list(question.options)
-    return {levels[int(index)]: p for index, p in given.items()}
+    return {levels[int(index)]: p for index, p in probabilities.items()}
 
 
-def distribution(question: Question, given: Mapping[str, float]) -> Distribution:
-    """Return the probability of every option; those not `given` have 0.
+def distribution(question: Question, probabilities: Mapping[str, float]) -> Distribution:
+    """Return the distribution over all options; options without a probability have 0.
 
-    Options that are not the question's, numbers that are no probabilities, and such as do not add
-    up to 1 raise `ValueError`.
+    Unknown options, numbers outside [0, 1], and sums other than 1 raise `ValueError`.
     """
-    unknown = set(given) - set(question.options)
+    unknown = set(probabilities) - set(question.options)
     if unknown:
         raise ValueError(f"no such options: {sorted(unknown)}")
-    if not all(math.isfinite(p) and 0 <= p <= 1 for p in given.values()):
+    if not all(math.isfinite(p) and 0 <= p <= 1 for p in probabilities.values()):
         raise ValueError("not probabilities")
-    total = math.fsum(given.values())
+    total = math.fsum(probabilities.values())
     if abs(total - 1) > ROUNDING:
         raise ValueError(f"probabilities that add up to {total:.4g}")
     return Distribution(
-        probabilities={option: given.get(option, 0.0) / total for option in question.options}
+        probabilities={
+            option: probabilities.get(option, 0.0) / total for option in question.options
+        }
     )

@@ -1,4 +1,4 @@
-"""How many tokens a request has: a likely number for plans, and one that is seldom passed."""
+"""Estimates of a request's tokens: a likely number for plans, and an upper one for limits."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from fairjudge.ports import CompletionRequest, DecisionRequest
 
 TOKENS_PER_MESSAGE = 4
 TOKENS_PER_REQUEST = 3
-"""What chat formats add (OpenAI's own account of its format)."""
+"""Tokens that chat formats add, by OpenAI's documentation."""
 DECISION_OUTPUT_TOKENS = 32
 _BYTES_PER_TOKEN = 3
 _CORRECTION = 1.034
-"""Measured against the cl100k vocabulary on 46 crawled and 40 edited news articles: the sum of the
-counts then comes out within 1 %, single articles mostly within 8 %."""
+"""Fitted to the cl100k vocabulary on 46 crawled and 40 edited news articles: the total count is
+then within 1 %, those of single articles mostly within 8 %."""
 _PIECE = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+|\n+")
 
 
 def count_tokens(text: str) -> int:
-    """Estimate the tokens of `text` as byte-pair vocabularies of about 100,000 entries split it.
+    """Estimate the number of tokens of `text` in byte-pair vocabularies of about 100,000 entries.
 
-    Words up to eight letters are one token and longer ones one more for each further eight,
-    numbers one for three digits, runs of punctuation one; other alphabets one for 2.5 bytes.
+    Words of up to eight letters are one token, longer ones one more per further eight letters,
+    numbers one per three digits, runs of punctuation one; other alphabets one per 2.5 bytes.
     """
     total = 0.0
     for match in _PIECE.finditer(text):
@@ -39,7 +39,7 @@ def count_tokens(text: str) -> int:
 
 
 def likely_input_tokens(request: AnyRequest) -> int:
-    """Estimate the input tokens of `request`; schemas go unbilled at most servers."""
+    """Estimate the input tokens of `request`, without its schema, which few servers bill."""
     texts = [message.content for message in request.messages]
     total = sum(count_tokens(text) + TOKENS_PER_MESSAGE for text in texts) + TOKENS_PER_REQUEST
     if isinstance(request, DecisionRequest):
@@ -51,10 +51,10 @@ def likely_input_tokens(request: AnyRequest) -> int:
 
 
 def max_input_tokens(request: AnyRequest) -> int:
-    """Return a count of tokens that the prompt will seldom pass.
+    """Return an upper estimate of the prompt's tokens.
 
-    Three bytes of UTF-8 a token, where English has about four, and for each text twice what chat
-    formats add to a message.
+    One token per three bytes of UTF-8 (English has about four bytes per token), and per text twice
+    the tokens that chat formats add to a message.
     """
     texts = [message.content for message in request.messages]
     if isinstance(request, DecisionRequest):
@@ -64,7 +64,7 @@ def max_input_tokens(request: AnyRequest) -> int:
 
 
 def output_limit_tokens(request: AnyRequest) -> int:
-    """Return the most tokens that the reply can have; for decisions, about what is billed."""
+    """Return the maximum number of tokens of the reply; for decisions an estimate of the billed."""
     if isinstance(request, CompletionRequest):
         return request.max_output_tokens
     return DECISION_OUTPUT_TOKENS * len(request.questions)

@@ -1,4 +1,4 @@
-"""Causal language models in this process, which write or decide; need the extra ``[local]``."""
+"""Causal language models in this process, for text or decisions; needs the extra ``[local]``."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Job:
 
 
 class _InProcess:
-    """A loaded model, and the one thread that it works in."""
+    """A loaded model with the single thread that it runs in."""
 
     def __init__(
         self,
@@ -65,17 +65,17 @@ class _InProcess:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="local-model")
 
     async def aclose(self) -> None:
-        """Let the model go."""
+        """Stop the model's thread."""
         self._thread.shutdown(wait=True, cancel_futures=True)
 
 
 class TransformersBackend(_InProcess):
-    """Generates in this process with a hub id, a folder or a GGUF file; on CUDA if there is one.
+    """Generates with a model by hub id, folder or GGUF file, on CUDA if available.
 
-    Requests that wait together and share their sampling parameters are generated in one batch.
-    A reply schema is not enforced: the text is the model's. Without a seed, sampling is seeded by
-    the sample index alone. ``warn`` is told when a batch did not fit the device's memory and was
-    divided. A model that cannot be loaded raises `ConfigurationError`.
+    Waiting requests with equal sampling parameters are generated in one batch. A reply schema is
+    not enforced. Without a seed, sampling is seeded by the sample index. ``warn`` is called when a
+    batch did not fit the device's memory and was divided. A model that cannot be loaded raises
+    `ConfigurationError`.
     """
 
     def __init__(self, target: ModelRef, **options: Any) -> None:
@@ -115,7 +115,7 @@ class TransformersBackend(_InProcess):
         return _Job(prompt=prompt, seed=seed, sampling=sampling, reply=reply)
 
     async def _work(self) -> None:
-        await asyncio.sleep(0)  # let those that come together be one batch
+        await asyncio.sleep(0)  # so that concurrent requests are in one batch
         loop = asyncio.get_running_loop()
         while batch := self._next_batch():
             try:
@@ -128,10 +128,10 @@ class TransformersBackend(_InProcess):
                         job.reply.set_result(generated)
 
     def _next_batch(self) -> list[_Job]:
-        """Take the job that waits longest and those that go with it, within the token budget."""
+        """Take the oldest job and those with equal sampling parameters, within the token budget."""
         self._waiting = [job for job in self._waiting if not job.reply.done()]
         batch: list[_Job] = []
-        left: list[_Job] = []
+        remaining: list[_Job] = []
         longest = 0
         for job in self._waiting:
             longest_with = max(longest, job.n_tokens)
@@ -144,8 +144,8 @@ class TransformersBackend(_InProcess):
                 batch.append(job)
                 longest = longest_with
             else:
-                left.append(job)
-        self._waiting = left
+                remaining.append(job)
+        self._waiting = remaining
         return batch
 
     def _generate(self, batch: Sequence[_Job]) -> list[Generated]:
@@ -194,7 +194,7 @@ class TransformersBackend(_InProcess):
 
 
 def _fail(batch: Sequence[_Job], error: Exception) -> None:
-    """Tell every waiting request; what torch says of memory becomes an error of ours."""
+    """Set the error of every waiting job; out-of-memory errors become a `BackendError`."""
     for job in batch:
         if job.reply.done():
             continue
@@ -207,9 +207,10 @@ def _fail(batch: Sequence[_Job], error: Exception) -> None:
 class TransformersDecisionBackend(_InProcess):
     """Answers typed questions with transformers' decision pipeline.
 
-    A chat model's next-token probabilities of the options' labels, renormalized over the options:
-    one forward pass a question, no text. The model is a hub id, a folder or a GGUF file; where it
-    cannot be loaded, or transformers has no such pipeline, `ConfigurationError` is raised.
+    The probabilities are those of the options' labels as the next token of a chat model,
+    renormalized over the options: one forward pass per question, no text. The model is a hub id, a
+    folder or a GGUF file; if it cannot be loaded, or transformers has no such pipeline,
+    `ConfigurationError` is raised.
     """
 
     def __init__(self, target: ModelRef, **options: Any) -> None:
@@ -219,16 +220,16 @@ class TransformersDecisionBackend(_InProcess):
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
         check_target(request, self.target)
-        asked = {"state": state_of(request), "questions": questions_of(request)}
+        query = {"state": state_of(request), "questions": questions_of(request)}
         loop = asyncio.get_running_loop()
-        answers, n_tokens = await loop.run_in_executor(self._thread, self._decide, asked)
+        answers, n_tokens = await loop.run_in_executor(self._thread, self._decide, query)
         decisions = read_decisions(request, {"answers": answers, "model": self.target.model})
         usage = Usage(input_tokens=n_tokens, output_tokens=0)
         return decisions.model_copy(update={"usage": usage})
 
-    def _decide(self, asked: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    def _decide(self, query: dict[str, Any]) -> tuple[dict[str, Any], int]:
         try:
-            inputs = self._pipeline.preprocess(asked)
+            inputs = self._pipeline.preprocess(query)
             lengths = [prompt["input_ids"].shape[-1] for prompt, _ in inputs["prompts"]]
             if max(lengths) > self._loaded.window_tokens:
                 raise ContextTooLongError(
@@ -239,7 +240,7 @@ class TransformersDecisionBackend(_InProcess):
                 outputs = self._pipeline.forward(inputs)
             return self._pipeline.postprocess(outputs), sum(lengths)
         except (ValueError, torch.OutOfMemoryError) as error:
-            # ValueError: options whose labels are no single tokens of this model, and the like.
+            # ValueError: for example if the options' labels are not single tokens of this model.
             raise BackendError(f"{self.target} cannot decide this: {one_line(error)}") from error
 
 

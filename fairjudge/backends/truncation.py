@@ -1,8 +1,8 @@
-"""Replies to prompts that the server cut off without a word, seen by how many tokens it counted.
+"""Detect replies to prompts that the server silently truncated, by its token counts.
 
-Servers of local models drop what does not fit their context and answer what is left. A reply then
-is one to another prompt, and no reply to keep. What tells is ``usage``: fewer tokens than such a
-text can have.
+Servers of local models drop the part of a prompt that does not fit their context and answer the
+rest. The reply is then one to another prompt and must not be stored. It is detected by ``usage``:
+fewer tokens than such a text can have.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from fairjudge.backends.token_counts import likely_input_tokens
 from fairjudge.errors import ContextTooLongError
 
 _LEAST_SHARE = {True: 0.5, False: 0.25}
-"""Of the estimated tokens, the least that any tokenizer makes of a text: of one in Latin letters,
-and of others, which large vocabularies have whole words of."""
+"""Minimum share of the estimated tokens in any tokenizer, for Latin script (True) and for others,
+of which large vocabularies have whole words (False)."""
 _SHARE_OF_USUAL = 0.75
-"""Of what this model's tokenizer makes of shorter prompts, the least that it makes of another."""
-_LEAST_KNOWN = 3
-_MAX_KNOWN = 200
+"""Minimum share of the tokens that this model's counts of shorter prompts predict."""
+_LEAST_HISTORY = 3
+_MAX_HISTORY = 200
 _SMALLEST_CONTEXT = 400
-"""Tokens: no server cuts a prompt off at fewer. A smaller count is of something else."""
+"""Tokens; no server truncates to fewer. A smaller count has another meaning."""
 _LEAST_LOST = 500
-"""Tokens that must be missing."""
+"""Minimum number of missing tokens."""
 _SHARE_OF_LARGEST = 0.4
-"""Of the largest count of this server: prompts that are cut off have about that many tokens, and
-one that counts far fewer does not count what it kept from an earlier prompt."""
+"""Minimum share of the server's largest count: truncated prompts have about as many tokens as the
+context, and a far smaller count leaves out a cached part of the prompt."""
 _SETTING = (
     "raise its context length (Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH; llama.cpp: -c; LM Studio: "
     "Context Length; vLLM: --max-model-len; SGLang: --context-length), and judge into another --run"
@@ -35,17 +35,17 @@ _SETTING = (
 
 
 class TruncationCheck(Middleware):
-    """Raises `ContextTooLongError` for a reply whose server counted too few tokens of the prompt.
+    """Raises `ContextTooLongError` for a reply whose server counted too few prompt tokens.
 
-    The estimate errs by tokenizer: once a model has answered shorter prompts, its own tokens for
-    them are what is held against a longer one. ``warn`` is told once, with the setting to change.
+    Estimates are biased by the tokenizer: once a model has answered shorter prompts, their counts
+    are used to correct the estimate. ``warn`` is called once, with the setting to change.
     """
 
     def __init__(self, *, warn: Warn | None = None) -> None:
         self._warn = warn
         self._largest = 0
-        self._known: dict[bool, deque[tuple[int, float]]] = {
-            latin: deque(maxlen=_MAX_KNOWN) for latin in (True, False)
+        self._history: dict[bool, deque[tuple[int, float]]] = {
+            latin: deque(maxlen=_MAX_HISTORY) for latin in (True, False)
         }
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
@@ -59,20 +59,20 @@ class TruncationCheck(Middleware):
         if not self._is_too_few(counted, estimate, latin=_is_latin(request)):
             return reply
         where = request.target.base_url or str(request.target)
-        said = (
+        problem = (
             f"{where} counted {counted:,} tokens of a prompt that has about {estimate:,}: it cut "
             "the prompt off"
         )
         if self._warn is not None:
-            self._warn(f"{said}, and such items have no score; {_SETTING}")
+            self._warn(f"{problem}, and such items have no score; {_SETTING}")
             self._warn = None
-        raise ContextTooLongError(f"{said}; {_SETTING}").with_usage(reply.usage)
+        raise ContextTooLongError(f"{problem}; {_SETTING}").with_usage(reply.usage)
 
     def _is_too_few(self, counted: int, estimate: int, *, latin: bool) -> bool:
-        known = self._known[latin]
-        shorter = [share for tokens, share in known if tokens <= estimate / 2]
+        history = self._history[latin]
+        shorter = [share for tokens, share in history if tokens <= estimate / 2]
         least = _LEAST_SHARE[latin]
-        if len(shorter) >= _LEAST_KNOWN:
+        if len(shorter) >= _LEAST_HISTORY:
             least = max(least, _SHARE_OF_USUAL * median(shorter))
         too_few = (
             counted < least * estimate
@@ -80,12 +80,12 @@ class TruncationCheck(Middleware):
             and estimate - counted >= _LEAST_LOST
         )
         if not too_few:
-            known.append((estimate, counted / max(1, estimate)))
+            history.append((estimate, counted / max(1, estimate)))
         return too_few
 
 
 def _is_latin(request: AnyRequest) -> bool:
-    """Say whether most of a prompt is ASCII."""
+    """Return whether a prompt is mostly ASCII."""
     texts = [message.content for message in request.messages]
     n_bytes = sum(len(text.encode("utf-8", "replace")) for text in texts)
     return n_bytes - sum(map(len, texts)) < 0.1 * n_bytes

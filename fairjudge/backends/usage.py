@@ -1,4 +1,4 @@
-"""What servers say they counted: tokens of the prompt, of the reply, and what a cache spared."""
+"""Read servers' token counts: of the prompt, of the reply, and of cached parts."""
 
 from __future__ import annotations
 
@@ -9,65 +9,73 @@ from typing import Any
 from fairjudge.ports import Usage
 
 _MAX_TOKENS = 10**9
-"""More than any call has: what a server counts beyond it is no count."""
+"""More than any call has; a larger number is not a count."""
 
 
 def read_usage(usage: Any) -> Usage:
-    """Read the ``usage`` of a chat completion, as OpenAI, litellm and servers like vLLM write it.
+    """Read the ``usage`` of a chat completion of OpenAI, litellm or servers like vLLM.
 
-    What is no count is not known, nor is anything where the prompt is said to have no tokens.
-    ``prompt_tokens`` counts cached tokens too.
+    An invalid count is None; if the prompt has 0 tokens, all counts are. ``prompt_tokens`` includes
+    cached tokens.
     """
-    given = _fields(usage)
-    details = _fields(given.get("prompt_tokens_details"))
+    fields = _fields(usage)
+    details = _fields(fields.get("prompt_tokens_details"))
     return _usage(
-        _count(given.get("prompt_tokens")),
-        _count(given.get("completion_tokens")),
-        read=_first(details.get("cached_tokens"), given.get("cache_read_input_tokens")),
-        written=_first(details.get("cache_write_tokens"), given.get("cache_creation_input_tokens")),
+        _count(fields.get("prompt_tokens")),
+        _count(fields.get("completion_tokens")),
+        cache_read=_first(details.get("cached_tokens"), fields.get("cache_read_input_tokens")),
+        cache_written=_first(
+            details.get("cache_write_tokens"), fields.get("cache_creation_input_tokens")
+        ),
     )
 
 
 def read_messages_usage(usage: Any) -> Usage:
     """Read the ``usage`` of formats with ``input_tokens``: Anthropic's messages, decisions.
 
-    Anthropic's leave out what is cached, which it counts beside them; where OpenAI's counts it, in
-    ``input_tokens_details``, they are all of the prompt.
+    Anthropic's ``input_tokens`` exclude cached tokens, which are counted separately; OpenAI's, with
+    ``input_tokens_details``, include them.
     """
-    given = _fields(usage)
-    details = _fields(given.get("input_tokens_details"))
+    fields = _fields(usage)
+    details = _fields(fields.get("input_tokens_details"))
     within = _count(details.get("cached_tokens"))
-    read = _count(given.get("cache_read_input_tokens"))
-    written = _count(given.get("cache_creation_input_tokens"))
-    rest = _count(given.get("input_tokens"))
+    cache_read = _count(fields.get("cache_read_input_tokens"))
+    cache_written = _count(fields.get("cache_creation_input_tokens"))
+    input_tokens = _count(fields.get("input_tokens"))
     if within is not None:
-        return _usage(rest, _count(given.get("output_tokens")), read=within, written=None)
+        return _usage(
+            input_tokens, _count(fields.get("output_tokens")), cache_read=within, cache_written=None
+        )
     return _usage(
-        None if rest is None else rest + (read or 0) + (written or 0),
-        _count(given.get("output_tokens")),
-        read=read,
-        written=written,
+        None if input_tokens is None else input_tokens + (cache_read or 0) + (cache_written or 0),
+        _count(fields.get("output_tokens")),
+        cache_read=cache_read,
+        cache_written=cache_written,
     )
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
-    """Return the fields of a JSON object, or of a value that a client made of one."""
+    """Return the fields of a JSON object, or of a client's object made of one."""
     if isinstance(value, Mapping):
         return value
     return getattr(value, "__dict__", {})
 
 
 def _usage(
-    input_tokens: int | None, output_tokens: int | None, *, read: int | None, written: int | None
+    input_tokens: int | None,
+    output_tokens: int | None,
+    *,
+    cache_read: int | None,
+    cache_written: int | None,
 ) -> Usage:
-    if input_tokens == 0:  # no prompt is empty: such a server counts nothing
+    if input_tokens == 0:  # no prompt is empty, so the server does not count
         return Usage()
-    possible = input_tokens is not None and (read or 0) + (written or 0) <= input_tokens
+    possible = input_tokens is not None and (cache_read or 0) + (cache_written or 0) <= input_tokens
     return Usage(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        cached_input_tokens=read if possible else None,
-        written_input_tokens=written if possible else None,
+        cached_input_tokens=cache_read if possible else None,
+        written_input_tokens=cache_written if possible else None,
     )
 
 

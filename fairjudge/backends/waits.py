@@ -1,4 +1,4 @@
-"""How long a server asks to wait: in headers, in fields of an error's body, and in its words."""
+"""The wait that a server asks for, in headers, in fields of an error's body, or in its words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-_LONGEST_WISH = 1e9
-"""31 years: some say more in hundreds of digits."""
+_MAX_WAIT_SECONDS = 1e9
+"""31 years; some servers send numbers of hundreds of digits."""
 _MAX_DEPTH = 6
 _LONGEST_WORDS = 2_000
-"""Characters of a message; what is longer may repeat the prompt."""
+"""Maximum characters of a message to search; a longer one may echo the prompt."""
 _UNITS: Mapping[str, float] = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _PART = (
     r"\d{1,12}(?:\.\d{1,9})?\s?"
@@ -27,42 +27,42 @@ _IN_WORDS = re.compile(
 )
 """Such as "Please try again in 7.6s", "retry after 5 seconds", "wait 1m30s"."""
 _IN_FIELDS = re.compile(r"""["']retryDelay["']\s*:\s*["'](\d{1,9}(?:\.\d{1,9})?)s["']""")
-"""Google's field, where a body came as text."""
+"""Google's field, in a body as text."""
 _FIELDS = frozenset({"retrydelay", "retry_after", "retryafter", "retry_after_seconds"})
 
 
 def seconds_to_wait(
     headers: Mapping[str, str], body: Any = None, *, now: float | None = None
 ) -> float | None:
-    """Return the wait that a reply asks for, in seconds, or None.
+    """Return the wait that a reply asks for in seconds, or None.
 
-    Headers come first: ``retry-after-ms``, and ``retry-after`` as seconds, a duration (``3s``) or
-    an HTTP date (RFC 9110, 10.2.3). Then a field of `body` (``retryDelay``, ``retry_after``) and
-    words in it ("try again in 7.6s"); last the reset of a limit of which nothing remains. `now` is
-    the present in seconds since 1970.
+    In order: the headers ``retry-after-ms``, and ``retry-after`` as seconds, a duration (``3s``) or
+    an HTTP date (RFC 9110, 10.2.3); fields of `body` (``retryDelay``, ``retry_after``); words in it
+    ("try again in 7.6s"); the reset of an exhausted limit. `now` is the current time in seconds
+    since 1970.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
     text = headers.get("retry-after")
-    found = _seconds(text)
-    if found is None and text is not None:
-        found = _until(text, now=time.time() if now is None else now)
-    if found is None:
-        found = next(_in_body(body), None)
-    return _until_reset(headers) if found is None else found
+    seconds = _seconds(text)
+    if seconds is None and text is not None:
+        seconds = _until(text, now=time.time() if now is None else now)
+    if seconds is None:
+        seconds = next(_waits_in_body(body), None)
+    return _until_reset(headers) if seconds is None else seconds
 
 
 def _number(text: str | None) -> float | None:
-    """Return a number from 0 to `_LONGEST_WISH`, or None for what is none."""
+    """Return the number in `text`, at most `_MAX_WAIT_SECONDS`, or None."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*", text or "")
-    return min(float(match[1]), _LONGEST_WISH) if match else None
+    return min(float(match[1]), _MAX_WAIT_SECONDS) if match else None
 
 
 def _seconds(text: object) -> float | None:
-    """Read a number of seconds, or a duration such as ``1m2.5s`` or ``350ms``."""
+    """Return the seconds of a number, or of a duration such as ``1m2.5s`` or ``350ms``."""
     if isinstance(text, int | float) and not isinstance(text, bool):
-        return min(float(text), _LONGEST_WISH) if text >= 0 else None
+        return min(float(text), _MAX_WAIT_SECONDS) if text >= 0 else None
     if not isinstance(text, str):
         return None
     number = _number(text)
@@ -70,7 +70,7 @@ def _seconds(text: object) -> float | None:
         return number
     parts = ((float(n), unit.lower()) for n, unit in _PARTS.findall(text))
     total = sum(n * _UNITS["ms" if unit == "milli" else unit] for n, unit in parts)
-    return min(total, _LONGEST_WISH)
+    return min(total, _MAX_WAIT_SECONDS)
 
 
 def _until(text: str, *, now: float) -> float | None:
@@ -78,28 +78,30 @@ def _until(text: str, *, now: float) -> float | None:
         then = parsedate_to_datetime(text).timestamp()
     except (ValueError, OverflowError):
         return None
-    return max(0.0, min(then - now, _LONGEST_WISH))
+    return max(0.0, min(then - now, _MAX_WAIT_SECONDS))
 
 
-def _in_body(body: Any, depth: int = 0) -> Iterator[float]:
-    """Yield the waits that fields of `body` name, then those that its texts do."""
+def _waits_in_body(body: Any, depth: int = 0) -> Iterator[float]:
+    """Yield the waits in fields of `body`, then those in its texts."""
     if isinstance(body, str) and len(body) <= _LONGEST_WORDS:
-        for found in (_IN_FIELDS.search(body), _IN_WORDS.search(body)):
-            if found and (seconds := _seconds(found[1])) is not None:
+        for match in (_IN_FIELDS.search(body), _IN_WORDS.search(body)):
+            if match and (seconds := _seconds(match[1])) is not None:
                 yield seconds
     elif isinstance(body, Mapping) and depth < _MAX_DEPTH:
-        named = (_seconds(value) for name, value in body.items() if str(name).lower() in _FIELDS)
-        yield from (seconds for seconds in named if seconds is not None)
-        # The nested fields before any words, which are less exact.
-        for value in sorted(body.values(), key=lambda one: isinstance(one, str)):
-            yield from _in_body(value, depth + 1)
+        in_fields = (
+            _seconds(value) for name, value in body.items() if str(name).lower() in _FIELDS
+        )
+        yield from (seconds for seconds in in_fields if seconds is not None)
+        # Nested fields before texts, which are less reliable.
+        for value in sorted(body.values(), key=lambda value: isinstance(value, str)):
+            yield from _waits_in_body(value, depth + 1)
     elif isinstance(body, list) and depth < _MAX_DEPTH:
         for value in body[:100]:
-            yield from _in_body(value, depth + 1)
+            yield from _waits_in_body(value, depth + 1)
 
 
 def _until_reset(headers: Mapping[str, str]) -> float | None:
-    """Return when the limits reset of which nothing remains, as OpenAI and Groq say it."""
+    """Return the seconds until the reset of exhausted limits, by headers of OpenAI and Groq."""
     waits = [
         seconds
         for kind in ("requests", "tokens")

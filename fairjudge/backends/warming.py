@@ -1,4 +1,4 @@
-"""Sends one of the requests that begin alike first, so that the provider knows it for the rest."""
+"""Send one request with a shared prefix first, so that the provider caches it for the others."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from fairjudge.backends.ports import AnyRequest, Ask, Clock, Middleware, Reply, 
 from fairjudge.ports import CompletionRequest
 
 LEAST_CHARACTERS = 4096
-"""About 1,024 tokens: providers keep no shorter beginning."""
-_KEPT_SECONDS = 240.0
-"""How long after its last use a beginning is counted on; providers keep it for five minutes."""
+"""About 1,024 tokens; providers do not cache shorter prefixes."""
+_CACHED_SECONDS = 240.0
+"""How long a prefix counts as cached after its last use; providers keep it for five minutes."""
 _GATHERING_SECONDS = 0.05
-"""How long the first waits for another to show: what nobody else begins with is not marked."""
-_MAX_BLOCKS = 4096
+"""How long the first request waits for a second one; a prefix of one request is not marked."""
+_MAX_PREFIXES = 4096
 
 
 def shared_texts(request: AnyRequest) -> list[str]:
-    """Return what other requests are likely to begin with too, a text for each message.
+    """Return the texts of the prefix that other requests are likely to share, one per message.
 
-    Nothing where it is too short.
+    Empty if it is shorter than `LEAST_CHARACTERS`.
     """
     for number, message in enumerate(request.messages):
         if message.shared:
@@ -34,10 +34,10 @@ def shared_texts(request: AnyRequest) -> list[str]:
     return []
 
 
-def block_key(request: AnyRequest) -> str | None:
-    """Return what identifies the beginning that `request` shares, None where there is none.
+def prefix_key(request: AnyRequest) -> str | None:
+    """Return a hash of the shared prefix of `request`, None if it has none.
 
-    Providers read a schema before the messages, so requests with another one begin in another way.
+    Providers put the schema before the messages, so that it is part of the prefix.
     """
     texts = shared_texts(request)
     if not texts:
@@ -51,8 +51,8 @@ def block_key(request: AnyRequest) -> str | None:
 
 
 @dataclass(slots=True)
-class _Block:
-    """One beginning: how many asked with it, who is sent first now, and until when it is known."""
+class _Prefix:
+    """State of a shared prefix: its number of requests, the leading one, and the cache's expiry."""
 
     n_wanted: int = 0
     shared: asyncio.Event = field(default_factory=asyncio.Event)
@@ -61,61 +61,61 @@ class _Block:
 
 
 class Warming(Middleware):
-    """Lets one request of those that begin alike through first, then the rest.
+    """Lets one request with a shared prefix through first, then the others.
 
-    Where the first fails, the rest go as well. A request that turns out to be alone does not say
-    what it shares, which some providers bill. Belongs inside the cache, whose hits need no server,
-    and outside the limit on calls in flight: who waits here keeps no place.
+    If the first fails, the next one leads. A request without others does not mark its prefix, since
+    some providers charge for writing it. Must be inside the cache, whose hits need no server, and
+    outside the limit on concurrency, so that waiting requests occupy no place.
     """
 
     def __init__(self, *, clock: Clock = time.monotonic) -> None:
         self._clock = clock
-        self._blocks: dict[str, _Block] = {}
+        self._prefixes: dict[str, _Prefix] = {}
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""
-        key = block_key(request)
+        key = prefix_key(request)
         if key is None:
-            return await ask(_alone(request))
-        block = self._block(key)
-        block.n_wanted += 1
-        if block.n_wanted > 1:
-            block.shared.set()
-        while block.known_until < self._clock():
-            if block.leader is None:
-                return await self._lead(block, request, ask)
-            await block.leader.wait()
-        block.known_until = self._clock() + _KEPT_SECONDS
+            return await ask(_unmarked(request))
+        prefix = self._prefix(key)
+        prefix.n_wanted += 1
+        if prefix.n_wanted > 1:
+            prefix.shared.set()
+        while prefix.known_until < self._clock():
+            if prefix.leader is None:
+                return await self._lead(prefix, request, ask)
+            await prefix.leader.wait()
+        prefix.known_until = self._clock() + _CACHED_SECONDS
         return await ask(request)
 
-    async def _lead(self, block: _Block, request: Request, ask: Ask[Request, Reply]) -> Reply:
-        leader = block.leader = asyncio.Event()
+    async def _lead(self, prefix: _Prefix, request: Request, ask: Ask[Request, Reply]) -> Reply:
+        leader = prefix.leader = asyncio.Event()
         shared = False
         try:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_GATHERING_SECONDS):
-                    await block.shared.wait()
-            shared = block.shared.is_set()
-            return await ask(request if shared else _alone(request))
+                    await prefix.shared.wait()
+            shared = prefix.shared.is_set()
+            return await ask(request if shared else _unmarked(request))
         finally:
             if shared:
-                block.known_until = self._clock() + _KEPT_SECONDS
-            block.leader = None
+                prefix.known_until = self._clock() + _CACHED_SECONDS
+            prefix.leader = None
             leader.set()
 
-    def _block(self, key: str) -> _Block:
-        if len(self._blocks) >= _MAX_BLOCKS and key not in self._blocks:
+    def _prefix(self, key: str) -> _Prefix:
+        if len(self._prefixes) >= _MAX_PREFIXES and key not in self._prefixes:
             now = self._clock()
-            self._blocks = {
-                name: block
-                for name, block in self._blocks.items()
-                if block.leader is not None or block.known_until >= now
+            self._prefixes = {
+                name: prefix
+                for name, prefix in self._prefixes.items()
+                if prefix.leader is not None or prefix.known_until >= now
             }
-        return self._blocks.setdefault(key, _Block())
+        return self._prefixes.setdefault(key, _Prefix())
 
 
-def _alone(request: Request) -> Request:
-    """Return `request` without a word of what it shares."""
+def _unmarked(request: Request) -> Request:
+    """Return `request` without the mark of its shared prefix."""
     messages = tuple(
         message.model_copy(update={"shared": 0}) if message.shared else message
         for message in request.messages

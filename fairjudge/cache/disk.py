@@ -229,7 +229,7 @@ class ReplyCache:
             except Exception as error:
                 # diskcache reads its settings from the database: a damaged one raises anything.
                 if quarantine.is_damage(error):
-                    self._tell_moved(error, quarantine.move_database(self.path))
+                    self._warn_moved(error, quarantine.move_database(self.path))
                 elif "locked" not in str(error) and not self._forget_settings(error):
                     raise CacheError(f"cannot use the cache {self.path}: {error}") from error
         raise CacheError(f"cannot open the cache {self.path}: it stays locked or damaged")
@@ -262,7 +262,7 @@ class ReplyCache:
             self._tell_once(f"the cache {self.path} cannot be used now: {error}")
             return False
         self._disk.close()
-        self._tell_moved(error, quarantine.move_database(self.path))
+        self._warn_moved(error, quarantine.move_database(self.path))
         self._disk = self._open()
         return True
 
@@ -302,7 +302,7 @@ class ReplyCache:
             f"moved to {quarantine.FOLDER}, to be asked for again"
         )
 
-    def _tell_moved(self, error: Exception, moved: Path | None) -> None:
+    def _warn_moved(self, error: Exception, moved: Path | None) -> None:
         if moved is not None:
             self._warn(f"the cache database was damaged ({error}); moved to {moved}, starting anew")
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fairjudge.api import comparing
 from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+
+if TYPE_CHECKING:
+    from fairjudge.datasets import Loaded
+    from fairjudge.domain import Judgement
 
 
 @opt.with_options(comparison=opt.call_of(comparing.compare))
@@ -31,10 +37,12 @@ def compare(
         check_writable(html)
     found = comparison(skip_bad=skip_bad)
     display.found(found, json_file)
-    display.page(lambda: _page(found), html=html, figures=figures)
+    runs = (comparison.values["first"], comparison.values["second"])
+    display.page(lambda: _page(found, *runs), html=html, figures=figures)
 
 
-def _page(found: Findings) -> str:
+def _page(found: Findings, first: Loaded[Judgement], second: Loaded[Judgement]) -> str:
+    from fairjudge.analysis.changed_items import with_judgements
     from fairjudge.reports.comparison_page import comparison_page
 
-    return comparison_page(found.figures)
+    return comparison_page(*with_judgements(found.figures, first.records, second.records))

@@ -112,7 +112,7 @@ def n_by_reason(dropped: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 def built_of(row: dict[str, Any], cluster: Cluster) -> Built:
     """Join a build's record with its cluster: every article with text, marked used or not."""
-    used, unused = _answering(row), _unused(row, cluster)
+    used, unused = _answering_articles(row), _unused(row, cluster)
     articles = [
         article for article in cluster.articles if article.content.strip()
     ] or cluster.articles
@@ -144,7 +144,11 @@ def built_of(row: dict[str, Any], cluster: Cluster) -> Built:
 
 def _unused(row: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, str], ...]:
     """Return (article id, reason) of each article without an answer in the reference."""
-    reasons, kept_aids, used = dict(row["skipped"]), frozenset(row["kept_aids"]), _answering(row)
+    reasons, kept_aids, used = (
+        dict(row["skipped"]),
+        frozenset(row["kept_aids"]),
+        _answering_articles(row),
+    )
     other = (
         f"answers fewer questions than the {len(kept_aids)} kept"
         if kept_aids
@@ -158,7 +162,7 @@ def _unused(row: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, str], 
     )
 
 
-def _answering(row: Mapping[str, Any]) -> frozenset[str]:
+def _answering_articles(row: Mapping[str, Any]) -> frozenset[str]:
     groups = (
         question_answer["answer_groups"] for question_answer in row.get("question_answers", [])
     )

@@ -64,13 +64,13 @@ async def _connected(path: Path) -> AsyncIterator[aiosqlite.Connection]:
     """
     connection = aiosqlite.connect(path)
     try:
-        await _to_its_end(connection)
+        await _shielded(connection)
         yield connection
     finally:
-        await _to_its_end(connection.close())
+        await _shielded(connection.close())
 
 
-async def _to_its_end(work: Awaitable[T]) -> T:
+async def _shielded(work: Awaitable[T]) -> T:
     """Await `work`, which takes milliseconds; a cancellation is raised after it has ended."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None

@@ -45,7 +45,7 @@ def draining_on_interrupt(
     n_interrupts = 0
 
     def stop() -> None:
-        n_calls = limiter.stop(then=lambda: loop.call_later(_STORING_SECONDS, main.cancel))
+        n_calls = limiter.stop(on_idle=lambda: loop.call_later(_STORING_SECONDS, main.cancel))
         if n_calls:
             calls = "call under way has" if n_calls == 1 else f"{n_calls} calls under way have"
             tell(f"stopping once the {calls} been answered; interrupt again to stop now")
@@ -90,7 +90,7 @@ def draining_on_error(
     def fail(error: CacheError) -> None:
         errors.append(error)
         if len(errors) == 1:
-            limiter.stop(then=end)
+            limiter.stop(on_idle=end)
 
     try:
         yield fail

@@ -219,16 +219,16 @@ async def open_models(
         outer, inner = [count], [limiter, *limits]
     if isinstance(cache, PostgresCache):
         inner.append(StoreCheck(cache))
-    with draining_on_error(limiter, warn=print_warning) as unkept:
-        caching = _caching(cache, unkept=unkept)
+    with draining_on_error(limiter, warn=print_warning) as on_cache_error:
+        caching = _caching(cache, on_cache_error=on_cache_error)
         served: list[Middleware] = []
         checked: list[Middleware] = []
         if asks_a_server(target):
             served, checked = [Warming()], [TruncationCheck(warn=print_warning)]
         retrying = Retrying(
             policy=RetryPolicy(max_wait_seconds=model.max_wait),
-            ends_unmet=True,
-            retried=ledger.retried,
+            fail_if_never_reached=True,
+            on_retry=ledger.retried,
             warn=print_warning,
         )
         asking = (Limiting(*outer), *checked, retrying, Limiting(*inner))
@@ -311,10 +311,14 @@ def open_cache(
     return ReplyCache(folder, warn=warn) if store is None else PostgresCache(store, warn=warn)
 
 
-def _caching(cache: AnyCache, *, unkept: Callable[[CacheError], None]) -> Caching | SharedCaching:
+def _caching(
+    cache: AnyCache, *, on_cache_error: Callable[[CacheError], None]
+) -> Caching | SharedCaching:
     if not isinstance(cache, ReplyCache):
         return SharedCaching(cache=cache, warn=print_warning)
-    return Caching(cache=cache, claims=cache.claims, warn=print_warning, unkept=unkept)
+    return Caching(
+        cache=cache, claims=cache.claims, warn=print_warning, on_cache_error=on_cache_error
+    )
 
 
 def print_warning(message: str) -> None:

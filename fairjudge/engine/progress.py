@@ -1,4 +1,4 @@
-"""How runs report their progress."""
+"""Report the progress of runs."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Gate:
         self._turn = asyncio.Lock()
         limited = {unit: rate for unit, rate in (rates or {}).items() if rate is not None}
         self._allowances = {
-            unit: Allowance(rate, what=unit, clock=clock) for unit, rate in limited.items()
+            unit: Allowance(rate, unit=unit, clock=clock) for unit, rate in limited.items()
         }
 
     async def enter(self, worker: str, target: ModelRef, likely: Usage) -> Admission:

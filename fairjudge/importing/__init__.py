@@ -1,4 +1,4 @@
-"""Judgements, labels, references and summaries that other tools recorded, turned to ours."""
+"""Import judgements, labels, references and summaries from other tools' files."""
 
 from fairjudge.importing.formats import FORMATS, import_file
 from fairjudge.importing.records import ImportedFile, Recorded, Skipped

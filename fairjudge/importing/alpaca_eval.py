@@ -1,4 +1,4 @@
-"""AlpacaEval's annotations: one order a pair, and the file does not say which.
+"""AlpacaEval's annotations: one order per pair, which the file does not state.
 
 Source: tatsu-lab/alpaca_eval, ``results/<model>/<annotator>/annotations.json``.
 """
@@ -15,18 +15,18 @@ from fairjudge.importing.sources import Ids, Source, fingerprint, score, text, t
 
 ASPECT = "preference"
 _DRAWS = (0, 1.5)
-"""Both stand for a draw (``alpaca_eval/metrics/winrate.py``)."""
+"""The values of a draw (``alpaca_eval/metrics/winrate.py``)."""
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the rows are two outputs to an instruction and a preference."""
+    """Return whether the rows are two outputs to an instruction and a preference."""
     return {"instruction", "output_1", "output_2", "preference"} <= source.first.keys()
 
 
 def read(source: Source) -> Iterator[Recorded]:
-    """Yield a verdict a row, with its probability where the preference is a fraction.
+    """Yield a verdict per row, with probabilities if the preference is a fraction.
 
-    The reply is kept, but not read: what it names first may be either output.
+    The reply is kept but not parsed, since its first output may be either one.
     """
     ids = Ids()
     for line, row in source.records():

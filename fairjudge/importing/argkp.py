@@ -1,9 +1,9 @@
-"""ArgKP: which arguments, by people's labels, make which key point.
+"""ArgKP: human labels of which arguments make which key points.
 
-A topic with a stance is a cluster: its arguments are the articles, its key points the groups of one
-question, the topic. Each label is of one argument, as a summary, and one key point. One file with
-an argument and a key point a row, or a folder with ``arguments*.csv``, ``key_points*.csv`` and
-``labels*.csv``.
+A topic with a stance is a cluster: its arguments are the articles, its key points the answer groups
+of one question, the topic. Each label is of an argument, as a summary, and a key point. The input
+is a file with an argument and a key point per row, or a folder with ``arguments*.csv``,
+``key_points*.csv`` and ``labels*.csv``.
 
 Source: IBM/KPA_2021_shared_task 2f5e2d5, ``kpm_data``.
 """
@@ -24,7 +24,7 @@ _LABELS = ("label", "match")
 
 
 def recognises(source: Source) -> bool:
-    """Say whether rows have an argument and a key point, or a folder the three files."""
+    """Return whether rows have an argument and a key point, or a folder has the three files."""
     if source.path.is_dir():
         return all(any(source.path.glob(f"{name}*.csv")) for name in _FILES)
     return {"argument", "key_point", "topic"} <= source.first.keys()
@@ -35,10 +35,10 @@ def read(source: Source) -> Iterator[Entry]:
     topics: dict[str, _Topic] = {}
     for line, row in _pairs(source):
         with source.at(line):
-            found = next((row[one] for one in _LABELS if row.get(one) is not None), None)
-            value = score(found)
+            label = next((row[name] for name in _LABELS if row.get(name) is not None), None)
+            value = score(label)
             if value not in (0, 1):
-                raise InputError(f"expected 0 or 1, not {found!r}", field=_LABELS[0])
+                raise InputError(f"expected 0 or 1, not {label!r}", field=_LABELS[0])
             eid = given(row, "eid") or "/".join(
                 part for part in (text(row, "topic"), given(row, "stance")) if part
             )
@@ -48,7 +48,7 @@ def read(source: Source) -> Iterator[Entry]:
 
 
 class _Topic:
-    """The arguments and key points of one topic and stance, as they come."""
+    """The arguments and key points of one topic and stance, in order of appearance."""
 
     def __init__(self, eid: str) -> None:
         self.eid = eid
@@ -56,13 +56,15 @@ class _Topic:
         self.questions: dict[str, dict[str, _Point]] = {}
 
     def label(self, row: Mapping[str, Any], *, value: float) -> Entry:
-        """Return the label in `row`, and remember its argument and key point."""
-        words, said = text(row, "argument"), text(row, "key_point")
+        """Return the label in `row`; store its argument and key point."""
+        words, key_point = text(row, "argument"), text(row, "key_point")
         aid, stance = given(row, "arg_id") or fingerprint(words), given(row, "stance")
         about = {} if stance is None else {"attributes": {"stance": stance}}
         self.arguments.setdefault(aid, {"aid": aid, "content": words, **about})
         points = self.questions.setdefault(text(row, "topic"), {})
-        point = points.setdefault(given(row, "key_point_id") or said, _Point(len(points), said))
+        point = points.setdefault(
+            given(row, "key_point_id") or key_point, _Point(len(points), key_point)
+        )
         if value == 1:
             point.made[aid, words] = None
         return make_label(
@@ -72,11 +74,11 @@ class _Topic:
             unit=f"answer:{[*self.questions].index(text(row, 'topic'))}.{point.place}",
             annotator="people",
             value=value,
-            text=said,
+            text=key_point,
         )
 
     def records(self) -> Iterator[Entry]:
-        """Yield the arguments as summaries, and the reference."""
+        """Yield the arguments as summaries, then the reference."""
         for aid, article in self.arguments.items():
             yield make(Summary, {"eid": self.eid, "system": aid, "text": article["content"]})
         questions = [
@@ -96,7 +98,7 @@ class _Topic:
 
 @dataclass(slots=True)
 class _Point:
-    """A key point, its place, and the arguments that make it."""
+    """A key point, its index, and the arguments that make it."""
 
     place: int
     words: str
@@ -104,7 +106,7 @@ class _Point:
 
 
 def _pairs(source: Source) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield an argument and a key point a row, of a folder joined by their ids."""
+    """Yield rows with an argument and a key point; the files of a folder are joined by ids."""
     if not source.path.is_dir():
         yield from source.records()
         return

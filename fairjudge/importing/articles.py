@@ -1,4 +1,4 @@
-"""Texts for the articles of references that other tools' files only name."""
+"""Add texts to the articles of references from files that only name them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from fairjudge.domain import Article, Cluster, Reference
 
 
 def with_texts(references: Iterable[Reference], clusters: Iterable[Cluster]) -> Iterator[Reference]:
-    """Yield `references`; articles without text have what `clusters` say of them.
+    """Yield `references` with articles without text completed from `clusters`.
 
-    An article is known by the ids of its cluster and its own. What the reference itself says of it,
-    such as whether it was used, stays.
+    Articles are matched by the ids of the cluster and the article. Fields of the reference itself,
+    such as whether an article was used, have priority.
     """
-    known = {cluster.eid: {one.aid: one for one in cluster.articles} for cluster in clusters}
+    by_cluster = {
+        cluster.eid: {article.aid: article for article in cluster.articles} for cluster in clusters
+    }
     for reference in references:
-        found = known.get(reference.eid, {})
-        articles = tuple(_with_text(one, found) for one in reference.articles)
+        articles_by_id = by_cluster.get(reference.eid, {})
+        articles = tuple(_with_text(article, articles_by_id) for article in reference.articles)
         yield reference.model_copy(update={"articles": articles})
 
 
-def _with_text(article: Article, known: Mapping[str, Article]) -> Article:
-    found = known.get(article.aid)
-    if found is None or article.content:
+def _with_text(article: Article, articles_by_id: Mapping[str, Article]) -> Article:
+    known_article = articles_by_id.get(article.aid)
+    if known_article is None or article.content:
         return article
-    own = {name: said for name, said in article.to_json().items() if name != "content"}
-    return Article.model_validate({**found.to_json(), **own})
+    own = {name: value for name, value in article.to_json().items() if name != "content"}
+    return Article.model_validate({**known_article.to_json(), **own})

@@ -1,4 +1,4 @@
-"""DeepEval's test runs: each metric of each test case.
+"""DeepEval's test runs: one judgement per metric and test case.
 
 Source: confident-ai/deepeval, ``deepeval/test_run/api.py`` and ``tracing/api.py``;
 ``.deepeval/.latest_run_full.json``.
@@ -16,13 +16,13 @@ _CASES = ("testCases", "conversationalTestCases")
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the file is a run of test cases."""
+    """Return whether the file is a run of test cases."""
     keys = source.first.keys()
     return "testCases" in keys and bool({"testPassed", "metricsScores"} & keys)
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield each metric of a test case; those of its trace and spans are skipped."""
+    """Yield each metric of the test cases; those of traces and spans are skipped."""
     ids = Ids()
     number = 0
     for _, run in source.records():
@@ -35,7 +35,7 @@ def read(source: Source) -> Iterator[Entry]:
 
 
 def _case(case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None) -> Iterator[Entry]:
-    # the former is what older versions wrote
+    # Older versions write additionalMetadata.
     more = {**mapping(case, "additionalMetadata"), **mapping(case, "metadata")}
     item: dict[str, Any] = {
         "eid": given(more, "eid") or ids.of(text(case, "name"), str(case.get("input"))),
@@ -65,11 +65,11 @@ def _case(case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None)
 
 
 def _metrics_within(value: object) -> int:
-    """Count the metrics of a trace and of all its spans."""
+    """Return the number of metrics of a trace and all its spans."""
     if isinstance(value, list):
         return sum(map(_metrics_within, value))
     if not isinstance(value, dict):
         return 0
     own = value.get("metricsData")
-    rest = sum(_metrics_within(item) for key, item in value.items() if key != "metricsData")
-    return rest + (len(own) if isinstance(own, list) else 0)
+    n_inner = sum(_metrics_within(item) for key, item in value.items() if key != "metricsData")
+    return n_inner + (len(own) if isinstance(own, list) else 0)

@@ -1,8 +1,8 @@
-"""DRAGUN's assessments: does a run's report give each answer of the rubric? Four verdicts.
+"""DRAGUN's assessments of whether a run's report gives each answer of the rubric.
 
 Rows with ``auto_assessment`` or ``assessment`` are judgements by its AutoJudge, those with
-``annotation`` labels by its assessors. A report that contradicts an answer does not cover it: the
-value is 0, and ``contradicted`` says so.
+``annotation`` are labels by its assessors. A report that contradicts an answer does not cover it:
+the value is 0, and ``contradicted`` is true.
 
 Source: trec-dragun/resources 4b60fb6, ``auto_judge/output`` and ``utils/score.py``.
 """
@@ -23,31 +23,40 @@ _ITEM = ("topic_id", "run_tag", "answer_id")
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the rows are answers to which a run's report was assessed."""
+    """Return whether the rows are assessments of reports by answer."""
     return source.first.keys() >= {*_ITEM} and not {*_VERDICTS}.isdisjoint(source.first)
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield a judgement, or a label, for each row; ``unit`` is the answer's id."""
+    """Yield a judgement or a label per row; ``unit`` is the answer's id."""
     for line, row in source.records():
         with source.at(line):
-            name = next((one for one in _VERDICTS if row.get(one) is not None), _VERDICTS[0])
+            name = next(
+                (
+                    verdict_field
+                    for verdict_field in _VERDICTS
+                    if row.get(verdict_field) is not None
+                ),
+                _VERDICTS[0],
+            )
             yield _entry(line, row, name)
 
 
 def _entry(line: int, row: Mapping[str, Any], name: str) -> Entry:
-    eid, system, unit = (text(row, one) for one in _ITEM)
-    said = text_or_none(row, name)
-    verdict = (said or "").strip().casefold()
-    if said and verdict not in _VALUES:
-        raise InputError(f"expected one of {', '.join(_VALUES)}, not {said[:20]!r}", field=name)
+    eid, system, unit = (text(row, item_field) for item_field in _ITEM)
+    verdict_text = text_or_none(row, name)
+    verdict = (verdict_text or "").strip().casefold()
+    if verdict_text and verdict not in _VALUES:
+        raise InputError(
+            f"expected one of {', '.join(_VALUES)}, not {verdict_text[:20]!r}", field=name
+        )
     value = _VALUES.get(verdict)
     about: dict[str, Any] = {"contradicted": True} if verdict == "contradicts" else {}
-    about |= {"question_id": found} if (found := given(row, "question_id")) else {}
+    about |= {"question_id": question_id} if (question_id := given(row, "question_id")) else {}
     if name == "annotation":
-        who = given(row, "assessor", "annotator") or "assessor"
+        annotator = given(row, "assessor", "annotator") or "assessor"
         item = {"eid": eid, "system": system, "aspect": _ASPECT, "unit": unit}
-        return make_label(**item, annotator=who, value=value, **about)
+        return make_label(**item, annotator=annotator, value=value, **about)
     return Recorded(
         line=line,
         eid=eid,

@@ -1,4 +1,4 @@
-"""The formats that are known, and which of them a file has."""
+"""The known formats, and their recognition."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FORMATS = {
     "argkp": "argkp",
     "trec-eval": "trec_eval",
 }
-"""Name to the module that recognises and reads it; asked in this order."""
+"""Name of each format, with the module that recognises and reads it; tried in this order."""
 
 
 def import_file(
@@ -52,7 +52,7 @@ def import_file(
     articles: Iterable[Cluster] = (),
     skip_bad: bool = False,
 ) -> ImportedFile:
-    """Read the judgements, people's labels, references and summaries that another tool recorded.
+    """Read judgements, human labels, references and summaries from another tool's file.
 
     Parameters
     ----------
@@ -61,29 +61,28 @@ def import_file(
     tool : str, optional
         One of `FORMATS`; by default recognised by content.
     judge : str, optional
-        Who judged; by default as the file says.
+        Name of the judge; by default that of the file.
     repeats : {"keep", "last"}
-        What becomes of an item that was judged several times: all its judgements, numbered by
-        ``repeat`` from 0, or the last one alone.
+        For an item that was judged several times: keep all judgements, numbered by ``repeat`` from
+        0, or the last one only.
     answers : Scale, optional
-        The values of words, where feedback is words: MLflow's, Label Studio's choices, Inspect's
-        values.
+        The values of words in feedback: MLflow's, Label Studio's choices, Inspect's values.
     articles : iterable of Cluster
-        Where the texts of articles are that the file only names.
+        Clusters with the texts of articles that the file only names.
     skip_bad : bool
-        Leave out, and list under ``skipped``, rows that cannot be read.
+        Skip invalid rows, and list them under ``skipped``.
 
     Returns
     -------
     ImportedFile
-        Every place in the file once: as judgement (scored or not), as label, reference, summary or
-        cluster, or skipped with the reason. The grader's own errors are unscored. Where the judge's
-        reply and the scale that it was asked for are known, our parser reads it.
+        Every row of the file once: as a judgement (scored or not), label, reference, summary or
+        cluster, or skipped with the reason. The grader's own errors are unscored. If the judge's
+        reply and its scale are known, the reply is parsed by FairJudge.
 
     Raises
     ------
     InputError
-        The format is not known, a row is wrong (unless `skip_bad`), or nothing could be read.
+        If the format is unknown, a row is invalid (unless `skip_bad`), or nothing could be read.
 
     Examples
     --------
@@ -96,9 +95,9 @@ def import_file(
         raise InputError(f"no tool {tool!r}; known are {', '.join(FORMATS)}", field="--from")
     name = tool or recognise_format(source)
     if name is None:
-        known = ", ".join(FORMATS)
+        names = ", ".join(FORMATS)
         raise InputError(
-            f"not known which tool wrote this; known are {known}. Recorded replies of any judge "
+            f"not known which tool wrote this; known are {names}. Recorded replies of any judge "
             "are read with --protocol",
             path=path,
         )
@@ -123,7 +122,7 @@ def import_file(
 
 
 def word_values(answers: Scale | None) -> dict[str, float]:
-    """Return the value of each answer of a scale, and of its other words, in lower case."""
+    """Return the value of each answer of a scale and of its aliases, in lower case."""
     levels = () if answers is None else answers.levels
     return {
         word.strip().casefold(): level.value
@@ -134,12 +133,12 @@ def word_values(answers: Scale | None) -> dict[str, float]:
 
 
 def recognise_format(source: Source) -> str | None:
-    """Return the name of the format that `source` has, None where none is known."""
+    """Return the name of the format of `source`, None if it is unknown."""
     for name in FORMATS:
         try:
             if _module(name).recognises(source):
                 return name
-        except InputError:  # a field of that tool's name, but not of its type
+        except InputError:  # a field with that tool's name but another type
             continue
     return None
 

@@ -1,7 +1,7 @@
 """Inspect's ``.eval`` logs: a ZIP of JSON members, deflated or, in newer versions, zstd.
 
-The zipfile module reads zstd (method 93) from Python 3.14 on; before that the package zstandard
-does, which is the extra ``fairjudge[inspect]``.
+The zipfile module reads zstd (method 93) from Python 3.14 on; before, the package zstandard is
+needed (extra ``fairjudge[inspect]``).
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ _DAMAGED = (
     zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error, lzma.LZMAError, struct.error,
     OSError, ValueError, LookupError, OverflowError, RuntimeError,
 )  # fmt: skip
-"""What zipfile and its decompressors raise for damaged sizes, offsets, names, versions and data.
+"""The errors of zipfile and its decompressors for damaged sizes, offsets, names and data.
 
-OSError is bzip2's, as nothing is read from disk here; RuntimeError stands for encryption, and
-NotImplementedError, which is one, for versions and methods that are not known.
+OSError is bzip2's, since nothing is read from disk here; RuntimeError is raised for encryption, and
+its subclass NotImplementedError for unknown versions and methods.
 """
 _LIMIT_MEMBERS = 1_000_000
 _PART_BYTES = 1 << 20
 _HEADERS = ("header.json", "_journal/start.json")
-"""The latter of a run that was killed."""
+"""The second is that of a killed run."""
 _NEEDED = ("id", "epoch", "scores", "metadata", "output", "error", "attachments")
-"""What is kept of a sample; its events and messages are many times as large."""
+"""The fields read from a sample; its events and messages are many times larger."""
 
 
 def is_archive(path: Path) -> bool:
-    """Say whether the file at `path` begins as a ZIP does."""
+    """Return whether the file at `path` begins like a ZIP archive."""
     check_regular(path)
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
-    except OSError:  # its reader will say what is wrong
+    except OSError:  # its reader reports the problem
         return False
 
 
 def read_archive(path: Path) -> dict[str, Any]:
     """Return the log in the layout of Inspect's JSON logs: ``eval``, ``samples`` and so on.
 
-    Refused is what is over 1 GiB and more than 200 times as large unpacked as packed.
+    Raises `InputError` if it unpacks to more than 1 GiB and more than 200 times its size.
     """
     data = read_file(path)
     try:
@@ -92,7 +92,7 @@ class _Members:
             raise InputError(f"more than {_LIMIT_MEMBERS:,} members", path=path)
 
     def parsed(self, name: str) -> Mapping[str, Any]:
-        """Return the JSON object that a member is."""
+        """Return the JSON object in a member."""
         try:
             text = self._unpacked(name).decode("utf-8")
             value, _ = without_lone_surrogates(text, parse(text, nan_as_null=True))
@@ -109,10 +109,10 @@ class _Members:
         if member.flag_bits & 1:
             raise self._error(name, "encrypted")
         if member.compress_type == _ZSTD and sys.version_info < (3, 14):
-            found = self._zstd(_packed(self._data, member))
-            if zlib.crc32(found) != member.CRC:
+            content = self._zstd(_packed(self._data, member))
+            if zlib.crc32(content) != member.CRC:
                 raise self._error(name, "its checksum does not fit")
-            return found
+            return content
         try:
             with self._archive.open(member) as stream:
                 return self._bounded(stream)
@@ -123,8 +123,8 @@ class _Members:
         try:
             import zstandard
         except ImportError:
-            what = f"{self.path}, whose members are packed with zstd,"
-            raise MissingExtraError(what, extra="inspect") from None
+            feature = f"{self.path}, whose members are packed with zstd,"
+            raise MissingExtraError(feature, extra="inspect") from None
         stream = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
         try:
             return self._bounded(stream)
@@ -149,7 +149,7 @@ class _Members:
 
 
 def _packed(data: bytes, member: zipfile.ZipInfo) -> bytes:
-    """Return a member's bytes as they stand in the archive, after its local header."""
+    """Return a member's compressed bytes, which follow its local header."""
     at = member.header_offset
     name_length, extra_length = struct.unpack_from("<HH", data, at + 26)
     start = at + 30 + name_length + extra_length

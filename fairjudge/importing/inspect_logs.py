@@ -1,4 +1,4 @@
-"""Inspect AI's logs, ``.eval`` or ``.json``: each score of each sample.
+"""Inspect AI's logs, ``.eval`` or ``.json``: one judgement per score and sample.
 
 Source: UKGovernmentBEIS/inspect_ai, ``src/inspect_ai/log/_log.py`` and ``scorer/_metric.py``.
 """
@@ -23,21 +23,21 @@ from fairjudge.importing.sources import (
 from fairjudge.scales import Level, Scale
 
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-"""What the letters of Inspect's scorers are worth (``value_to_float``)."""
+"""The values of the letters of Inspect's scorers (``value_to_float``)."""
 _NO_GRADE = "Grade not found in model output: "
-"""With which a grader's reply begins where Inspect found no grade, and scored it as incorrect."""
+"""Prefix of a grader's reply in which Inspect found no grade, and which it scored as incorrect."""
 _ATTACHED = "attachment://"
 _UNCHANGED = "UNCHANGED"
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the file is a log: it has the task's ``eval`` and samples."""
+    """Return whether the file is a log, with the task's ``eval`` and samples."""
     first = source.first
     return "samples" in first and "task" in mapping(first, "eval")
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield each score. Epochs, each a new answer of the model, are numbered by ``repeat``."""
+    """Yield each score; epochs, which have new answers of the model, are numbered by ``repeat``."""
     for _, log in source.records():
         run = _Run.of(mapping(log, "eval"), source)
         for number, sample in enumerate(items(log, "samples"), 1):
@@ -47,7 +47,7 @@ def read(source: Source) -> Iterator[Entry]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """What a log says of all its samples."""
+    """The fields of a log that apply to all its samples."""
 
     model: str
     grader: str | None
@@ -71,7 +71,7 @@ class _Run:
         )
 
     def number(self, value: object) -> float | None:
-        """Return the number that a score is: a word of --options, a letter of Inspect's, or one."""
+        """Return the number of a score: a word of --options, a letter of Inspect, or a number."""
         if isinstance(value, str) and value in _GRADES and not self.source.answers:
             return _GRADES[value]
         return self.source.score(value)
@@ -79,7 +79,7 @@ class _Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sample:
-    """A sample, the run that it is of, and its number in the log."""
+    """A sample, its run, and its number in the log."""
 
     fields: Mapping[str, Any]
     run: _Run
@@ -87,7 +87,7 @@ class _Sample:
 
     @property
     def item(self) -> dict[str, Any]:
-        """What was judged; ``eid``, ``system`` and ``unit`` of the metadata go before."""
+        """The judged item; ``eid``, ``system`` and ``unit`` of the metadata have priority."""
         metadata = mapping(self.fields, "metadata")
         return {
             "eid": given(metadata, "eid") or text(self.fields, "id"),
@@ -97,7 +97,7 @@ class _Sample:
 
     @property
     def repeat(self) -> int | None:
-        """The epoch, from 0, None where there is one alone."""
+        """The epoch, from 0, None if there is only one."""
         epoch = self.fields.get("epoch")
         if not self.run.several_epochs or not isinstance(epoch, int) or epoch < 1:
             return None
@@ -115,26 +115,26 @@ def _scores(sample: _Sample) -> Iterator[Entry]:
             yield from _score(sample, _bare(name), mapping(scores, name))
 
 
-def _score(sample: _Sample, scorer: str, found: Mapping[str, Any]) -> Iterator[Entry]:
-    history = list(items(found, "history"))
-    original = history[0] if history else found
+def _score(sample: _Sample, scorer: str, entry: Mapping[str, Any]) -> Iterator[Entry]:
+    history = list(items(entry, "history"))
+    original = history[0] if history else entry
     value = original.get("value")
     if isinstance(value, list):
         yield Skipped(line=sample.number, why=f"score {scorer!r} is a list")
         return
     parts = value if isinstance(value, dict) else {None: value}
-    for part, one in parts.items():
+    for part, part_value in parts.items():
         aspect = scorer if part is None else f"{scorer}.{part}"
-        yield _recorded(sample, scorer, aspect, {**found, **original, "value": one})
+        yield _recorded(sample, scorer, aspect, {**entry, **original, "value": part_value})
     if len(history) > 1 and not isinstance(value, dict):
-        yield _edited(sample, scorer, history[-1])
+        yield _corrected_label(sample, scorer, history[-1])
 
 
-def _recorded(sample: _Sample, scorer: str, aspect: str, found: Mapping[str, Any]) -> Recorded:
-    metadata = mapping(found, "metadata")
+def _recorded(sample: _Sample, scorer: str, aspect: str, entry: Mapping[str, Any]) -> Recorded:
+    metadata = mapping(entry, "metadata")
     graded = scorer.startswith("model_graded")
-    options, value = sample.run.options.get(scorer, {}), sample.run.number(found["value"])
-    reply = _resolved(text_or_none(found, "explanation"), mapping(sample.fields, "attachments"))
+    options, value = sample.run.options.get(scorer, {}), sample.run.number(entry["value"])
+    reply = _resolved(text_or_none(entry, "explanation"), mapping(sample.fields, "attachments"))
     missing = reply is not None and reply.startswith(_NO_GRADE)
     failed = metadata.get("unscored_reason") or value is None or (missing and not graded)
     return Recorded(
@@ -143,22 +143,22 @@ def _recorded(sample: _Sample, scorer: str, aspect: str, found: Mapping[str, Any
         aspect=aspect,
         judge=_judge(sample.run, scorer, metadata) if graded else scorer,
         reply=reply.removeprefix(_NO_GRADE) if reply else reply,
-        scale=_scale(options, found["value"]) if graded else None,
+        scale=_scale(options, entry["value"]) if graded else None,
         value=None if missing else value,
         unscored="unparseable" if failed else None,
         detail=(
             given(metadata, "unscored_reason")
-            or given(found, "reason")
+            or given(entry, "reason")
             or "Inspect has no number for it"
         ),
         scored_by="llm" if graded else "code",
         repeat=sample.repeat,
-        extra=present(found, "answer"),
+        extra=present(entry, "answer"),
     )
 
 
-def _edited(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> Entry:
-    """Return what a person changed a score to."""
+def _corrected_label(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> Entry:
+    """Return a person's correction of a score as a label."""
     author = given(mapping(edit, "provenance"), "author")
     value = None if edit.get("value") == _UNCHANGED else sample.run.number(edit.get("value"))
     if author is None or value is None:
@@ -168,10 +168,10 @@ def _edited(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> Entry:
 
 
 def _scale(options: Mapping[str, Any], value: object) -> Scale | None:
-    """Return the scale that Inspect's own grading prompt offers, None where another was used."""
+    """Return the scale of Inspect's own grading prompt, None if another prompt was used."""
     if options.get("grade_pattern") or options.get("template") or value not in (*_GRADES, None):
         return None
-    if isinstance(options.get("model"), list):  # the grade is that of most graders
+    if isinstance(options.get("model"), list):  # the grade is the majority of several graders
         return None
     letters = "IPC" if options.get("partial_credit") else "IC"
     levels = tuple(Level(answer=letter, value=_GRADES[letter]) for letter in letters)
@@ -179,26 +179,26 @@ def _scale(options: Mapping[str, Any], value: object) -> Scale | None:
 
 
 def _judge(run: _Run, scorer: str, metadata: Mapping[str, Any]) -> str:
-    """Return the grader: by its role, the last message of the grading, or the scorer's options."""
+    """Return the grader's name: by role, the last message of the grading, or scorer options."""
     options = run.options.get(scorer, {})
     model = options.get("model")
-    named = given(model, "model") if isinstance(model, dict) else given(options, "model")
+    configured = given(model, "model") if isinstance(model, dict) else given(options, "model")
     grading = metadata.get("grading")
     last = grading[-1] if isinstance(grading, list) and grading else None
     wrote = given(last, "model") if isinstance(last, dict) else None
-    return run.grader or wrote or named or scorer
+    return run.grader or wrote or configured or scorer
 
 
-def _resolved(said: str | None, attachments: Mapping[str, Any]) -> str | None:
-    """Return a text that Inspect put among the sample's attachments for its length."""
-    if said is None or not said.startswith(_ATTACHED):
-        return said
-    found = attachments.get(said.removeprefix(_ATTACHED))
-    if not isinstance(found, str):
+def _resolved(reference: str | None, attachments: Mapping[str, Any]) -> str | None:
+    """Return a text, looked up in the sample's attachments if Inspect moved it there."""
+    if reference is None or not reference.startswith(_ATTACHED):
+        return reference
+    attachment = attachments.get(reference.removeprefix(_ATTACHED))
+    if not isinstance(attachment, str):
         raise InputError("refers to an attachment that is not there", field="explanation")
-    return found
+    return attachment
 
 
 def _bare(scorer: str) -> str:
-    """Return a scorer's name without that of its package."""
+    """Return a scorer's name without its package."""
     return scorer.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""JudgeBench's judged pairs: twice, the second time with the responses swapped.
+"""JudgeBench's judged pairs, each twice, the second time with swapped responses.
 
 Source: ScalerLab/JudgeBench, ``outputs/*.jsonl``, ``run_judge.py`` and ``utils/judges.py``.
 """
@@ -28,18 +28,18 @@ _ARENA = Scale(
         Level(answer="A=B", value="tie"),
     ),
 )
-"""``[[A>>B]]`` to ``[[B>>A]]``, as Arena-Hard's prompts ask."""
+"""``[[A>>B]]`` to ``[[B>>A]]``, the answers in Arena-Hard's prompts."""
 _FORMS: Mapping[str, Scale] = {"arena_hard": _ARENA, "vanilla": OUTPUTS}
-"""How judges of these names answer; of others the tool's decision counts."""
+"""The scales of judges with these names; for others the tool's decision is used."""
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the rows are JudgeBench's pairs with judgements."""
+    """Return whether the rows are JudgeBench's pairs with judgements."""
     return {*_PAIR, "pair_id", "label", "judgments"} <= source.first.keys()
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield the right answer and the decision in each order."""
+    """Yield the correct answer as a label, and the decision in each order."""
     for line, row in source.records():
         with source.at(line):
             item = {"eid": text(row, "pair_id"), "system_a": _PAIR[0], "system_b": _PAIR[1]}
@@ -49,26 +49,26 @@ def read(source: Source) -> Iterator[Entry]:
                 if label is None
                 else make_label(**item, aspect=ASPECT, annotator="judgebench", value=label)
             )
-            for number, found in enumerate(items(row, "judgments")):
+            for number, entry in enumerate(items(row, "judgments")):
                 if number < len(_ORDERS):
-                    yield _recorded(row, found, item, line=line, order=_ORDERS[number])
+                    yield _recorded(row, entry, item, line=line, order=_ORDERS[number])
                 else:
                     yield Skipped(line=line, why="of neither order: a third judgement")
 
 
 def _recorded(
     row: Mapping[str, Any],
-    found: Mapping[str, Any],
+    entry: Mapping[str, Any],
     item: Mapping[str, Any],
     *,
     line: int,
     order: Order,
 ) -> Recorded:
-    judgment = mapping(found, "judgment")
+    judgment = mapping(entry, "judgment")
     name = given(row, "judge_name") or "judge"
     model = given(judgment, "judge_model")
-    decided = _DECISIONS.get(str(found.get("decision")))
-    # the file's decision is of the two as they were shown
+    decided = _DECISIONS.get(str(entry.get("decision")))
+    # The file's decision is about the responses in the order shown.
     value = _SWAPPED[decided] if decided is not None and order == "ba" else decided
     return Recorded(
         line=line,

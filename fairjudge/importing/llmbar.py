@@ -1,4 +1,4 @@
-"""LLMBar's judged pairs, each in both orders, with the right answer.
+"""LLMBar's judged pairs, each in both orders, with the correct answer.
 
 Source: princeton-nlp/LLMBar, ``Dataset/**/evaluators/<judge>/<prompt>/result.json``.
 """
@@ -28,19 +28,19 @@ OUTPUTS = Scale(
         Level(answer="Output (b)", value="second", aliases=("(b)",)),
     ),
 )
-"""``Output (a)`` or ``Output (b)``, as LLMBar's prompts ask."""
+"""``Output (a)`` or ``Output (b)``, the answers in LLMBar's prompts."""
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the rows have two outputs, the better one's number, and results by order."""
+    """Return whether the rows have two outputs, the better one's number, and results by order."""
     first = source.first
     return {*_PAIR, "label", "results"} <= first.keys() and isinstance(first["results"], list)
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield the right answer, and the verdict in each order or the rating of each output.
+    """Yield the correct answer, and the verdict in each order or the rating of each output.
 
-    Of prompts that ask in rounds the last round counts.
+    For prompts with several rounds the last round counts.
     """
     judge = judge_of(source.path)
     for line, row in source.records():
@@ -62,16 +62,16 @@ def read(source: Source) -> Iterator[Entry]:
 
 
 def judge_of(path: Path) -> str:
-    """Return the judge and its prompt as the folders name them, else the file's name."""
+    """Return the judge and its prompt by the folders' names, else the file's name."""
     if path.name.split(".")[0] == "result":
         return f"{path.parent.parent.name}/{path.parent.name}"
     return path.name.removesuffix(".gz").removesuffix(".json")
 
 
-def _verdicts(found: Mapping[str, Any], *, line: int, eid: str, judge: str) -> Iterator[Recorded]:
+def _verdicts(results: Mapping[str, Any], *, line: int, eid: str, judge: str) -> Iterator[Recorded]:
     for name, order in _ORDERS.items():
-        said = mapping(found, name)
-        reply, finish = _completion(said, "completion")
+        entry = mapping(results, name)
+        reply, finish = _completion(entry, "completion")
         yield Recorded(
             line=line,
             eid=eid,
@@ -83,13 +83,13 @@ def _verdicts(found: Mapping[str, Any], *, line: int, eid: str, judge: str) -> I
             reply=reply,
             scale=OUTPUTS,
             cut_off=finish == "length",
-            value=_WINNERS.get(str(said.get("winner"))),
+            value=_WINNERS.get(str(entry.get("winner"))),
         )
 
 
-def _ratings(found: Mapping[str, Any], *, line: int, eid: str, judge: str) -> Iterator[Recorded]:
+def _ratings(results: Mapping[str, Any], *, line: int, eid: str, judge: str) -> Iterator[Recorded]:
     for name, system in zip(("score_1", "score_2"), _PAIR, strict=True):
-        reply, finish = _completion(found, name)
+        reply, finish = _completion(results, name)
         yield Recorded(
             line=line,
             eid=eid,
@@ -102,9 +102,9 @@ def _ratings(found: Mapping[str, Any], *, line: int, eid: str, judge: str) -> It
         )
 
 
-def _completion(found: Mapping[str, Any], name: str) -> tuple[str | None, object]:
-    """Return a reply and why it ended, which stand in one list."""
-    said = found.get(name)
-    if not (isinstance(said, list) and said and isinstance(said[0], str)):
+def _completion(results: Mapping[str, Any], name: str) -> tuple[str | None, object]:
+    """Return a reply and its finish reason, which are in one list."""
+    completion = results.get(name)
+    if not (isinstance(completion, list) and completion and isinstance(completion[0], str)):
         return None, None
-    return said[0], said[1] if len(said) > 1 else None
+    return completion[0], completion[1] if len(completion) > 1 else None

@@ -1,4 +1,4 @@
-"""lm-evaluation-harness's samples: each metric of each document, by filter.
+"""lm-evaluation-harness's samples: one judgement per metric, document and filter.
 
 Source: EleutherAI/lm-evaluation-harness, ``lm_eval/evaluator.py`` and
 ``loggers/evaluation_tracker.py``: ``<out>/<model>/samples_<task>_<date>.jsonl``.
@@ -19,31 +19,31 @@ _FIELDS = {
     "doc_hash", "prompt_hash", "target_hash",
 }  # fmt: skip
 _BYPASS = "bypass"
-"""The metric of runs that only predict; what stands under it is no score."""
+"""The metric of runs with --predict_only; its value is not a score."""
 _NAME = re.compile(r"samples_(?P<task>.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl?(?:\.gz)?")
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the rows are documents with responses."""
+    """Return whether the rows are documents with responses."""
     return {"doc_id", "doc", "resps", "filtered_resps"} <= source.first.keys()
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield each metric of each row; one of several filters is part of the aspect's name."""
+    """Yield each metric of each row; with several filters, the aspect includes the filter."""
     rows = list(source.records())
     filters = {given(row, "filter") for _, row in rows}
     system, task = source.path.parent.name or "model", _task(source.path)
     for line, row in rows:
         with source.at(line):
-            named = row.get("metrics")
-            metrics = named if isinstance(named, list) else [k for k in row if k not in _FIELDS]
+            listed = row.get("metrics")
+            metrics = listed if isinstance(listed, list) else [k for k in row if k not in _FIELDS]
             if not metrics:
                 yield Skipped(line=line, why="the row has no metric")
             for metric in map(str, metrics):
                 aspect = f"{metric},{given(row, 'filter')}" if len(filters) > 1 else metric
-                found = row.get(metric)
+                value = row.get(metric)
                 bypassed = metric == _BYPASS
-                if not bypassed and isinstance(found, list | dict):
+                if not bypassed and isinstance(value, list | dict):
                     yield Skipped(line=line, why=f"metric {metric!r} is no number")
                     continue
                 yield Recorded(
@@ -52,7 +52,7 @@ def read(source: Source) -> Iterator[Entry]:
                     system=system,
                     aspect=aspect,
                     judge=f"lm-eval/{task}",
-                    value=None if bypassed else score(found),
+                    value=None if bypassed else score(value),
                     detail=(
                         "lm-eval only predicted, and scored nothing (--predict_only)"
                         if bypassed
@@ -69,8 +69,8 @@ def _task(path: Path) -> str:
 
 
 def _response(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the model answered, where that is one text."""
-    said = row.get("filtered_resps")
-    if isinstance(said, list) and len(said) == 1:
-        said = said[0]
-    return {"response": said} if isinstance(said, str) else {}
+    """Return the model's response if it is a single text."""
+    responses = row.get("filtered_resps")
+    if isinstance(responses, list) and len(responses) == 1:
+        responses = responses[0]
+    return {"response": responses} if isinstance(responses, str) else {}

@@ -1,4 +1,4 @@
-"""FastChat's MT-Bench: pairs in both orders, single ratings, and people's votes.
+"""FastChat's MT-Bench: pairs in both orders, single ratings, and human votes.
 
 Source: lm-sys/FastChat, ``fastchat/llm_judge/common.py``.
 """
@@ -14,9 +14,9 @@ from fairjudge.importing.sources import Source, given, score, text, text_or_none
 from fairjudge.scales import likert, pairwise
 
 _FAILED = "$ERROR$"
-"""What FastChat stores for a reply that did not come."""
+"""FastChat's placeholder for a missing reply."""
 _LETTERS = pairwise(("A", "B", "C"))
-"""``[[A]]``, ``[[B]]`` or, for a tie, ``[[C]]``, as FastChat's prompts ask."""
+"""``[[A]]``, ``[[B]]`` or, for a tie, ``[[C]]``, the answers in FastChat's prompts."""
 _RATINGS = likert([""] * 10)
 _ORDERS: Mapping[str, Order] = {"g1": "ab", "g2": "ba"}
 _WINNERS: Mapping[str, Verdict] = {
@@ -26,7 +26,7 @@ _WINNERS: Mapping[str, Verdict] = {
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the rows are a question's pair, rating or vote."""
+    """Return whether the rows are pairs, ratings or votes on questions."""
     keys = source.first.keys()
     return "question_id" in keys and any(
         fields <= keys
@@ -99,7 +99,7 @@ def _vote(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Entry
 
 
 def _judge(row: Mapping[str, Any]) -> str:
-    """Return who judged: a name, or a list of model and prompt."""
+    """Return the judge's name, joined if it is a list of model and prompt."""
     judge = row.get("judge")
     if isinstance(judge, list) and judge:
         return "/".join(map(str, judge))

@@ -1,9 +1,9 @@
-"""NuggetBank v3 (AutoARGUE, RAGTIME, AutoJudge): questions, answers, and documents that give each.
+"""NuggetBank v3 (AutoARGUE, RAGTIME, AutoJudge): questions with answers and their documents.
 
 A nugget is a question, each of its answers a group, a document an article; the claims of a bank are
-groups of one question, which is its title. What has no place in a reference is kept under
-``nuggetbank``, and what a bank has no place for under ``metadata.fairjudge`` (see
-`fairjudge.exporting.nuggetbank`), so that neither loses anything on the way to the other and back.
+groups of one question, its title. Fields without an equivalent in a reference are kept under
+``nuggetbank``, and fields without an equivalent in a bank under ``metadata.fairjudge`` (see
+`fairjudge.exporting.nuggetbank`), so that a round trip in either direction loses nothing.
 
 Source: PyPI ``autojudge-base`` 1.0.0, ``nugget_data/nugget_data.py`` and, for lists in the place of
 objects and ``metadata.topic_id``, ``nugget_data/ragtime26``.
@@ -22,36 +22,36 @@ from fairjudge.importing.sources import Source, given, items, mapping, text, tex
 
 Json: TypeAlias = Mapping[str, Any]
 PEER, OURS = "nuggetbank", "fairjudge"
-"""Where a reference keeps what is the bank's alone, and where a bank's metadata keep ours."""
+"""Keys of the bank's own fields in a reference, and of FairJudge's fields in a bank's metadata."""
 VERSION = "v3"
 NO_DOCUMENT: Json = {"aid": "no-document", "title": "no document named", "content": ""}
-"""The article under which answers stand that name no document."""
+"""The article of answers without a document."""
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the first row has a bank of questions or of claims."""
+    """Return whether the first row has a bank of questions or of claims."""
     return not {"nugget_bank", "claim_bank"}.isdisjoint(source.first)
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield a reference for each bank."""
-    seen: set[str] = set()
+    """Yield a reference per bank."""
+    eids: set[str] = set()
     for line, row in source.records():
         with source.at(line):
-            found = _reference(row)
-            if found.eid in seen:
-                raise InputError(f"a second bank of topic {found.eid!r}", field="query_id")
-            seen.add(found.eid)
-            yield found
+            reference = _reference(row)
+            if reference.eid in eids:
+                raise InputError(f"a second bank of topic {reference.eid!r}", field="query_id")
+            eids.add(reference.eid)
+            yield reference
 
 
 def question_id(question: str) -> str:
-    """Return the id that NuggetBank gives to a question, or a claim, without one."""
+    """Return NuggetBank's default id of a question or claim."""
     return hashlib.md5(question.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
 def articles_of(questions: Iterable[Json]) -> list[Json]:
-    """Return an article without text for each that `questions` name, in order."""
+    """Return an article without text for each id in `questions`, in order."""
     aids = dict.fromkeys(
         answer["aid"]
         for question in questions
@@ -66,37 +66,39 @@ def articles_of(questions: Iterable[Json]) -> list[Json]:
 def _reference(row: Json) -> Reference:
     if row.get("nugget_bank") is None and row.get("claim_bank") is None:
         raise InputError("expected a bank of questions or of claims", field="nugget_bank")
-    kept, ours = _parted(row)
+    peer, ours = _split_fields(row)
     metadata = mapping(row, "metadata")
     eid = given(row, "query_id") or given(metadata, "topic_id", "query_id")
     eid = eid or question_id(text(row, "title_query"))
-    questions = [_question(nugget, eid) for nugget in _listed(row, "nugget_bank", "question")]
-    if claims := list(_listed(row, "claim_bank", "claim")):
+    questions = [
+        _question(nugget, eid) for nugget in _listed_objects(row, "nugget_bank", "question")
+    ]
+    if claims := list(_listed_objects(row, "claim_bank", "claim")):
         questions.append(_question_of_claims(claims, text_or_none(row, "title_query") or eid, eid))
-    kept = _without(kept, "nugget_bank", "claim_bank", "query_id")
+    peer = _without(peer, "nugget_bank", "claim_bank", "query_id")
     if ours is not None:
-        kept = _unusual(kept, {"format_version": VERSION, "title_query": eid})
+        peer = _unusual(peer, {"format_version": VERSION, "title_query": eid})
     fields = {"eid": eid, **(ours or {}), "question_answers": questions}
     fields["articles"] = _articles(ours or {}, questions)
-    return make(Reference, {**fields, **({PEER: kept} if kept or ours is None else {})})
+    return make(Reference, {**fields, **({PEER: peer} if peer or ours is None else {})})
 
 
 def _articles(ours: Json, questions: Iterable[Json]) -> list[Json]:
-    """Return the articles that our part of a bank lists, and what else its answers name."""
-    known = list(items(ours, "articles"))
-    aids = {one.get("aid") for one in known}
-    return [*known, *(one for one in articles_of(questions) if one["aid"] not in aids)]
+    """Return the articles listed in the bank's FairJudge fields, then others that answers name."""
+    listed = list(items(ours, "articles"))
+    aids = {article.get("aid") for article in listed}
+    return [*listed, *(article for article in articles_of(questions) if article["aid"] not in aids)]
 
 
 def _question(nugget: Json, eid: str) -> dict[str, Any]:
-    kept, ours = _parted(nugget)
+    peer_fields, ours = _split_fields(nugget)
     words = text(nugget, "question")
-    answers = list(_listed(nugget, "answers", "answer"))
-    kept = _unusual(kept, {"question_id": question_id(words), "query_id": eid})
-    aggregator = kept.pop("aggregator_type", None) if ours is None else None
-    kept.pop("aggregator_type", None)
+    answers = list(_listed_objects(nugget, "answers", "answer"))
+    peer_fields = _unusual(peer_fields, {"question_id": question_id(words), "query_id": eid})
+    aggregator = peer_fields.pop("aggregator_type", None) if ours is None else None
+    peer_fields.pop("aggregator_type", None)
     fields = _groups(answers, importance=nugget.get("importance"))
-    peer = _kept_of(kept, ("question", "answers"), fields.pop("kept"))
+    peer = _peer_fields(peer_fields, ("question", "answers"), fields.pop("kept"))
     return {
         "question": words,
         **fields,
@@ -109,71 +111,87 @@ def _question(nugget: Json, eid: str) -> dict[str, Any]:
 def _question_of_claims(claims: Sequence[Json], title: str, eid: str) -> dict[str, Any]:
     rows = [{**claim, "answer": text(claim, "claim")} for claim in claims]
     fields = _groups(rows, importance=None)
-    kept = [
-        _unusual(_without(one, "claim"), {"claim_id": question_id(row["answer"]), "query_id": eid})
-        for one, row in zip(fields.pop("kept"), rows, strict=True)
+    peer_claims = [
+        _unusual(_without(peer, "claim"), {"claim_id": question_id(row["answer"]), "query_id": eid})
+        for peer, row in zip(fields.pop("kept"), rows, strict=True)
     ]
-    return {"question": title, **fields, PEER: {"claims": kept}}
+    return {"question": title, **fields, PEER: {"claims": peer_claims}}
 
 
 def _groups(answers: Sequence[Json], *, importance: object) -> dict[str, Any]:
-    """Return the lists of a question with one entry a group; ``kept`` is what is left of each."""
-    parted = [_parted(answer) for answer in answers]
-    ours = [found or {} for _, found in parted]
+    """Return a question's lists with one entry per group; ``kept`` has the bank's other fields."""
+    parted = [_split_fields(answer) for answer in answers]
+    ours = [own_fields or {} for _, own_fields in parted]
     groups = [_wordings(answer) for answer in answers]
-    own = [importance if one.get("importance") is None else one["importance"] for one in answers]
+    own = [
+        importance if answer.get("importance") is None else answer["importance"]
+        for answer in answers
+    ]
     fields: dict[str, Any] = {"answer_groups": groups}
     labels = [
-        one["label"] if "label" in one else "" if "unlabelled" in one else _label(answer, group)
-        for one, answer, group in zip(ours, answers, groups, strict=True)
+        own_fields["label"]
+        if "label" in own_fields
+        else ""
+        if "unlabelled" in own_fields
+        else _label(answer, group)
+        for own_fields, answer, group in zip(ours, answers, groups, strict=True)
     ]
-    if any(labels) or any("label" in one for one in ours):
+    if any(labels) or any("label" in own_fields for own_fields in ours):
         fields["group_labels"] = labels
-    if any("sources" in one for one in ours):
-        fields["group_sources"] = [one.get("sources", {}) for one in ours]
-    weights = [one.get("weight", _number(said)) for one, said in zip(ours, own, strict=True)]
+    if any("sources" in own_fields for own_fields in ours):
+        fields["group_sources"] = [own_fields.get("sources", {}) for own_fields in ours]
+    weights = [
+        own_fields.get("weight", _number(group_importance))
+        for own_fields, group_importance in zip(ours, own, strict=True)
+    ]
     if weights and None not in weights:
         fields["group_weights"] = weights
-    words = [said if said in ("vital", "okay") else None for said in own]
-    if any(words) or any("importance" in one for one in ours):
+    words = [
+        group_importance if group_importance in ("vital", "okay") else None
+        for group_importance in own
+    ]
+    if any(words) or any("importance" in own_fields for own_fields in ours):
         fields["group_importance"] = words
-    return {**fields, "kept": [_rest(kept) for kept, _ in parted]}
+    return {**fields, "kept": [_rest(peer) for peer, _ in parted]}
 
 
 def _wordings(answer: Json) -> Sequence[Json]:
-    """Return an answer of ours for each document; its words, or the answer's where it has none."""
+    """Return an answer per document, with the document's passage or else the answer's text."""
     words = text(answer, "answer")
-    found = []
-    for reference in _listed(answer, "references", "doc_id"):
-        kept, ours = _parted(reference)
-        said = text_or_none(reference, "text")
-        rest = _without(kept, "doc_id", "text")
-        found.append(
+    wordings = []
+    for reference in _listed_objects(answer, "references", "doc_id"):
+        peer, ours = _split_fields(reference)
+        passage = text_or_none(reference, "text")
+        extra = _without(peer, "doc_id", "text")
+        wordings.append(
             {
                 "aid": text(reference, "doc_id"),
-                "answer": words if said is None else said,
+                "answer": words if passage is None else passage,
                 **(ours or {}),
-                **({PEER: rest} if rest else {}),
+                **({PEER: extra} if extra else {}),
             }
         )
     nobody = [{"aid": NO_DOCUMENT["aid"], "answer": words}]
-    return found or ([] if "empty" in (_parted(answer)[1] or {}) else nobody)
+    return wordings or ([] if "empty" in (_split_fields(answer)[1] or {}) else nobody)
 
 
 def _label(answer: Json, group: Sequence[Json]) -> str:
-    """Return the label of a group whose wordings are other words than the answer's own."""
-    return "" if all(one["answer"] == answer["answer"] for one in group) else answer["answer"]
+    """Return the answer's text as the label, or "" if all wordings equal it."""
+    return (
+        "" if all(wording["answer"] == answer["answer"] for wording in group) else answer["answer"]
+    )
 
 
-def _listed(row: Json, name: str, key: str) -> Iterator[Json]:
-    """Yield the objects under `name`, of a list or by their `key`; a text alone is its `key`."""
-    found = row.get(name)
-    if isinstance(found, Mapping):
+def _listed_objects(row: Json, name: str, key: str) -> Iterator[Json]:
+    """Yield the objects under `name`, a list or an object by `key`; a text is the `key` alone."""
+    value = row.get(name)
+    if isinstance(value, Mapping):
         items = [
-            {key: word, **one} if isinstance(one, Mapping) else one for word, one in found.items()
+            {key: word, **item} if isinstance(item, Mapping) else item
+            for word, item in value.items()
         ]
-    elif found is None or isinstance(found, list):
-        items = [{key: one} if isinstance(one, str) else one for one in found or ()]
+    elif value is None or isinstance(value, list):
+        items = [{key: item} if isinstance(item, str) else item for item in value or ()]
     else:
         raise InputError("expected a list or an object", field=name)
     for index, item in enumerate(items):
@@ -182,26 +200,26 @@ def _listed(row: Json, name: str, key: str) -> Iterator[Json]:
         yield item
 
 
-def _parted(row: Json) -> tuple[dict[str, Any], Json | None]:
-    """Return what `row` says without what is ours, and what is ours, None where nothing is."""
-    kept = {name: value for name, value in row.items() if value is not None}
+def _split_fields(row: Json) -> tuple[dict[str, Any], Json | None]:
+    """Return `row` without FairJudge's fields, and these fields, None if there are none."""
+    peer = {name: value for name, value in row.items() if value is not None}
     metadata = dict(mapping(row, "metadata"))
     if OURS not in metadata:
-        return kept, None
+        return peer, None
     ours = mapping(metadata, OURS)
     del metadata[OURS]
-    return {**kept, "metadata": metadata} if metadata else _without(kept, "metadata"), ours
+    return {**peer, "metadata": metadata} if metadata else _without(peer, "metadata"), ours
 
 
-def _kept_of(kept: Json, known: Sequence[str], answers: Sequence[Json]) -> dict[str, Any]:
-    rest = _without(kept, *known)
-    return {**rest, "answers": [*answers]} if any(answers) else rest
+def _peer_fields(peer: Json, names: Sequence[str], answers: Sequence[Json]) -> dict[str, Any]:
+    extra = _without(peer, *names)
+    return {**extra, "answers": [*answers]} if any(answers) else extra
 
 
-def _rest(kept: Json) -> dict[str, Any]:
-    """Return what of an answer has no other place: its importance has one if it is a word."""
-    rest = _without(kept, "answer", "references")
-    return _without(rest, "importance") if rest.get("importance") in ("vital", "okay") else rest
+def _rest(peer: Json) -> dict[str, Any]:
+    """Return the fields of an answer without an equivalent in a group."""
+    extra = _without(peer, "answer", "references")
+    return _without(extra, "importance") if extra.get("importance") in ("vital", "okay") else extra
 
 
 def _without(row: Json, *names: str) -> dict[str, Any]:
@@ -209,7 +227,7 @@ def _without(row: Json, *names: str) -> dict[str, Any]:
 
 
 def _unusual(row: Json, usual: Json) -> dict[str, Any]:
-    """Return `row` without the fields that have the value that is put in where they are missing."""
+    """Return `row` without fields that have their default value in `usual`."""
     return {name: value for name, value in row.items() if usual.get(name) != value}
 
 

@@ -1,7 +1,7 @@
-"""promptfoo's results: each assertion of each test.
+"""promptfoo's results: one judgement per assertion and test.
 
-Source: promptfoo/promptfoo, ``src/types/index.ts`` and ``src/types/results.ts``; what its
-``-o results.json`` or ``.jsonl`` writes.
+Source: promptfoo/promptfoo, ``src/types/index.ts`` and ``src/types/results.ts``; the files written
+by ``-o results.json`` or ``.jsonl``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _UNREADABLE = re.compile(
     r"|(?:Invalid|Unable to parse) (?:JSON|grader (?:output|response))\b",
     re.IGNORECASE,
 )
-"""How promptfoo's reasons begin where a grader's reply could not be read (``src/matchers``)."""
+"""Beginnings of promptfoo's reasons for unparseable replies of graders (``src/matchers``)."""
 _UNREACHED = re.compile(
     r"(?:Grading failed|Grader (?:error|failed))\b\W"
     r"|(?:API(?: call)?|Provider|Request|HTTP) error\b\W"
@@ -46,7 +46,7 @@ _UNREACHED = re.compile(
     r"|(?:TypeError: )?fetch failed\b|(?:Error: )?(?:getaddrinfo )?E(?:NOTFOUND|CONN\w+)\b",
     re.IGNORECASE,
 )
-"""How they begin where no reply came: the provider's error in place of a reason."""
+"""Beginnings for missing replies: the provider's error in place of a reason."""
 _BY_MODEL = {
     "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "factuality", "g-eval",
     "answer-relevance", "context-faithfulness", "context-recall", "context-relevance",
@@ -55,7 +55,7 @@ _BY_MODEL = {
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the file holds evaluated tests."""
+    """Return whether the file has evaluated tests."""
     first = source.first
     if "gradingResult" in first and "provider" in first:
         return True
@@ -68,7 +68,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield each assertion; those that a person answered are labels."""
+    """Yield each assertion; those by a person are labels."""
     tests = list(_tests(source))
     prompts = {test.get("promptIdx") for _, test, _ in tests}
     for number, test, config in tests:
@@ -90,7 +90,7 @@ def _tests(source: Source) -> Iterator[tuple[int, Mapping[str, Any], Mapping[str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Test:
-    """One test, its number in the file, and the grader that the configuration names."""
+    """One test, its number in the file, and the configured grader."""
 
     fields: Mapping[str, Any]
     number: int
@@ -102,7 +102,7 @@ class _Test:
         test: Mapping[str, Any], config: Mapping[str, Any], number: int, *, several: bool
     ) -> _Test:
         case, variables = mapping(test, "testCase"), mapping(test, "vars")
-        named = {**mapping(case, "metadata"), **mapping(test, "metadata"), **variables}
+        metadata = {**mapping(case, "metadata"), **mapping(test, "metadata"), **variables}
         provider = test.get("provider")
         system = given(provider, "label", "id") if isinstance(provider, dict) else provider
         system = str(system or "promptfoo") + (f"#{test.get('promptIdx')}" if several else "")
@@ -113,15 +113,15 @@ class _Test:
             fields=test,
             number=number,
             item={
-                "eid": given(named, "eid") or number_given or fingerprint(_canonical(variables)),
-                "system": given(named, "system") or system,
-                "unit": given(named, "unit") or "summary",
+                "eid": given(metadata, "eid") or number_given or fingerprint(_canonical(variables)),
+                "system": given(metadata, "system") or system,
+                "unit": given(metadata, "unit") or "summary",
             },
             grader=_provider(default) or _provider(mapping(case, "options")),
         )
 
     def entries(self) -> Iterator[Entry]:
-        """Yield the test's assertions, or what keeps it from having any."""
+        """Yield the test's assertions, or the reason why it has none."""
         grading = mapping(self.fields, "gradingResult")
         graded = grading.get("componentResults") or grading.get("assertion")
         results = list(_leaves(grading)) if graded else []  # else it is promptfoo's own pass
@@ -169,7 +169,7 @@ class _Test:
         )
 
     def _judged(self, assertion: Mapping[str, Any], aspects: Ids) -> dict[str, Any]:
-        """Return item, aspect and judge; a second assertion of one name is an aspect of its own."""
+        """Return item, aspect and judge; assertions of equal name have different aspects."""
         kind = given(assertion, "type") or "assertion"
         aspect = aspects.of(given(assertion, "metric") or kind, _canonical(assertion.get("value")))
         scored_by = _scored_by(kind.removeprefix("not-"))
@@ -183,9 +183,9 @@ class _Test:
 
 
 def _failure(reason: str) -> UnscoredReason | None:
-    """Return why the grader gave no score, where the reason of a fail is promptfoo's own message.
+    """Return why the grader gave no score, if a failed assertion has a message of promptfoo.
 
-    Older versions mark a grader's failure by nothing else: it stands there with score 0.
+    In older versions nothing else distinguishes a grader's failure from score 0.
     """
     if _UNREADABLE.match(reason):
         return "unparseable"
@@ -193,7 +193,7 @@ def _failure(reason: str) -> UnscoredReason | None:
 
 
 def _leaves(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the results of single assertions, those of sets unfolded."""
+    """Yield the results of single assertions, also within assertion sets."""
     parts = list(items(result, "componentResults"))
     for part in parts:
         yield from _leaves(part)

@@ -1,7 +1,7 @@
-"""REALSumm and PyrXSum: which units of the reference people found in each summary.
+"""REALSumm and PyrXSum: human labels of the reference's units in each summary.
 
-Source: ZhangShiyue/Lite2-3Pyramid, ``data/*``: a folder with ``SCUs.txt`` (the units of a document
-a line, separated by tabs) and ``labels/<system>.label`` (1 or 0 for each), and maybe ``ids.txt``.
+Source: ZhangShiyue/Lite2-3Pyramid, ``data/*``: a folder with ``SCUs.txt`` (one document per line,
+its units separated by tabs), ``labels/<system>.label`` (1 or 0 per unit), and optional ``ids.txt``.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _VALUES = {"0": 0, "1": 1}
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the folder has units and labels."""
+    """Return whether the folder has units and labels."""
     return (source.path / _UNITS).is_file() and (source.path / _LABELS).is_dir()
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield each label: ``unit`` is ``scu:<i>``, counted from 0, and ``text`` the unit's words."""
+    """Yield each label; ``unit`` is ``scu:<i>``, from 0, and ``text`` the unit's words."""
     folder = source.path
     units = [line.split("\t") for line in _lines(folder / _UNITS)]
     eids = _eids(folder, len(units))
@@ -35,10 +35,10 @@ def read(source: Source) -> Iterator[Entry]:
             n = pluralize(len(units), "document")
             problem = f"expected {n} as in {_UNITS}, found {len(rows)}"
             raise InputError(problem, path=path)
-        for line, (eid, row, wanted) in enumerate(zip(eids, rows, units, strict=True), 1):
+        for line, (eid, row, document_units) in enumerate(zip(eids, rows, units, strict=True), 1):
             marks = row.split("\t")
             try:
-                _check(marks, wanted)
+                _check(marks, document_units)
                 labels = [
                     make_label(
                         eid=eid,
@@ -49,7 +49,7 @@ def read(source: Source) -> Iterator[Entry]:
                         value=_VALUES[mark],
                         text=words,
                     )
-                    for number, (mark, words) in enumerate(zip(marks, wanted, strict=True))
+                    for number, (mark, words) in enumerate(zip(marks, document_units, strict=True))
                 ]
             except InputError as error:
                 if not source.skip_bad:
@@ -59,9 +59,9 @@ def read(source: Source) -> Iterator[Entry]:
             yield from labels
 
 
-def _check(marks: Sequence[str], wanted: Sequence[str]) -> None:
-    if len(marks) != len(wanted):
-        raise InputError(f"expected a label for each of {len(wanted)}, found {len(marks)}")
+def _check(marks: Sequence[str], units: Sequence[str]) -> None:
+    if len(marks) != len(units):
+        raise InputError(f"expected a label for each of {len(units)}, found {len(marks)}")
     odd = next((mark for mark in marks if mark not in _VALUES), None)
     if odd is not None:
         raise InputError(f"expected 0 or 1, not {odd[:20]!r}")
@@ -80,8 +80,8 @@ def _eids(folder: Path, n: int) -> list[str]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        said = read_file(path).decode("utf-8-sig")
+        content = read_file(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 text: byte {error.start}", path=path) from None
-    lines = said.replace("\r\n", "\n").split("\n")
+    lines = content.replace("\r\n", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines

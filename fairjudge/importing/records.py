@@ -1,4 +1,4 @@
-"""The one record that every reader of another tool's files gives, and what becomes of it."""
+"""The records that readers of other tools' files yield, and their conversion to judgements."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ _ITEM = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """One judgement as another tool recorded it.
+    """One judgement by another tool.
 
     Parameters
     ----------
     line : int
-        Where it stands: the line of its row, or the number of its sample or test, from 1.
+        The line of its row, or the number of its sample or test, from 1.
     system, system_a, system_b : str
-        What was judged: one, or a pair, of which ``order`` says which was shown first.
+        The judged system, or pair of systems, with ``order`` for the one shown first.
     reply : str, optional
-        The judge's reply, word for word.
+        The judge's verbatim reply.
     scale : Scale, optional
-        What the judge was asked for, where that is known: then `reply` is read by our parser.
-        Without one `value` counts, which is the tool's own reading.
+        The scale of the judge's prompt, if known: then `reply` is parsed by FairJudge. Without it,
+        `value` is used, which is the tool's own reading.
     protocol : str, optional
-        Where the tool's values alone would not tell it.
+        Needed if it does not follow from the values.
     value : float or Verdict, optional
-        What the tool made of it; None where it has nothing.
+        The tool's own value; None if it has none.
     cut_off : bool
-        Whether the limit on its tokens ended the reply.
+        Whether the reply reached the token limit.
     unscored : str, optional
-        Why there is no score: the grader's own error, which is never a low score.
+        The reason for a missing score, such as the grader's error, which is never a low score.
     extra : mapping
-        Other fields to keep.
+        Further fields of the judgement.
     """
 
     line: int
@@ -86,7 +86,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A place in a file that holds nothing that we have a place for, and why."""
+    """A row of a file that is not imported, and the reason."""
 
     line: int
     why: str
@@ -97,24 +97,26 @@ Entry: TypeAlias = Recorded | Label | Reference | Summary | Cluster | Skipped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """Judgements, and the place of each."""
+    """Judgements with their line numbers."""
 
     judgements: tuple[Judgement, ...]
     lines: tuple[int, ...]
 
     @property
     def unscored(self) -> tuple[tuple[int, Judgement], ...]:
-        """The judgements without a score, each with its place."""
+        """The judgements without a score, each with its line."""
         pairs = zip(self.lines, self.judgements, strict=True)
-        return tuple((line, found) for line, found in pairs if found.unscored is not None)
+        return tuple(
+            (line, judgement) for line, judgement in pairs if judgement.unscored is not None
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedFile(Placed):
-    """What another tool's file held; ``clusters`` are documents without questions.
+    """The records of another tool's file; ``clusters`` are documents without questions.
 
-    ``n_reread`` counts the replies that our parser read to another value than the tool did: theirs
-    stands beside ours as ``tool_value``.
+    ``n_reread`` is the number of replies that FairJudge parsed to another value than the tool,
+    whose value is kept as ``tool_value``.
     """
 
     tool: str
@@ -126,7 +128,7 @@ class ImportedFile(Placed):
     clusters: tuple[Cluster, ...] = ()
 
     def records(self) -> dict[str, tuple[Record, ...]]:
-        """Return what was found, by kind."""
+        """Return the records by kind."""
         return {
             "judgements": self.judgements,
             "labels": self.labels,
@@ -137,12 +139,12 @@ class ImportedFile(Placed):
 
     @property
     def n_rows(self) -> int:
-        """Places in the file: each is a record of a kind, or skipped."""
+        """Number of rows in the file: records of all kinds, and skipped ones."""
         return sum(map(len, self.records().values())) + len(self.skipped)
 
 
 def make(model: type[R], fields: Mapping[str, Any]) -> R:
-    """Return the record with `fields`; one that does not fit is an `InputError` that names it."""
+    """Return the record with `fields`; raise `InputError` with the name of an invalid field."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:
@@ -150,12 +152,12 @@ def make(model: type[R], fields: Mapping[str, Any]) -> R:
 
 
 def make_label(**fields: Any) -> Label:
-    """Return the label with those `fields` that are not None."""
+    """Return the label with the `fields` that are not None."""
     return make(Label, {k: v for k, v in fields.items() if v is not None})
 
 
 def make_judgement(fields: Mapping[str, Any], *, source: str, scale: Scale | None) -> Judgement:
-    """Return the judgement with `fields`; `scale` is that by which our parser read the reply."""
+    """Return the judgement with `fields`; `scale` is that of a reply parsed by FairJudge."""
     signed = signature(
         {
             "judge": str(fields["judge"]),
@@ -168,14 +170,14 @@ def make_judgement(fields: Mapping[str, Any], *, source: str, scale: Scale | Non
 
 
 def scored(outcome: float | Verdict | Unscored) -> dict[str, Any]:
-    """Return the fields of a judgement that say what came out."""
+    """Return a judgement's fields for an outcome."""
     if isinstance(outcome, Unscored):
         return {"value": None, "unscored": outcome.reason, "detail": outcome.detail}
     return {"value": outcome, "unscored": None}
 
 
 def order_of(value: object, *, field: str) -> Order:
-    """Return which of a pair was shown first."""
+    """Return `value` if it is an order, else raise `InputError`."""
     if value not in ("ab", "ba"):
         raise InputError(f'expected "ab" or "ba", not {value!r}', field=field)
     return "ba" if value == "ba" else "ab"
@@ -189,23 +191,23 @@ def _invalid(error: ValidationError) -> InputError:
 def assemble(
     entries: Iterable[Entry], *, tool: str, judge: str | None = None, repeats: Repeats = "keep"
 ) -> ImportedFile:
-    """Return what `entries` hold by kind, in their order; `judge` renames the judges.
+    """Sort `entries` by kind, in their order; `judge` renames the judges.
 
-    With `repeats` ``"last"``, judgements of an item that has a later one are skipped.
+    With `repeats` ``"last"``, only the last judgement of an item is kept.
     """
     rows = tuple(entries)
     recorded = [row for row in rows if isinstance(row, Recorded)]
     protocols = _protocols(recorded)
-    made = [_judgement(one, tool=tool, judge=judge, protocols=protocols) for one in recorded]
-    kept, judged = settle_repeats(made, repeats)
+    judgements = [_judgement(row, tool=tool, judge=judge, protocols=protocols) for row in recorded]
+    kept_indices, judged = settle_repeats(judgements, repeats)
     former = [
         Skipped(line=recorded[at].line, why="the item was judged again")
-        for at in sorted({*range(len(made))} - {*kept})
+        for at in sorted({*range(len(judgements))} - {*kept_indices})
     ]
     return ImportedFile(
         tool=tool,
         judgements=judged,
-        lines=tuple(recorded[at].line for at in kept),
+        lines=tuple(recorded[at].line for at in kept_indices),
         labels=tuple(row for row in rows if isinstance(row, Label)),
         skipped=(*(row for row in rows if isinstance(row, Skipped)), *former),
         n_reread=sum(map(_read_otherwise, judged)),
@@ -221,12 +223,12 @@ def _read_otherwise(judgement: Judgement) -> bool:
 
 
 def _protocols(recorded: Iterable[Recorded]) -> Mapping[tuple[str, str], ProtocolName]:
-    """Tell binary judges from graded ones by all values that they gave on an aspect."""
+    """Return the protocol of each judge and aspect: binary if all its values are 0 or 1."""
     values: dict[tuple[str, str], set[object]] = defaultdict(set)
-    for one in recorded:
-        if one.value is not None:
-            values[one.judge, one.aspect].add(one.value)
-    return {key: "binary" if found <= {0, 1} else "likert" for key, found in values.items()}
+    for judgement in recorded:
+        if judgement.value is not None:
+            values[judgement.judge, judgement.aspect].add(judgement.value)
+    return {key: "binary" if observed <= {0, 1} else "likert" for key, observed in values.items()}
 
 
 def _judgement(
@@ -236,7 +238,7 @@ def _judgement(
     judge: str | None,
     protocols: Mapping[tuple[str, str], ProtocolName],
 ) -> Judgement:
-    read = recorded.scale is not None and bool(recorded.reply) and recorded.unscored is None
+    is_parsed = recorded.scale is not None and bool(recorded.reply) and recorded.unscored is None
     optional = {
         "system": recorded.system,
         "system_a": recorded.system_a,
@@ -244,7 +246,7 @@ def _judgement(
         "order": recorded.order,
         "probabilities": dict(recorded.probabilities) if recorded.probabilities else None,
         "repeat": recorded.repeat,
-        "tool_value": recorded.value if read else None,
+        "tool_value": recorded.value if is_parsed else None,
     }
     fields = {
         **recorded.extra,
@@ -260,7 +262,7 @@ def _judgement(
     }
     try:
         return make_judgement(
-            fields, source=f"imported:{tool}", scale=recorded.scale if read else None
+            fields, source=f"imported:{tool}", scale=recorded.scale if is_parsed else None
         )
     except InputError as error:
         raise InputError(error.problem, line=recorded.line, field=error.field) from error
@@ -282,50 +284,50 @@ def _outcome(recorded: Recorded) -> float | Verdict | Unscored:
     if recorded.unscored is not None:
         return Unscored(reason=recorded.unscored, detail=recorded.detail)
     if recorded.scale is not None and recorded.reply:
-        read = read_verdict(
+        outcome = read_verdict(
             recorded.reply, recorded.scale, aspect=recorded.aspect, cut_off=recorded.cut_off
         )
-        return to_verdict(read, recorded.order or "ab") if isinstance(read, str) else read
+        return to_verdict(outcome, recorded.order or "ab") if isinstance(outcome, str) else outcome
     if recorded.value is None:
         return Unscored(reason="unparseable", detail=recorded.detail or "no reply and no value")
     return recorded.value
 
 
-def item_of(found: Judgement) -> tuple[tuple[str, str], ...]:
-    """Return what was judged and by whom: two judgements of one item agree in all of it."""
-    return tuple((name, value) for name in _ITEM if (value := getattr(found, name)) is not None)
+def item_of(judgement: Judgement) -> tuple[tuple[str, str], ...]:
+    """Return the identity of the judged item and judge, equal for repeated judgements."""
+    return tuple((name, value) for name in _ITEM if (value := getattr(judgement, name)) is not None)
 
 
 def settle_repeats(
-    found: Sequence[Judgement], repeats: Repeats
+    judgements: Sequence[Judgement], repeats: Repeats
 ) -> tuple[tuple[int, ...], tuple[Judgement, ...]]:
-    """Return the places in `found` of those that stay, in their new order, and these.
+    """Return the indices of the kept judgements, in their new order, and these judgements.
 
-    ``"keep"`` numbers them; ``"last"`` leaves each item's last one, in the order of the first ones.
+    ``"keep"`` numbers repeats; ``"last"`` keeps each item's last one, in the order of the first.
     """
     if repeats == "keep":
-        return tuple(range(len(found))), _numbered(found)
-    last = tuple({item_of(judgement): at for at, judgement in enumerate(found)}.values())
-    return last, tuple(_without_repeat(found[at]) for at in last)
+        return tuple(range(len(judgements))), _numbered(judgements)
+    last = tuple({item_of(judgement): at for at, judgement in enumerate(judgements)}.values())
+    return last, tuple(_without_repeat(judgements[at]) for at in last)
 
 
 def _numbered(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
-    """Give each judgement of an item that has several its ``repeat``, from 0.
+    """Return `judgements` with ``repeat`` from 0 for items with several judgements.
 
-    An item all of whose judgements have a ``repeat`` of their own, each another, keeps them.
+    An item whose judgements all have distinct ``repeat`` numbers keeps them.
     """
     keys = list(map(item_of, judgements))
     times = Counter(keys)
-    own = {(key, one.repeat) for key, one in zip(keys, judgements, strict=True)}
+    own = {(key, judgement.repeat) for key, judgement in zip(keys, judgements, strict=True)}
     counter = Counter(key for key, repeat in own if repeat is not None)
     next_one: Counter[tuple[tuple[str, str], ...]] = Counter()
     numbered = []
-    for key, one in zip(keys, judgements, strict=True):
+    for key, judgement in zip(keys, judgements, strict=True):
         if times[key] > 1 and counter[key] < times[key]:
-            numbered.append(one.model_copy(update={"repeat": next_one[key]}))
+            numbered.append(judgement.model_copy(update={"repeat": next_one[key]}))
             next_one[key] += 1
         else:
-            numbered.append(one)
+            numbered.append(judgement)
     return tuple(numbered)
 
 

@@ -1,4 +1,4 @@
-"""Recorded replies of any judge, turned to judgements with the parser that live runs use."""
+"""Convert recorded replies of any judge to judgements, with the parser of live runs."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ FIELDS = (
     "swapped",
     "order",
 )
-"""The fields that ``--map field=column`` can name."""
+"""The fields of ``--map field=column``."""
 
 _OURS = {*FIELDS, "raw", "protocol", "value", "unscored", "scored_by", "probabilities", "signature"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat:
-    """An item that was judged more than once: last on ``line``, before that on ``former``."""
+    """An item with several judgements: the last on ``line``, the earlier ones on ``former``."""
 
     item: Mapping[str, str]
     line: int
@@ -52,7 +52,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported(Placed):
-    """What recorded replies became: an item that was judged again is named in ``repeated``."""
+    """The judgements of recorded replies; ``repeated`` lists items with several judgements."""
 
     repeated: tuple[Repeat, ...]
     n_replies: int
@@ -69,43 +69,43 @@ def import_replies(
     path: str | Path | None = None,
     repeats: Repeats = "keep",
 ) -> Imported:
-    """Turn recorded replies to judgements.
+    """Convert recorded replies to judgements.
 
     Parameters
     ----------
     rows : iterable of mappings
-        Each holds ``eid``, ``system`` (or ``system_a`` and ``system_b``), ``aspect``, the reply
+        Each has ``eid``, ``system`` (or ``system_a`` and ``system_b``), ``aspect``, the reply
         under ``response`` or ``raw``, and for pairs ``order``, or ``swapped`` (true: system_b was
         shown first). Other fields are carried through.
     scale : Scale
-        The answers that the judge was offered.
+        The scale of the judge's prompt.
     protocol : str, optional
-        By default what `scale` is made for.
+        By default that of `scale`.
     mapping : mapping, optional
-        Field to the name it has in `rows`.
+        Maps fields to their names in `rows`.
     judge : str, optional
-        Who judged; by default the rows' own ``judge``.
+        Name of the judge; by default the rows' own ``judge``.
     lines, path : optional
-        Where the rows stand, for messages; by default they count from 1.
+        Line numbers and file of the rows, for messages; by default lines count from 1.
     repeats : {"keep", "last"}
-        What becomes of an item that was judged again: all its judgements, numbered by ``repeat``
-        from 0 (or by the rows' own ``repeat``), or the last one alone.
+        For an item that was judged several times: keep all judgements, numbered by ``repeat`` from
+        0 (or by the rows' own ``repeat``), or the last one only.
 
     Returns
     -------
     Imported
-        In the order of the rows; with ``"last"`` an item stands where it was judged first.
+        In the order of the rows; with ``"last"`` in the order of each item's first judgement.
 
     Raises
     ------
     InputError
-        A field is missing or wrong, or `protocol` and `scale` do not fit; line and field are named.
+        If a field is missing or invalid (with line and field), or `scale` does not fit `protocol`.
     """
     protocol = protocol or scale.protocol
     check_fits(scale, protocol)
     columns = _columns(mapping or {})
     places: list[int] = []
-    found: list[Judgement] = []
+    all_judgements: list[Judgement] = []
     for number, row in enumerate(rows):
         line = number + 1 if lines is None else lines[number]
         try:
@@ -116,23 +116,23 @@ def import_replies(
             problem, field = error.problem, error.field
             raise InputError(problem, path=path, line=line, field=field) from error
         places.append(line)
-        found.append(judgement)
-    kept, judgements = settle_repeats(found, repeats)
+        all_judgements.append(judgement)
+    kept_indices, judgements = settle_repeats(all_judgements, repeats)
     return Imported(
         judgements=judgements,
-        lines=tuple(places[at] for at in kept),
-        repeated=_judged_again(places, found),
-        n_replies=len(found),
+        lines=tuple(places[at] for at in kept_indices),
+        repeated=_judged_again(places, all_judgements),
+        n_replies=len(all_judgements),
     )
 
 
 def _judged_again(lines: Sequence[int], judgements: Sequence[Judgement]) -> tuple[Repeat, ...]:
-    seen: dict[tuple[tuple[str, str], ...], list[int]] = {}
+    lines_by_item: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for line, judgement in zip(lines, judgements, strict=True):
-        seen.setdefault(item_of(judgement), []).append(line)
+        lines_by_item.setdefault(item_of(judgement), []).append(line)
     return tuple(
         Repeat(item=dict(key), line=at[-1], former=tuple(at[:-1]))
-        for key, at in seen.items()
+        for key, at in lines_by_item.items()
         if len(at) > 1
     )
 
@@ -152,26 +152,26 @@ def _judgement(
     columns: Mapping[str, str],
     judge: str | None,
 ) -> Judgement:
-    given = {field: row[column] for field, column in columns.items() if column in row}
-    named = judge if judge is not None else given.get("judge")
-    if named is None:
+    values = {field: row[column] for field, column in columns.items() if column in row}
+    judge_name = judge if judge is not None else values.get("judge")
+    if judge_name is None:
         raise InputError("missing; name the judge with --judge", field="judge")
     pair = PROTOCOLS[protocol].paired
-    order: Order = _order(given) if pair else "ab"
-    reply = _reply(row, given, columns)
-    read = read_verdict(reply or "", scale, aspect=str(given.get("aspect") or ""))
+    order: Order = _order(values) if pair else "ab"
+    reply = _reply(row, values, columns)
+    outcome = read_verdict(reply or "", scale, aspect=str(values.get("aspect") or ""))
     systems = ("system_a", "system_b") if pair else ("system",)
     fields = {
         **{name: item for name, item in row.items() if name not in {*_OURS, *columns.values()}},
         **{
-            name: given[name]
+            name: values[name]
             for name in ("eid", *systems, "aspect", "unit")
-            if given.get(name) is not None
+            if values.get(name) is not None
         },
         **({"order": order} if pair else {}),
         "protocol": protocol,
-        "judge": named,
-        **scored(to_verdict(read, order) if isinstance(read, str) else read),
+        "judge": judge_name,
+        **scored(to_verdict(outcome, order) if isinstance(outcome, str) else outcome),
         "raw": reply,
         "scored_by": "llm",
         "probabilities": None,
@@ -185,16 +185,16 @@ def _judgement(
 
 
 def _reply(
-    row: Mapping[str, Any], given: Mapping[str, Any], columns: Mapping[str, str]
+    row: Mapping[str, Any], values: Mapping[str, Any], columns: Mapping[str, str]
 ) -> str | None:
-    """Return the reply as text; one that was stored as parsed JSON is written out again."""
-    if "response" not in given and (columns["response"] != "response" or "raw" not in row):
+    """Return the reply as text; one stored as parsed JSON is serialised again."""
+    if "response" not in values and (columns["response"] != "response" or "raw" not in row):
         column = columns["response"]
         raise InputError(
             f"no reply in column {column!r}; name its column with --map response=COLUMN",
             field="response",
         )
-    reply = given["response"] if "response" in given else row["raw"]
+    reply = values["response"] if "response" in values else row["raw"]
     if reply is None or isinstance(reply, str):
         return reply
     return json.dumps(reply, ensure_ascii=False)
@@ -203,12 +203,12 @@ def _reply(
 _TRUE, _FALSE = {"true", "1", "yes"}, {"false", "0", "no", ""}
 
 
-def _order(given: Mapping[str, Any]) -> Order:
-    swapped = str(given["swapped"]).strip().lower() if given.get("swapped") is not None else None
+def _order(values: Mapping[str, Any]) -> Order:
+    swapped = str(values["swapped"]).strip().lower() if values.get("swapped") is not None else None
     if swapped is not None and swapped not in _TRUE | _FALSE:
-        raise InputError(f"expected true or false, not {given['swapped']!r}", field="swapped")
+        raise InputError(f"expected true or false, not {values['swapped']!r}", field="swapped")
     by_swap: Order | None = None if swapped is None else "ba" if swapped in _TRUE else "ab"
-    order = given.get("order")
+    order = values.get("order")
     if order is None:
         return by_swap or "ab"
     stated = order_of(order, field="order")

@@ -1,4 +1,4 @@
-"""The scale that ``--scale``, ``--options`` or ``--stars`` describes."""
+"""The scale of the options ``--scale``, ``--options`` and ``--stars``."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ def scale_from_options(
     answers: str | None = None,
     with_stars: bool = False,
 ) -> Scale:
-    """Return the scale that ``--scale``, ``--options`` or ``--stars`` describes.
+    """Return the scale of the options ``--scale``, ``--options`` or ``--stars``.
 
     Parameters
     ----------
     scale : str, optional
         A range such as ``"1-5"``, or the path of a scale file (``.toml``).
     answers : str, optional
-        Answers separated by commas: worth 1 to n in the order given; for ``"pairwise"`` first,
-        second, tie; for ``"binary"`` 0 and 1, but yes/no and true/false by their meaning.
+        Answers separated by commas, with values 1 to n in this order; for ``"pairwise"`` first,
+        second, tie; for ``"binary"`` 0 and 1, except yes/no and true/false, which have their
+        meaning.
     with_stars : bool
         One to five stars.
     """
@@ -41,17 +42,17 @@ def scale_from_options(
     if answers is not None:
         return _from_answers(protocol, [part.strip() for part in answers.split(",")])
     if scale is not None and scale.endswith(".toml"):
-        made = load_scale(scale)
+        chosen = load_scale(scale)
     elif scale is not None or with_stars:
-        made = stars() if scale is None else _from_range(scale)
+        chosen = stars() if scale is None else _from_range(scale)
     else:
-        made = _DEFAULTS[protocol]()
-    check_fits(made, protocol)
-    return made
+        chosen = _DEFAULTS[protocol]()
+    check_fits(chosen, protocol)
+    return chosen
 
 
 def check_fits(scale: Scale, protocol: ProtocolName) -> None:
-    """Raise `InputError` where answers on `scale` are none of `protocol`."""
+    """Raise `InputError` if `scale` does not fit `protocol`."""
     values = {level.value for level in scale.levels}
     fits = scale.kind != "pair"
     if PROTOCOLS[protocol].paired:

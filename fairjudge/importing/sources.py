@@ -1,6 +1,6 @@
-"""Another tool's file, opened: its rows and their fields, and what is wrong with a row.
+"""Another tool's file: its rows, typed access to their fields, and errors with line numbers.
 
-A field of another type than the one asked for raises `InputError`.
+A field of another type than expected raises `InputError`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file (its rows) or a folder (none).
+    """A file with its rows, or a folder without rows.
 
-    With ``skip_bad`` what cannot be read is added to ``bad``; without, it is an error. ``answers``
-    are the values of words, in lower case, where scores are words.
+    With ``skip_bad`` invalid rows are added to ``bad``; without, they are errors. ``answers`` maps
+    words (in lower case) to values, for scores in words.
     """
 
     path: Path
@@ -43,23 +43,23 @@ class Source:
     answers: Mapping[str, float] = field(default_factory=dict)
 
     def score(self, value: object) -> float | None:
-        """Return the number that a score is: that of a word among ``answers``, or as `score`."""
+        """Return the number of a score: that of a word in ``answers``, or by `score`."""
         word = value.strip().casefold() if isinstance(value, str) else ""
         return self.answers[word] if word in self.answers else score(value)
 
     @property
     def first(self) -> Mapping[str, Any]:
-        """The first object, empty where there is none."""
+        """The first object, empty if there is none."""
         return next((row.value for row in self.rows if isinstance(row.value, dict)), {})
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines that are not blank, as text, from 1; none of a folder."""
+        """Yield (number from 1, text) of each non-blank line; nothing for a folder."""
         if not self.path.is_dir():
-            said = read_bytes(self.path).decode("utf-8", "replace")
-            yield from ((n, line) for n, line in enumerate(said.split("\n"), 1) if line.strip())
+            content = read_bytes(self.path).decode("utf-8", "replace")
+            yield from ((n, line) for n, line in enumerate(content.split("\n"), 1) if line.strip())
 
     def records(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield the line and value of each row that is an object."""
+        """Yield (line number, value) of each row that is an object."""
         for row in self.rows:
             with self.at(row.line):
                 if row.problem is not None:
@@ -70,11 +70,11 @@ class Source:
 
     @contextmanager
     def at(self, line: int) -> Iterator[None]:
-        """Name the file and `line` in errors from within, or list them under ``skip_bad``."""
+        """Add file and line to errors in the block; with ``skip_bad`` list them in ``bad``."""
         try:
             yield
         except InputError as error:
-            if error.path is not None:  # it is named already
+            if error.path is not None:  # it already has a place
                 raise
             if not self.skip_bad:
                 problem, name = error.problem, error.field
@@ -86,7 +86,7 @@ class Source:
 def open_source(
     path: Path, *, skip_bad: bool = False, answers: Mapping[str, float] | None = None
 ) -> Source:
-    """Read the rows of `path`; NaN, which tools write for "no number", is read as null."""
+    """Read the rows of `path`; NaN, which tools write for missing numbers, is read as null."""
     rows: tuple[Row, ...] = ()
     if is_archive(path):
         rows = (Row(line=1, value=read_archive(path)),)
@@ -96,30 +96,30 @@ def open_source(
 
 
 def text(row: Mapping[str, Any], name: str) -> str:
-    """Return the text, or whole number, that must stand under `name` and not be empty, as text."""
-    found = text_or_none(row, name)
-    if not found:
+    """Return the required, non-empty text or whole number under `name`, as text."""
+    value = text_or_none(row, name)
+    if not value:
         raise InputError("missing" if row.get(name) is None else "must not be empty", field=name)
-    return found
+    return value
 
 
 def text_or_none(row: Mapping[str, Any], name: str) -> str | None:
-    """Return the text, or whole number, under `name`, as text, None where there is none."""
-    found = row.get(name)
-    if found is None or isinstance(found, str):
-        return found
-    if isinstance(found, int) and not isinstance(found, bool):
-        return str(found)
-    raise InputError(f"expected text, found {_kind(found)}", field=name)
+    """Return the text or whole number under `name`, as text, None if it is missing."""
+    value = row.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise InputError(f"expected text, found {_kind(value)}", field=name)
 
 
 def mapping(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return the object under `name`, an empty one where there is none."""
+    """Return the object under `name`, an empty one if it is missing."""
     return _typed(row, name, dict) or {}
 
 
 def items(row: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of the list under `name`; none where there is no list."""
+    """Yield the objects of the list under `name`; nothing if it is missing."""
     for index, item in enumerate(_typed(row, name, list) or ()):
         if not isinstance(item, dict):
             raise InputError(f"expected an object, found {_kind(item)}", field=f"{name}[{index}]")
@@ -127,21 +127,21 @@ def items(row: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
 
 
 def present(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return those of the fields that are there and not null."""
+    """Return the fields of `names` that are present and not null."""
     return {name: row[name] for name in names if row.get(name) is not None}
 
 
 def given(row: Mapping[str, Any], *names: str) -> str | None:
-    """Return the first of `names` that holds a text or a whole number, None where none does."""
+    """Return the first non-empty text or whole number under `names`, as text, or None."""
     for name in names:
-        found = row.get(name)
-        if isinstance(found, str | int) and not isinstance(found, bool) and str(found):
-            return str(found)
+        value = row.get(name)
+        if isinstance(value, str | int) and not isinstance(value, bool) and str(value):
+            return str(value)
     return None
 
 
 def score(value: object) -> float | None:
-    """Return the number that a tool's score is: true and "yes" are 1, "3" is 3; else None."""
+    """Return the number of a tool's score: true and "yes" are 1, "3" is 3; else None."""
     if isinstance(value, bool | int | float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, str):
@@ -153,30 +153,30 @@ def score(value: object) -> float | None:
 
 
 def fingerprint(*parts: str) -> str:
-    """Return 16 hexadecimal digits that stand for `parts`, for items without an id."""
+    """Return a hash of `parts` (16 hexadecimal digits), for items without an id."""
     joined = "\x1f".join(parts)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 class Ids:
-    """Ids that tell apart what has one name but not one content."""
+    """Unique ids for items with equal names and different contents."""
 
     def __init__(self) -> None:
         self._seen: dict[str, dict[object, int]] = {}
 
     def of(self, name: str, content: object) -> str:
-        """Return `name`; with ``#2`` and so on for other contents of that name."""
+        """Return `name`, with ``#2`` and so on for further contents of that name."""
         contents = self._seen.setdefault(name, {})
         number = contents.setdefault(content, len(contents) + 1)
         return name if number == 1 else f"{name}#{number}"
 
 
 def _typed(row: Mapping[str, Any], name: str, kind: type[T]) -> T | None:
-    found = row.get(name)
-    if found is None or isinstance(found, kind):
-        return found
+    value = row.get(name)
+    if value is None or isinstance(value, kind):
+        return value
     expected = "a list" if kind is list else "an object"
-    raise InputError(f"expected {expected}, found {_kind(found)}", field=name)
+    raise InputError(f"expected {expected}, found {_kind(value)}", field=name)
 
 
 def _kind(value: object) -> str:
@@ -184,5 +184,5 @@ def _kind(value: object) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
-    shown = repr(value)
-    return shown if len(shown) <= 40 else f"{shown[:37]}..."
+    literal = repr(value)
+    return literal if len(literal) <= 40 else f"{literal[:37]}..."

@@ -1,4 +1,4 @@
-"""SummEval's annotations: every expert's and crowd worker's rating of every summary.
+"""SummEval's annotations: the ratings of every summary by experts and crowd workers.
 
 Source: Yale-LILY/SummEval, ``model_annotations.aligned.jsonl``.
 """
@@ -14,12 +14,12 @@ _GROUPS = {"expert": "expert_annotations", "turker": "turker_annotations"}
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the rows are annotated summaries."""
+    """Return whether the rows are annotated summaries."""
     return {"id", "model_id", "decoded", "expert_annotations"} <= source.first.keys()
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield each rating; annotators are numbered in the order of the file."""
+    """Yield each rating as a label; annotators are numbered in the order of the file."""
     for line, row in source.records():
         with source.at(line):
             item = {"eid": text(row, "id"), "system": text(row, "model_id")}
@@ -30,5 +30,5 @@ def read(source: Source) -> Iterator[Entry]:
                         if value is None:
                             yield Skipped(line=line, why=f"a rating of {aspect!r} is no number")
                             continue
-                        who = f"{group}{number}"
-                        yield make_label(**item, aspect=aspect, annotator=who, value=value)
+                        annotator = f"{group}{number}"
+                        yield make_label(**item, aspect=aspect, annotator=annotator, value=value)

@@ -1,6 +1,6 @@
-"""Leaderboards of TREC's tools: a score for each run, measure and topic; and qrels, as labels.
+"""Leaderboards of TREC's tools, with a score per run, measure and topic; and qrels, as labels.
 
-``run measure topic value`` (or with topic and measure changed, told by the topic ``all``),
+Formats: ``run measure topic value`` (or topic before measure, recognised by the topic ``all``),
 trec_eval's own ``measure topic value`` (the run is the file's name), the JSON lines of AutoJudge,
 and qrels, ``topic 0 document grade``.
 
@@ -19,20 +19,20 @@ from fairjudge.importing.sources import Source, text
 
 JUDGE = "trec_eval"
 ALL = "all"
-"""The topic of means over topics."""
+"""The topic name of means over topics."""
 _NAMES = ("run_id", "measure", "topic_id")
 _JSON = frozenset({*_NAMES, "value"})
 _UNUSED = ("0", "Q0")
-"""What stands in the second column of qrels."""
+"""Values of the second column of qrels."""
 
 
 def recognises(source: Source) -> bool:
-    """Say whether a row has run, measure, topic and value, or three or four columns say so."""
+    """Return whether rows have run, measure, topic and value, in JSON or in a table."""
     return source.first.keys() >= _JSON or bool(_table(source))
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield each score as a judgement, each grade of qrels as a label; means are skipped."""
+    """Yield each score as a judgement and each grade of qrels as a label; means are skipped."""
     rows = _table(source)
     if not rows:
         for line, row in source.records():
@@ -67,10 +67,10 @@ def _run(source: Source) -> str:
 
 
 def _table(source: Source) -> list[tuple[int, list[str]]]:
-    """Return the cells of each line; none where the first lines are no such table."""
+    """Return (line number, cells) of each line; empty if the first lines are not such a table."""
     if any(isinstance(row.value, dict) and not row.flat for row in source.rows):
         return []
-    rows = [(line, said.split()) for line, said in source.lines() if said[0] != "#"]
+    rows = [(line, line_text.split()) for line, line_text in source.lines() if line_text[0] != "#"]
     if rows and len(rows[0][1]) in (3, 4) and _number(rows[0][1][-1]) is None:
         rows = rows[1:]  # a header
     first = rows[0][1] if rows else []
@@ -106,7 +106,7 @@ def _label(topic: str, document: str, grade: str) -> Label:
 
 def _number(text: str) -> float | None:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None

@@ -1,10 +1,10 @@
-"""Runs of TREC's tasks of reports (RAG, RAGTIME, DRAGUN, RAG4Reports): a report a topic.
+"""Runs of TREC's report tasks (RAG, RAGTIME, DRAGUN, RAG4Reports), with a report per topic.
 
-A report is a summary of its topic, its sentences joined by spaces; each sentence stands among the
-``citations``, with the documents that it cites. Documents that a run brings along are clusters.
+A report is a summary of its topic, its sentences joined by spaces; ``citations`` lists the
+sentences with the documents that they cite. Documents included in a run become clusters.
 
-Source: PyPI ``autojudge-base`` 1.0.0, ``report.py`` and ``report_sentences.py``; of RAG 24 and 25
-the ``answer``, whose citations are places in ``references``.
+Source: PyPI ``autojudge-base`` 1.0.0, ``report.py`` and ``report_sentences.py``; for RAG 24 and 25
+the ``answer``, whose citations are indices in ``references``.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from fairjudge.importing.sources import Source, given, items, mapping, present, 
 
 Json: TypeAlias = Mapping[str, Any]
 PEER = "trec_run"
-"""Where a summary keeps what is the run's alone."""
+"""Key of the run's own fields in a summary."""
 _IDS = ("topic_id", "narrative_id", "request_id")
 
 
 def recognises(source: Source) -> bool:
-    """Say whether the first row is a report of sentences, by a run."""
+    """Return whether the first row is a run's report with sentences."""
     first = source.first
     about = first["metadata"] if isinstance(first.get("metadata"), dict) else first
-    said = first.get("responses", first.get("answer"))
-    return isinstance(said, list) and "run_id" in about and not {*_IDS}.isdisjoint(about)
+    sentences = first.get("responses", first.get("answer"))
+    return isinstance(sentences, list) and "run_id" in about and not {*_IDS}.isdisjoint(about)
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield a summary for each report, and a cluster for each topic with documents."""
-    seen: set[tuple[str, str]] = set()
+    """Yield a summary per report, and a cluster per topic with documents."""
+    reports: set[tuple[str, str]] = set()
     documents: dict[str, dict[str, Json]] = {}
     for line, row in source.records():
         with source.at(line):
-            found = _summary(row)
-            if (found.eid, found.system) in seen:
-                raise InputError(f"a second report on {found.eid!r} by {found.system!r}")
-            seen.add((found.eid, found.system))
-            of_topic = documents.setdefault(found.eid, {})
+            summary = _summary(row)
+            if (summary.eid, summary.system) in reports:
+                raise InputError(f"a second report on {summary.eid!r} by {summary.system!r}")
+            reports.add((summary.eid, summary.system))
+            of_topic = documents.setdefault(summary.eid, {})
             for article in _documents(row):
                 of_topic.setdefault(article["aid"], article)
-            yield found
+            yield summary
     for eid, articles in documents.items():
         if articles:
             yield make(Cluster, {"eid": eid, "articles": list(articles.values())})
@@ -54,8 +54,12 @@ def _summary(row: Json) -> Summary:
     about = mapping(row, "metadata") or row
     name = "responses" if row.get("responses") is not None else "answer"
     sentences = [
-        {"text": text(one, "text"), **_cited(one, row), **_rest(one, "text", "citations")}
-        for one in items(row, name)
+        {
+            "text": text(sentence, "text"),
+            **_cited(sentence, row),
+            **_rest(sentence, "text", "citations"),
+        }
+        for sentence in items(row, name)
     ]
     if not sentences:
         raise InputError("missing", field=name)
@@ -67,44 +71,44 @@ def _summary(row: Json) -> Summary:
         **present(row, "references", "ranking"),
         **(_rest(row, name, *_IDS, "run_id", "references") if about is row else {}),
         **({"sentences": name} if name == "answer" else {}),
-        "topic": next(one for one in _IDS if about.get(one) is not None),
+        "topic": next(id_field for id_field in _IDS if about.get(id_field) is not None),
     }
     usual = {"metadata": {}, "topic": _IDS[0]}
-    kept = {key: said for key, said in peer.items() if usual.get(key) != said}
+    peer_fields = {key: value for key, value in peer.items() if usual.get(key) != value}
     return make(
         Summary,
         {
             "eid": eid,
             "system": text(about, "run_id"),
-            "text": " ".join(one["text"] for one in sentences),
+            "text": " ".join(sentence["text"] for sentence in sentences),
             "citations": sentences,
-            **({PEER: kept} if kept else {}),
+            **({PEER: peer_fields} if peer_fields else {}),
         },
     )
 
 
 def _cited(sentence: Json, row: Json) -> dict[str, Any]:
-    """Return the documents that a sentence cites, the first first, and how sure of each it is."""
-    said = sentence.get("citations")
-    if isinstance(said, Mapping):
-        if not all(isinstance(one, int | float) for one in said.values()):
+    """Return the documents that a sentence cites, and their confidences, sorted descending."""
+    citations = sentence.get("citations")
+    if isinstance(citations, Mapping):
+        if not all(isinstance(confidence, int | float) for confidence in citations.values()):
             raise InputError("expected a number for each document", field="citations")
-        ranked = sorted(said, key=lambda one: -said[one])
-        return {"articles": ranked, "confidences": [said[one] for one in ranked]}
-    if said is None or not isinstance(said, list):
-        if said is not None:
+        ranked = sorted(citations, key=lambda one: -citations[one])
+        return {"articles": ranked, "confidences": [citations[aid] for aid in ranked]}
+    if citations is None or not isinstance(citations, list):
+        if citations is not None:
             raise InputError("expected a list or an object", field="citations")
         return {"articles": []}
-    return {"articles": [_document(one, row) for one in said]}
+    return {"articles": [_document(citation, row) for citation in citations]}
 
 
 def _document(cited: object, row: Json) -> str:
     if isinstance(cited, str) and cited:
         return cited
     listed = row.get("references")
-    known = listed if isinstance(listed, list) else []
-    if isinstance(cited, int) and not isinstance(cited, bool) and 0 <= cited < len(known):
-        return str(known[cited])
+    references = listed if isinstance(listed, list) else []
+    if isinstance(cited, int) and not isinstance(cited, bool) and 0 <= cited < len(references):
+        return str(references[cited])
     raise InputError(f"no document {cited!r} among the references", field="citations")
 
 
@@ -115,10 +119,12 @@ def _documents(row: Json) -> Iterator[dict[str, Any]]:
         yield {
             "aid": aid,
             "content": document.get("text") or "",
-            **{name: said for name in ("title", "url") if (said := given(document, name))},
+            **{name: value for name in ("title", "url") if (value := given(document, name))},
         }
 
 
 def _rest(row: Json, *names: str) -> dict[str, Any]:
-    known = {*names, "documents", "metadata"}
-    return {name: said for name, said in row.items() if name not in known and said is not None}
+    excluded = {*names, "documents", "metadata"}
+    return {
+        name: value for name, value in row.items() if name not in excluded and value is not None
+    }

@@ -17,7 +17,7 @@ from fairjudge.judges.checklist import CoverageForm
 from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
 from fairjudge.judges.ports import Reply, Sample
 from fairjudge.judges.statements import StatementsForm
-from fairjudge.parsing.outcomes import saying_cut_off
+from fairjudge.parsing.outcomes import with_cut_off
 from fairjudge.ports import Message
 from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.records.signature import signature
@@ -153,7 +153,7 @@ class ChecklistJudge(WritingModel):
         for part, sample in zip(self.form.parts(task), _samples(reply), strict=True):
             outcome = self.form.read(task, part, sample.text)
             if isinstance(outcome, Unscored) and sample.cut_off:
-                outcome = saying_cut_off(outcome)
+                outcome = with_cut_off(outcome)
             outcomes.append(outcome)
         return outcomes
 

@@ -248,22 +248,22 @@ EVIDENCE_FIELDS: Mapping[str, Callable[[JudgeTask], str | Fenced]] = {
 """The fields with evidence that a prompt of any protocol may use."""
 
 
-def _of_task(field: Callable[[JudgeTask], str | Fenced]) -> _Field:
+def _task_field(field: Callable[[JudgeTask], str | Fenced]) -> _Field:
     return lambda task, _: field(task)
 
 
 _FIELDS: Mapping[str, _Field] = {
-    **{name: _of_task(field) for name, field in EVIDENCE_FIELDS.items()},
+    **{name: _task_field(field) for name, field in EVIDENCE_FIELDS.items()},
     "coverage_question": _coverage_question,
     "text": lambda task, _: Fenced(_text_name(task), (task.texts[0],)),
     "text_name": lambda task, _: _text_name(task),
-    "first": lambda task, _: Fenced("summary", (_shown(task, 0),), ("1",)),
-    "second": lambda task, _: Fenced("summary", (_shown(task, 1),), ("2",)),
+    "first": lambda task, _: Fenced("summary", (_text_at(task, 0),), ("1",)),
+    "second": lambda task, _: Fenced("summary", (_text_at(task, 1),), ("2",)),
     "scale": lambda _, scale: scale.prompt_line,
 }
 
 
-def _shown(task: JudgeTask, place: int) -> str:
+def _text_at(task: JudgeTask, place: int) -> str:
     """Return the text at position `place` (0 or 1) in the prompt, by the task's order."""
     return task.texts[place if task.order != "ba" else 1 - place]
 

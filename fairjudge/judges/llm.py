@@ -18,7 +18,7 @@ from fairjudge.judges.distributions import (
 )
 from fairjudge.judges.ports import Reply, Sample
 from fairjudge.parsing import PARSER_VERSION, read_verdict
-from fairjudge.parsing.outcomes import RETRYABLE, complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.parsing.outcomes import RETRYABLE, complete_or_unscored, is_cut_off, with_cut_off
 from fairjudge.ports import Backend, Completion, CompletionRequest, Message, ModelRef
 from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.protocols import PROTOCOLS
@@ -219,7 +219,7 @@ class LlmJudge(WritingModel):
                 task, raw=reply.text, **graded_fields(score_distribution, scale, task), **extra
             )
         if isinstance(verdict, Unscored):
-            return saying_cut_off(verdict) if reply.cut_off else verdict
+            return with_cut_off(verdict) if reply.cut_off else verdict
         value = to_verdict(verdict, task.order or "ab") if isinstance(verdict, str) else verdict
         return self._judgement(task, value=value, raw=reply.text, **notes)
 

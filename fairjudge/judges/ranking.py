@@ -12,7 +12,7 @@ from fairjudge.judges.criteria import EVIDENCE_FIELDS
 from fairjudge.judges.llm import DEFAULT_OUTPUT_TOKENS, EMPTY_SUMMARY, WritingModel, repair_messages
 from fairjudge.judges.ports import Reply
 from fairjudge.parsing import read_objects, whole_number
-from fairjudge.parsing.outcomes import saying_cut_off
+from fairjudge.parsing.outcomes import with_cut_off
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.prompting import Fenced, Template, json_object, load_template, render
 from fairjudge.records.signature import signature
@@ -73,8 +73,8 @@ class RankingJudge(WritingModel):
         """See `fairjudge.judges.ports.WritingJudge`."""
         places = read_ranking(reply.text, len(task.systems))
         if isinstance(places, Unscored):
-            return saying_cut_off(places) if reply.cut_off else places
-        systems = _as_shown(task, task.systems)
+            return with_cut_off(places) if reply.cut_off else places
+        systems = _in_prompt_order(task, task.systems)
         ranking = tuple(systems[place] for place in places)
         return self._judgement(task, ranking=ranking, raw=reply.text)
 
@@ -115,13 +115,13 @@ def _schema(n: int, *, or_none: bool = False) -> dict[str, Any]:
     return json_object({"reasoning": {"type": "string"}, "ranking": ranking})
 
 
-def _as_shown(task: JudgeTask, of_systems: tuple[str, ...]) -> tuple[str, ...]:
+def _in_prompt_order(task: JudgeTask, of_systems: tuple[str, ...]) -> tuple[str, ...]:
     """Return `of_systems`, values in the order of the task's systems, in the prompt's order."""
     return of_systems[::-1] if task.order == "ba" else of_systems
 
 
 def _summaries(task: JudgeTask) -> Fenced:
-    texts = _as_shown(task, task.texts)
+    texts = _in_prompt_order(task, task.texts)
     return Fenced("summary", texts, tuple(str(number) for number in range(1, len(texts) + 1)))
 
 

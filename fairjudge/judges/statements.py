@@ -160,7 +160,7 @@ def _evidence(row: Mapping[str, Any], articles: Sequence[Article]) -> dict[str, 
     cited = _articles(row.get("articles"), articles)
     if not cited:
         return f"does not name articles from 1 to {len(articles)}"
-    quote = _quoted(row.get("quote"), cited)
+    quote = _find_quote(row.get("quote"), cited)
     if quote is None:
         return "has a quote that does not stand in an article that it names"
     source, words = quote
@@ -179,7 +179,7 @@ def _articles(article_numbers: object, articles: Sequence[Article]) -> list[Arti
     return [articles[n - 1] for n in valid] if len(valid) == len(numbers) else None
 
 
-def _quoted(quote: object, articles: Sequence[Article]) -> tuple[Article, str] | None:
+def _find_quote(quote: object, articles: Sequence[Article]) -> tuple[Article, str] | None:
     """Return the first article that contains `quote`, and the matching passage."""
     for article, text in zip(articles, article_texts(articles), strict=True):
         span = find_quote(quote, text) if isinstance(quote, str) else None

@@ -21,7 +21,7 @@ from fairjudge.judges.criteria import (
 from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
 from fairjudge.judges.ports import Reply
 from fairjudge.parsing import PARSER_VERSION, read_verdict, read_verdicts
-from fairjudge.parsing.outcomes import saying_cut_off
+from fairjudge.parsing.outcomes import with_cut_off
 from fairjudge.prompting import Fenced, Template, json_object, load_template, render
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.signature import signature
@@ -161,7 +161,7 @@ class TogetherJudge(WritingModel):
             scale = scales[task.aspect]
             verdict = read_verdict(reply.text, scale, aspect=task.aspect, cut_off=reply.cut_off)
         if isinstance(verdict, Unscored):
-            return saying_cut_off(verdict) if reply.cut_off else verdict
+            return with_cut_off(verdict) if reply.cut_off else verdict
         return self._judgement(task, value=verdict, raw=reply.text)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from fairjudge.domain import Unscored
 from fairjudge.parsing import read_list, without_bullet
-from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, with_cut_off
 from fairjudge.ports import Backend, CompletionRequest, ModelRef
 from fairjudge.prompting import Fenced, json_object, load_template, render
 from fairjudge.text.scripts import UNSPACED
@@ -61,10 +61,10 @@ async def split_units(
     if isinstance(reply, Unscored):
         why = f"{reply.reason}: {reply.detail}"
     elif is_cut_off(reply):
-        why = saying_cut_off(Unscored(reason="unparseable", detail="not all units")).detail
+        why = with_cut_off(Unscored(reason="unparseable", detail="not all units")).detail
     elif not (units := read_units(reply.text)):
         why = "no unit in the reply"
-    elif _share_kept(text, units) < _LEAST_SHARE:
+    elif _share_of_words(text, units) < _LEAST_SHARE:
         why = "the units lose too much of it"
     else:
         return Split(units=units, split_by="llm")
@@ -78,7 +78,7 @@ def read_units(reply: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(u for u in cleaned if any(c.isalnum() for c in u) and u[-1] != ":"))
 
 
-def _share_kept(text: str, units: tuple[str, ...]) -> float:
+def _share_of_words(text: str, units: tuple[str, ...]) -> float:
     words = _longer_words(text)
     return len(words & _longer_words(" ".join(units))) / len(words) if words else 1.0
 

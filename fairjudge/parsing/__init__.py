@@ -1,4 +1,4 @@
-"""Reads what models write: a judge's verdict, or why there is none, and the items of a list."""
+"""Parse replies of models: a judge's verdict, or why it has none, and the items of a list."""
 
 from fairjudge.parsing._lists import (
     read_entries,

@@ -1,4 +1,4 @@
-"""What an answer on a scale looks like in a text, and what it is worth."""
+"""Recognise answers on a scale in a text: numbers, words, stars and sides of a pair."""
 
 from __future__ import annotations
 
@@ -37,29 +37,30 @@ _TIE = rf"(?:it(?:'?s|\s{{1,3}}is)\s{{1,3}})?(?:a\s{{1,3}})?{words.TIE}"
 
 
 class Rank(IntEnum):
-    """How plainly a reply says that an answer is its verdict; the plainest counts."""
+    """How explicitly a reply gives an answer as its verdict; the most explicit one counts."""
 
     CLAIMED = 0
-    """What yes and no would mean, said of the summary: no verdict, but it may contradict one."""
+    """A description that implies yes or no ("it is not consistent"): it can only contradict."""
     MENTIONED = 1
-    """A sentence speaks of it: "earning a 4", "4/5", "Summary 2 is better"."""
+    """In passing in a sentence: "earning a 4", "4/5", "Summary 2 is better"."""
     NAMED = 2
-    """A line names a quality and rates it: "Fluency: 4"."""
-    SAID = 3
-    """A sentence gives it: "I'd give it a 4", "the score is 4"."""
+    """Under the name of a quality: "Fluency: 4"."""
+    ASSIGNED = 3
+    """As the object of a sentence: "I'd give it a 4", "the score is 4"."""
     RATED = 4
-    """A label with words of its own: "Fluency score: 4"."""
+    """Under a label of a score of something: "Fluency score: 4"."""
     STATED = 5
-    """"Score: 4", or a reply that begins or ends with an answer alone."""
+    """Under a plain label ("Score: 4"), or alone at the beginning or end of the reply."""
     FINAL = 6
-    """A form that was asked for (JSON, tags), or a label that says verdict, final or overall."""
+    """In a requested form (JSON, tags), or under a label with verdict, final or overall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer in a text: its worth, or what is wrong with it, and how plainly it is stated.
+    """An answer in a text: its value on the scale, or its problem, and its rank.
 
-    ``explicit`` tells "4/5" from 4; ``revises`` says that it takes back those before it.
+    ``start`` and ``end`` are half-open, in characters. ``explicit`` is true where the answer names
+    its maximum or unit ("4/5", not "4"); ``revises`` where it replaces the answers before it.
     """
 
     start: int
@@ -100,8 +101,8 @@ def _glyphs_at(text: str, place: int, scale: Scale) -> Answer | None:
         return None
     number = match["full"].count("★") + (0.5 if match["half"] else 0.0)
     empty = match["empty"].count("☆")
-    shown = number + empty + (0.5 if match["half"] and empty else 0.0)
-    wrong = bool(empty) and shown != scale.levels[-1].value
+    total = number + empty + (0.5 if match["half"] and empty else 0.0)
+    wrong = bool(empty) and total != scale.levels[-1].value
     return _number(match, None if wrong else _on_scale(number, scale), explicit=True)
 
 
@@ -119,7 +120,7 @@ def _to_number(word: str) -> float:
 
 
 def _on_scale(number: float, scale: Scale) -> float | None:
-    """Return `number` where the scale offers it (or lets it lie between two levels)."""
+    """Return `number` if it is a level of the scale, or lies between two and fractions count."""
     values = [level.value for level in scale.levels if isinstance(level.value, float)]
     if number in values:
         return number
@@ -128,7 +129,10 @@ def _on_scale(number: float, scale: Scale) -> float | None:
 
 @lru_cache(maxsize=64)
 def _pattern(scale: Scale) -> re.Pattern[str]:
-    """One named group a level; longer words first, so that "not supported" beats "supported"."""
+    """Compile one named group for each word of a level.
+
+    Longer words come first, so that "not supported" is matched before "supported".
+    """
     yes_no = set(scale.answers) == {"yes", "no"}
     elsewhere = {"yes": words.YES, "no": words.NO} if yes_no else {}
     spelled = [
@@ -148,10 +152,10 @@ def _pattern(scale: Scale) -> re.Pattern[str]:
 
 
 def _pair_words(scale: Scale) -> str:
-    one = rf"(?:the\s{{1,3}})?(?:{_SUMMARY}\s{{1,3}})?(?:%s)(?:\s{{1,3}}(?:one|{_SUMMARY}))?"
+    reference = rf"(?:the\s{{1,3}})?(?:{_SUMMARY}\s{{1,3}})?(?:%s)(?:\s{{1,3}}(?:one|{_SUMMARY}))?"
     parts = [
-        f"|(?P<first>{one % words.FIRST}|{_SUMMARY}\\s{{1,3}}one)",
-        f"|(?P<second>{one % words.SECOND}|{_SUMMARY}\\s{{1,3}}two)",
+        f"|(?P<first>{reference % words.FIRST}|{_SUMMARY}\\s{{1,3}}one)",
+        f"|(?P<second>{reference % words.SECOND}|{_SUMMARY}\\s{{1,3}}two)",
     ]
     if any(level.value == "tie" for level in scale.levels):
         parts.append(f"|(?P<tie>{_TIE})")
@@ -163,22 +167,22 @@ def _spelled(word: str) -> str:
 
 
 def _value_of(match: re.Match[str], scale: Scale) -> float | Position | None:
-    name, found = next((n, f) for n, f in match.groupdict().items() if f is not None)
+    name, word = next((n, f) for n, f in match.groupdict().items() if f is not None)
     if name in {"first", "second", "tie"}:
         return next(lv.value for lv in scale.levels if lv.value == name)
-    if len(found) == 1 and _is_an_article(match):
+    if len(word) == 1 and _is_an_article(match):
         return None
     value = scale.levels[int(name.rsplit("_", 1)[1])].value
     return None if value == "tie" and re.fullmatch(r"\w{2,}\sc", match[0], re.IGNORECASE) else value
 
 
 def _is_an_article(match: re.Match[str]) -> bool:
-    """Whether a lone "a" or "I" goes on as a sentence ("A summary that ..."), so is no letter."""
+    """Whether a single "a" or "I" begins a phrase ("A summary that ..."): no letter of a choice."""
     is_side = match[0] == "A" and _GOES_ON.match(match.string, match.end())
     if match[0].lower() not in {"a", "i"} or is_side:
         return False
-    rest = match.string[match.end() : match.end() + 3]
-    return bool(re.match("[ \xa0][^\\W\\d]|'", rest)) or (
+    following = match.string[match.end() : match.end() + 3]
+    return bool(re.match("[ \xa0][^\\W\\d]|'", following)) or (
         match[0].islower() and match.string.strip().lower() != match[0]
     )
 
@@ -187,4 +191,4 @@ _GOES_ON = re.compile(
     r"\s(?:is|was|has|wins?|won|beats|over|loses|does|performs|seems|appears|outperforms|because|since|for|by|and|with|as"
     r"|but|due|gets|covers|contains|provides|or|vs|would|narrowly|then|it)\b"
 )
-"""After the letter A where it names a side, and is no article."""
+"""Follows the letter A where it names a side; elsewhere it is the article."""

@@ -1,8 +1,8 @@
-"""Prepares a reply for reading without moving a character.
+"""Normalise a reply before parsing, without moving a character.
 
-Every step replaces characters one for one (what must not be read becomes spaces), so that a place
-in the cleaned text is the same place in the reply, and so in its tokens. Signs of no width amid a
-word become spaces before it.
+Every step replaces characters one for one (ignored parts become spaces), so that an offset in the
+cleaned text is the same offset in the reply, and hence in its tokens. Zero-width characters within
+a word are replaced by spaces before the word.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _EMPHASIS = re.compile(r"(?<![^\W_])_{1,3}(?=[^\W_])|(?<=[^\s_])_{1,3}(?![^\W_])
 
 
 def spaces(text: str) -> str:
-    """Return as many spaces as `text` is long; line breaks stay."""
+    """Return `text` with all characters but line breaks replaced by spaces."""
     return re.sub(r"[^\n]", " ", text)
 
 
 def blank(text: str, start: int, end: int) -> str:
-    """Replace a stretch of `text` by spaces."""
+    """Replace the characters `start` to `end` of `text` by spaces."""
     return text[:start] + spaces(text[start:end]) + text[end:]
 
 
@@ -40,11 +40,11 @@ def blank_all(pattern: re.Pattern[str], text: str) -> str:
 
 
 _NOTE_MARK = re.compile("(?<=[0-9])[⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]{1,3}")
-"""Raised or lowered digits behind a number: a note's mark, not more of the number."""
+"""Superscript or subscript digits behind a number: a footnote's mark, no part of the number."""
 
 
 _JOINED = re.compile("(?<!\\w)\\w{1,60}(?:[\u200b-\u200d\u2060\u00ad\ufeff]\\w{1,60}){1,9}")
-"""A word with signs of no width in it."""
+"""A word with zero-width characters in it."""
 
 
 def _without_joints(match: re.Match[str]) -> str:
@@ -53,7 +53,7 @@ def _without_joints(match: re.Match[str]) -> str:
 
 
 def normalised(text: str) -> str:
-    """Map look-alikes to ASCII: digits of all scripts, full-width signs, quotes, dashes, markup."""
+    """Map look-alikes to ASCII (digits of all scripts, full-width signs, quotes); blank markup."""
     if not text.isascii():
         text = _JOINED.sub(_without_joints, blank_all(_NOTE_MARK, text))
         text = _NOT_ASCII.sub(lambda sign: _ascii_digit(sign[0]), text)
@@ -64,7 +64,7 @@ def normalised(text: str) -> str:
 
 
 def lowered(text: str) -> str:
-    """Return `text` in small letters, each where it was; the Turkish i's are read as the other."""
+    """Return `text` in lower case, at unchanged offsets; Turkish dotted and dotless i become i."""
     return text.replace("İ", "i").replace("ı", "i").lower()
 
 
@@ -82,7 +82,7 @@ def _ascii_digit(sign: str) -> str:
 
 
 def without_quotations(text: str) -> str:
-    """Blank what is marked as quoted: block quotes, and quotations longer than an answer."""
+    """Blank block quotes, and quotations that are longer than an answer."""
     bare = text.strip()
     if len(bare) > 1 and bare[0] == bare[-1] == '"' and bare.count('"') == 2:
         text = text.replace('"', " ")

@@ -1,8 +1,9 @@
-"""Weighs every answer in a reply by what stands left and right of it.
+"""Rank every answer in a reply by the words before and after it.
 
-The words are those of `_words`, one letter a kind. An answer counts where it ends there (and does
-not count the noun that follows), is neither denied, supposed, asked, nor told of others, and stands
-under a label, alone, after a verb that gives it, or (for a pair) before what makes it the better.
+Words are represented by their kinds (`_words`), one letter each. An answer counts where it is
+complete (and does not count the noun that follows), is not negated, supposed, asked or reported,
+and stands under a label, alone, after a verb that gives it, or (for a pair) before a word of
+preference.
 """
 
 from __future__ import annotations
@@ -14,28 +15,28 @@ from dataclasses import replace
 
 from fairjudge.parsing._answers import Answer, Rank
 from fairjudge.parsing._context import Place, is_denied
-from fairjudge.parsing._pairs import COMPARED, OTHER, said_of_sides
+from fairjudge.parsing._pairs import COMPARED, OTHER, preferences_at
 from fairjudge.parsing._tokens import Words
 from fairjudge.parsing._words import LAST
 from fairjudge.scales import Scale
 
-_GIVEN = r"R[fwtaQSGI]*:?f?$"
+_VERB_BEFORE = r"R[fwtaQSGI]*:?f?$"
 _RULES: tuple[tuple[str, str, str, Rank], ...] = (
-    ("npcy", r"W[ft,:]*$|[WS][^,A]{0,6}wAt$", "", Rank.SAID),
-    ("p", "E[fw]*$", "", Rank.SAID),
-    ("npcy", r"I[fwCMvt]*[RSV][fwtaQSGIx]{0,9}:?f?$", "", Rank.SAID),
-    ("nx", "^[CT,]*f{1,3}Rf*$", r"[.n]|$", Rank.SAID),
-    ("nx", rf"^(?!.*M)(?:|.*[,aCTfwWSQ(=-]){_GIVEN}", "", Rank.MENTIONED),
+    ("npcy", r"W[ft,:]*$|[WS][^,A]{0,6}wAt$", "", Rank.ASSIGNED),
+    ("p", "E[fw]*$", "", Rank.ASSIGNED),
+    ("npcy", r"I[fwCMvt]*[RSV][fwtaQSGIx]{0,9}:?f?$", "", Rank.ASSIGNED),
+    ("nx", "^[CT,]*f{1,3}Rf*$", r"[.n]|$", Rank.ASSIGNED),
+    ("nx", rf"^(?!.*M)(?:|.*[,aCTfwWSQ(=-]){_VERB_BEFORE}", "", Rank.MENTIONED),
     ("nx", r"(?:S[fw]?[=:]?|Q[fw=:])f?$|[QFK]\($", "", Rank.MENTIONED),
     ("x", r"(?:^|[,C(:TRSQw-])f*$", r"[.n)]|[.)|:(-]{0,8}(?:n|$)", Rank.MENTIONED),
     ("i", r"(?:^|[,CTYIa])[fZ]{0,3}=f$", "", Rank.MENTIONED),
     ("pcy", r"(?:^|[,CTYIa])[fZ]{0,3}=$", r"[.,w]|[.)|:(-]{0,8}(?:n|$)", Rank.MENTIONED),
     ("npcy", r"C[f:]*$|^.{4,}[,(T][f:]*$", r"[.)]{0,8}(?:n|$)|\.$", Rank.MENTIONED),
 )
-"""In what scales, after and before what kinds of words an answer has what rank.
+"""Rules of prose: scales, pattern before the answer, pattern after it, rank; the first one counts.
 
-Scales: n of numbers, x of numbers where the answer names its maximum, i after an article; y of yes
-and no, c of other choices, p of pairs.
+Scales: n for numbers, x for numbers whose answer names its maximum, i for numbers after an article;
+y for yes and no, c for other choices, p for pairs. Patterns match kinds of words.
 """
 _COMPILED = tuple((kinds, re.compile(a), re.compile(b), rank) for kinds, a, b, rank in _RULES)
 _LABELLED = re.compile(r"[A-Za-z]\(?[^().n]{0,14}\)?[:|=][f(]*$")
@@ -57,7 +58,10 @@ _PARTS = re.compile("w[fxQ]{1,4}[a,]f{0,2}A")
 
 
 class Statements:
-    """The answers that a text states, each with its rank; `aspect` in small letters."""
+    """The answers that a text states, each with its rank.
+
+    `items` are the spans of list items, in order; `aspect` is in lower case.
+    """
 
     def __init__(
         self, text: str, words: Words, scale: Scale, items: list[tuple[int, int]], aspect: str
@@ -79,22 +83,24 @@ class Statements:
             if at in marks or place.is_denied:
                 continue
             if self.scale.kind == "pair":
-                yield from said_of_sides(place)
+                yield from preferences_at(place)
                 if COMPARED.match(place.after):
                     continue
             if place.ends:
-                yield from self._stated(place)
+                yield from self._ranked_statement(place)
 
-    def _stated(self, place: Place) -> Iterator[Answer]:
-        """Yield the answer with its rank, or that it is one of several."""
-        found = self._ranked(place)
+    def _ranked_statement(self, place: Place) -> Iterator[Answer]:
+        """Yield the answer with its rank; with the problem "several" if it is one of several."""
+        statement = self._ranked(place)
         listed = self.scale.kind == "number" and self._in_items(place.answer.start)
-        if found is None or (listed and found.rank < Rank.STATED):
+        if statement is None or (listed and statement.rank < Rank.STATED):
             return
         other = place.second
-        if found.rank is Rank.MENTIONED and _PARTS.match(place.after):
-            found = replace(found, value=None, problem="several")
-        yield replace(found, value=None, problem="several", end=other.end) if other else found
+        if statement.rank is Rank.MENTIONED and _PARTS.match(place.after):
+            statement = replace(statement, value=None, problem="several")
+        yield (
+            replace(statement, value=None, problem="several", end=other.end) if other else statement
+        )
 
     def _ranked(self, place: Place) -> Answer | None:
         answer, before = place.answer, place.before
@@ -110,8 +116,8 @@ class Statements:
         if bare and not turned and self._is_alone(place):
             return replace(answer, rank=Rank.STATED)
         rank = self._rank_in_prose(place)
-        asked = self.kinds[place.start - 1 : place.start] == "?"
-        if rank is None and bare and (asked or "C" in before or place.ends_line):
+        after_question = self.kinds[place.start - 1 : place.start] == "?"
+        if rank is None and bare and (after_question or "C" in before or place.ends_line):
             rank = Rank.MENTIONED
         if rank is None:
             return None
@@ -128,7 +134,7 @@ class Statements:
         return None
 
     def _is_alone(self, place: Place) -> bool:
-        """Whether a bare answer opens the reply or closes it, and does not begin a list."""
+        """Whether a bare answer opens or closes the reply, and is not the mark of a list item."""
         answer, after = place.answer, place.after
         if place.place == self.last and self.kinds[place.start - 1 : place.start] == "n":
             return True
@@ -139,13 +145,13 @@ class Statements:
         return self.scale.kind != "pair" or not listed
 
     def _is_loose(self, place: Place) -> bool:
-        """Whether a digit stands for something else than yes or no, or "no" for a part of it."""
+        """Whether a digit counts something, or a yes or no is about a part ("no in the first")."""
         around = self.kinds[place.place : place.place + 6].rstrip("n.")
-        digit = place.said.isdigit() and around not in {"A", "A(A)", "A-A"}
+        digit = place.wording.isdigit() and around not in {"A", "A(A)", "A-A"}
         return digit or bool(_IN.match(self.text, place.answer.end))
 
     def _is_opposed(self, place: Place) -> bool:
-        """Whether a bare yes or no stands beside its contrary, or beside what denies it."""
+        """Whether a bare yes or no stands beside its contrary, or beside a claim against it."""
         if self.bare - {place.answer.value} and not re.search("[CW][f,:]*$", place.before):
             return True
         if re.search(r"[FN][^.n?]*\?$", self.kinds[max(0, place.start - 48) : place.start]):
@@ -155,7 +161,7 @@ class Statements:
         return claim is not None and odd == (place.answer.value == 1.0)
 
     def _claims(self) -> Iterator[Answer]:
-        """Read what is said of the summary that yes or no would mean: "it is not consistent"."""
+        """Yield descriptions of the summary that imply yes or no: "it is not consistent"."""
         for match in _FAITHFUL.finditer(self.small):
             start, end = match.span()
             if not is_denied(_SENTENCE_START.split(self.small[max(0, start - 160) : start])[-1]):
@@ -163,17 +169,19 @@ class Statements:
                 yield Answer(start=start, end=end, value=float(not negative), rank=Rank.CLAIMED)
 
     def _marks(self) -> set[int]:
-        """Return the answers that but mark the items of a list: "1.", "2."; "A:", "B:"."""
-        found: dict[str, list[int]] = {}
+        """Return the places of answers that only number the items of a list: "1.", "A:"."""
+        places_by_sign: dict[str, list[int]] = {}
         opening = len(self.kinds) - len(self.kinds.lstrip("f(-"))
         for place, answer in self.words.answers.items():
             sign, beyond = self.kinds[place + 1 : place + 2], self.kinds[place + 2 : place + 3]
             begins = place <= opening or self.kinds[place - 1] in "n-."
             begins = begins or (sign == ")" and self.kinds[place - 1] != "(")
             if begins and not answer.explicit and sign and sign in ".):-" and beyond.strip("n"):
-                found.setdefault(sign, []).append(place)
+                places_by_sign.setdefault(sign, []).append(place)
         values = self.words.answers
-        lists = (at for at in found.values() if len({values[one].value for one in at}) > 1)
+        lists = (
+            at for at in places_by_sign.values() if len({values[place].value for place in at}) > 1
+        )
         return {place for places in lists for place in places}
 
     def _in_items(self, place: int) -> bool:
@@ -181,12 +189,12 @@ class Statements:
         return at >= 0 and place < self.items[at][1]
 
     def _under_label(self, place: Place) -> Answer | None:
-        """Return the answer with the rank that its label gives it; None where that gives none."""
-        found = self._label(place)
-        if found is None:
+        """Return the answer with the rank of its label; None without a label, or if it is none."""
+        heading = self._label(place)
+        if heading is None:
             return None
-        label, said, sign = found
-        rank = self._rank(label, said, sign)
+        label, words, sign = heading
+        rank = self._rank(label, words, sign)
         if rank is Rank.NAMED:
             if not place.answer.explicit and place.after[:1] not in {"", *".n)|-,"}:
                 return None
@@ -198,29 +206,29 @@ class Statements:
             if value not in OTHER:
                 return None
             value = OTHER[value]
-        last = bool(LAST.search(said)) or "W" in label
+        last = bool(LAST.search(words)) or "W" in label
         return replace(place.answer, value=value, rank=rank, revises=last)
 
     def _label(self, place: Place) -> tuple[str, str, str] | None:
-        """Return what the answer stands under: kinds, words, and the sign between."""
+        """Return the answer's label: its kinds, its words, and the sign between the two."""
         before, start = place.before, place.start
-        kept = re.sub(r"\([fx]\)$", "", before).rstrip("f(~/")
-        kept = re.sub("(?<=[=:])[wC]$", "", kept)
-        sign = kept[-1:]
+        prefix = re.sub(r"\([fx]\)$", "", before).rstrip("f(~/")
+        prefix = re.sub("(?<=[=:])[wC]$", "", prefix)
+        sign = prefix[-1:]
         if sign and sign in ":|-":
-            kept = re.sub(r"\([^()]{0,16}\)$", "", kept.rstrip(":|-"))
+            prefix = re.sub(r"\([^()]{0,16}\)$", "", prefix.rstrip(":|-"))
         elif sign == "=":
-            kept = kept[:-1]
-        elif kept and not self._adjoins(kept, place) and not _LABEL_VERB.search(kept):
+            prefix = prefix[:-1]
+        elif prefix and not self._adjoins(prefix, place) and not _LABEL_VERB.search(prefix):
             return None
-        begin, end = max(kept.rfind(mark) for mark in ",(|:?T-") + 1, len(kept)
-        mine = kept.rfind("I", 0, end) + 1
-        begin = max(begin, mine) if re.search("[SV]", kept[mine:end]) else begin
-        side = kept.rfind("A", begin, end) + 1
-        if re.search("A[VSGBf]+$", kept[begin:end]):
-            named = _SIDE.search(place.words_between(start + begin, start + side))
-            begin = side if named else begin
-        label = kept[begin:end]
+        begin, end = max(prefix.rfind(mark) for mark in ",(|:?T-") + 1, len(prefix)
+        mine = prefix.rfind("I", 0, end) + 1
+        begin = max(begin, mine) if re.search("[SV]", prefix[mine:end]) else begin
+        side = prefix.rfind("A", begin, end) + 1
+        if re.search("A[VSGBf]+$", prefix[begin:end]):
+            is_side_name = _SIDE.search(place.words_between(start + begin, start + side))
+            begin = side if is_side_name else begin
+        label = prefix[begin:end]
         if label.strip("f"):
             if sign == "=" and not _SUBJECT_OF.search(label):
                 return None
@@ -229,29 +237,29 @@ class Statements:
             return None
         begin = max(self.kinds.rfind(mark, 0, start - 1) for mark in ".n?") + 1
         label = self.kinds[begin : start - 1].strip(":")
-        said = place.words_between(begin, start - 1)
-        return (label, said, "n") if re.fullmatch("[VSfQI]{1,6}", label) else None
+        words = place.words_between(begin, start - 1)
+        return (label, words, "n") if re.fullmatch("[VSfQI]{1,6}", label) else None
 
-    def _adjoins(self, kept: str, place: Place) -> bool:
-        """Whether the label stands right before the answer: "Score 4", "Option C"."""
+    def _adjoins(self, prefix: str, place: Place) -> bool:
+        """Whether the label directly precedes the answer: "Score 4", "Option C"."""
         follows = place.after[:1] != ":" or self.scale.kind == "choice"
-        return kept == place.before and kept[-1] in "SV" and follows and not self.yes_no
+        return prefix == place.before and prefix[-1] in "SV" and follows and not self.yes_no
 
-    def _rank(self, label: str, said: str, sign: str) -> Rank | None:
-        """Say how plainly an answer under `label` is the verdict; None where it is none."""
+    def _rank(self, label: str, words: str, sign: str) -> Rank | None:
+        """Return the rank of an answer under `label`; None where the label is no verdict's."""
         is_pair = self.scale.kind == "pair"
         several = re.search("f?A[xo/]A$", label) and self.scale.kind != "number"
-        own = several or (self.aspect and self.aspect in said)
+        own = several or (self.aspect and self.aspect in words)
         other = re.search("[ZA]" if is_pair else "[ZAF]", label)
         if re.search("[NHU?]", label) or (other and not own):
             return None
         if own or (not is_pair and "V" in label):
             return Rank.FINAL
         if is_pair:
-            part = "Q" in label and not LAST.search(said) and "overall" not in said
+            part = "Q" in label and not LAST.search(words) and "overall" not in words
             whole = re.search("V|S|[GB]f*$", label) and not part
             return Rank.FINAL if whole else Rank.RATED if re.search("[GBgbVS]", label) else None
         if "S" in label:
             parts = Rank.RATED if re.search("[xQ]", label) else Rank.STATED
-            return Rank.SAID if sign == "=" else parts
+            return Rank.ASSIGNED if sign == "=" else parts
         return Rank.NAMED if sign != "=" and re.search("[QK]", label) else None

@@ -1,4 +1,4 @@
-"""JSON in replies, and verdicts in it: whole, fenced, embedded, or a little broken."""
+"""Find JSON in replies, and verdicts in it: whole, fenced, embedded, or slightly malformed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from fairjudge.parsing._words import KEYS
 
 _VERDICT, _SCORE = frozenset(KEYS["verdict"]), frozenset(KEYS["score"])
 _WHOLE, _WORSE = frozenset(KEYS["whole"]), frozenset(KEYS["worse"])
-"""Words of keys: of the verdict, of a score, of one on the whole, and of the worse."""
+"""Words in keys of a verdict, of a score, of an overall score, and of the worse side."""
 _TOP = re.compile(
     r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|total|(?:rating_)?scale|(?:score_)?range"
 )
-"""Keys of the highest score that there is."""
+"""Keys of the maximum of the scale."""
 _ASIDE = re.compile("|".join(KEYS["aside"]))
-"""Names of what is no verdict, or of what is bad."""
+"""Keys of values that are no verdicts, or are high where the summary is bad."""
 _QUALITY = re.compile(r"(?:ness|ity|ency|ence|ance|acy|coverage|fluency|style)$")
 _LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
 _BROKEN = re.compile(
@@ -32,10 +32,10 @@ _MAX_FAILURES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonValue:
-    """An object or array, or what stands under its keys of verdicts; and the text that it takes.
+    """A JSON object or array, with its span in the text (half-open, in characters).
 
-    ``verdicts`` are pairs of a value and whether its key names the worse; ``top`` is what a score
-    is out of, ``prose`` the texts under other keys.
+    ``verdicts`` are the values under keys of verdicts, each with whether its key names the worse
+    side; ``top`` is the maximum that the object names, and ``prose`` are its long texts.
     """
 
     start: int
@@ -49,9 +49,9 @@ class JsonValue:
 def json_values(
     text: str, opening: re.Pattern[str], *, max_failures: int
 ) -> Iterator[JsonValue | None]:
-    """Yield the JSON that begins at matches of `opening`; None for each that begins none.
+    """Yield the JSON values that begin at matches of `opening`; None where no value begins.
 
-    Each of those costs time in proportion to all of `text`: after `max_failures` it gives up.
+    Each failure may cost time in proportion to the length of `text`: after `max_failures` it stops.
     """
     decoder = json.JSONDecoder(object_pairs_hook=_object)
     at, n_failed = 0, 0
@@ -68,34 +68,34 @@ def json_values(
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of `pairs`; values that contradict each other under one key are a list."""
-    found: dict[str, Any] = {}
+    """Return the object of `pairs`, with a list where a repeated key has different values."""
+    result: dict[str, Any] = {}
     for key, value in pairs:
-        # NaN differs from itself, also where its key stands once.
-        contradicts = key in found and found[key] != value
-        found[key] = [found[key], value] if contradicts else value
-    return found
+        # "in", not get(): NaN differs from itself, so that a single NaN would become a list.
+        contradicts = key in result and result[key] != value
+        result[key] = [result[key], value] if contradicts else value
+    return result
 
 
 def json_verdicts(text: str, *, aspect: str, kind: str) -> Iterator[JsonValue]:
     """Yield every JSON object in `text`, in order, with its verdicts."""
-    found = failed = False
-    for one in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
-        if one is None:
+    has_verdicts = failed = False
+    for json_value in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
+        if json_value is None:
             failed = True
             continue
-        verdicts, top = _verdicts_in(one.value, aspect.lower().replace(" ", "_"), kind)
-        found = found or bool(verdicts)
-        yield replace(one, verdicts=tuple(verdicts), top=top, prose=_prose(one.value))
-    if failed and not found:
-        yield from _broken(text)
+        verdicts, top = _verdicts_in(json_value.value, aspect.lower().replace(" ", "_"), kind)
+        has_verdicts = has_verdicts or bool(verdicts)
+        yield replace(json_value, verdicts=tuple(verdicts), top=top, prose=_prose(json_value.value))
+    if failed and not has_verdicts:
+        yield from _malformed(text)
 
 
 def _verdicts_in(value: Any, aspect: str, kind: str) -> tuple[list[tuple[Any, bool]], str]:
-    """Return what stands under the keys of the plainest kind that `value` has, and its maximum.
+    """Return the values under the most explicit kind of keys in `value`, and its maximum.
 
-    Keys that name a verdict, then those that name a score on the whole, then those of the worse;
-    then the one key that names what is judged; else what the objects in it hold.
+    First keys of a verdict, then those of an overall score, then those of the worse side; then the
+    only key that names a quality; else the verdicts of nested objects.
     """
     if not isinstance(value, dict):
         return [], ""
@@ -106,19 +106,21 @@ def _verdicts_in(value: Any, aspect: str, kind: str) -> tuple[list[tuple[Any, bo
     top = next((match[1] for match in tops if match), "")
     keys, worse = _plainest(items, aspect, kind)
     nested = [key for key in items if isinstance(items[key], dict) and not _ASIDE.search(key)]
-    found: list[tuple[Any, bool]] = []
+    verdicts: list[tuple[Any, bool]] = []
     for key in keys or nested:
         item = items[key]
         if isinstance(item, dict):
             inner, inner_top = _verdicts_in(item, aspect, kind)
-            found, top = found + inner, top or inner_top
+            verdicts, top = verdicts + inner, top or inner_top
         else:
-            found += [(one, worse) for one in (item if isinstance(item, list) else [item])]
-    return found, top
+            verdicts += [
+                (element, worse) for element in (item if isinstance(item, list) else [item])
+            ]
+    return verdicts, top
 
 
 def _plainest(items: dict[str, Any], aspect: str, kind: str) -> tuple[list[str], bool]:
-    """Return the keys of the plainest kind, and whether they name the worse."""
+    """Return the keys of the most explicit kind, and whether they name the worse side."""
     words = {key: set(key.split("_")) for key in items if not _ASIDE.search(key)}
     plain = [k for k in words if words[k] <= _VERDICT | _SCORE | _WHOLE or k == aspect]
     plain = [k for k in plain if words[k] & (_VERDICT | _SCORE) or k == aspect]
@@ -140,7 +142,7 @@ def _plainest(items: dict[str, Any], aspect: str, kind: str) -> tuple[list[str],
 
 
 def _is_judged(key: str, value: Any, kind: str) -> bool:
-    """Whether a key that is no verdict's names what is judged: {"consistent": false}."""
+    """Whether a key names the judged quality itself: {"consistent": false}."""
     long = isinstance(value, dict | list) or (isinstance(value, str) and len(value) > 12)
     if kind == "pair" or long:
         return False
@@ -153,8 +155,8 @@ def _prose(value: Any) -> str:
     return "\n".join(str(v) for v in value.values() if isinstance(v, str) and len(v) > 10)
 
 
-def _broken(text: str) -> Iterator[JsonValue]:
-    """Read objects that are not quite JSON: trailing commas, single quotes, quotes unescaped."""
+def _malformed(text: str) -> Iterator[JsonValue]:
+    """Yield the last verdict of malformed JSON: trailing commas, single or unescaped quotes."""
     for match in list(_BROKEN.finditer(text))[-1:]:
         start = text.rfind("{", 0, match.start())
         end = text.find("}", match.end()) + 1 or match.end()

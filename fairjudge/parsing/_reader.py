@@ -1,9 +1,9 @@
-"""Chooses the verdict among what a reply states, and checks it against the scale.
+"""Choose the verdict among the statements of a reply, and check it against the scale.
 
-The plainest statement counts: the form that was asked for (JSON, tags) or a label that says
-verdict, final or overall; then other labels, and answers that stand alone; then what the prose
-says of a score. Two that contradict each other, neither taken back, are no verdict; nor is one
-that the conclusion of the prose contradicts.
+The most explicit statement counts (`Rank`): a requested form (JSON, tags) or a label with verdict,
+final or overall; then other labels, and answers that stand alone; then scores in prose. Two
+statements of one rank that contradict each other are no verdict, unless the later one revises the
+former; nor is a statement that the conclusion of the prose contradicts.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
 PARSER_VERSION = "9"
-"""Part of every judgement's signature; raised whenever any reply would be read differently."""
+"""Part of every judgement's signature; raise it whenever any reply would be parsed differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
-"""What stands after a verdict that more text would not have changed."""
+"""Follows a verdict that a longer reply could not have changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A verdict, and where in the reply it stands (half-open, in characters)."""
+    """A verdict, and its span in the reply (half-open, in characters)."""
 
     value: float | Position
     start: int
@@ -46,18 +46,17 @@ def read_verdict(
 ) -> float | Position | Unscored:
     """Return the verdict that a judge's reply states.
 
-    The plainest statement counts, and only then is it checked against `scale`: what is named
-    verdict, final or overall, or after `aspect`, stands against everything else. What is denied,
-    supposed, quoted, told of others, counted, or one of a list of scores is none. Nothing is
-    rescaled, rounded or guessed. Linear in the length of `text`.
+    The most explicit statement is chosen first, and then checked against `scale`: one labelled
+    verdict, final or overall, or with the name of `aspect`, outranks everything else. Scores that
+    are negated, supposed, quoted, reported, or part of a list do not count. Nothing is rescaled,
+    rounded or guessed. Linear in the length of `text`.
 
-    `aspect` is what was judged, where it is known: then "Fluency: 4" is told from "Grammar: 5".
+    `aspect` is the judged aspect, if known: it distinguishes "Fluency: 4" from "Grammar: 5".
 
-    `cut_off` says that the limit on its tokens ended the reply. Then a verdict counts only if it is
-    stated as such, not mentioned amid reasons that were to go on, and if it is closed (by the end
-    of a line, JSON or a tag) or 20 more characters follow: "1" may be the beginning of "10", or of
-    "1 out of 10". A reply that is an answer and nothing else counts where no other answer begins
-    with it.
+    With `cut_off` the limit on its tokens ended the reply. Then a verdict counts only if it is
+    stated as such (not mentioned among unfinished reasons), and is closed by the end of a line, of
+    JSON or of a tag, or followed by 20 more characters: "1" may be the beginning of "10", or of
+    "1 out of 10". A reply that consists of an answer counts if no other answer begins with it.
 
     ``Unscored`` has the reason ``"off_scale"`` (8/10 on 1 to 5), ``"refused"``, or
     ``"unparseable"`` (none stated, or several that contradict each other); its ``raw`` is `text`.
@@ -69,7 +68,7 @@ def read_verdict(
 def locate_verdict(
     text: str, scale: Scale, *, aspect: str = "", cut_off: bool = False
 ) -> Reading | Unscored:
-    """Like `read_verdict`, and say where the verdict stands in `text`."""
+    """Return the verdict as `read_verdict` does, with its span in `text`."""
     turn = first_turn(text)
     if turn != text and isinstance(reading := _locate(turn, scale, aspect=aspect), Reading):
         return reading
@@ -81,13 +80,13 @@ def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> R
     if not thought.strip():
         detail = "the reply holds reasoning and no answer" if text.strip() else "the reply is empty"
         return Unscored(reason="unparseable", detail=detail, raw=text)
-    found = _found(thought, scale, aspect)
-    answer = _chosen(found, thought)
+    statements = _statements(thought, scale, aspect)
+    answer = _choose(statements, thought)
     if answer is None:
         if looks_like_refusal(thought.strip()):
             return Unscored(reason="refused", detail="the judge declined", raw=text)
         return Unscored(reason="unparseable", detail="no verdict found", raw=text)
-    if answer.value is None or (cut_off and not _is_settled(answer, found, text, scale)):
+    if answer.value is None or (cut_off and not _is_settled(answer, statements, text, scale)):
         return _unusable(answer, text, scale)
     return Reading(value=answer.value, start=answer.start, end=answer.end)
 
@@ -99,35 +98,38 @@ _ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*
 _FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 
 
-def _found(thought: str, scale: Scale, aspect: str) -> list[Answer]:
-    """Return every statement of a reply; places are those of the reply."""
-    found: list[Answer] = []
+def _statements(thought: str, scale: Scale, aspect: str) -> list[Answer]:
+    """Return every statement of a reply, at its offsets in the reply.
+
+    `thought` is the reply with its reasoning blanked.
+    """
+    statements: list[Answer] = []
     text = normalised(_as_ticked(thought))
-    for one in json_verdicts(thought, aspect=aspect, kind=scale.kind):
-        if one.verdicts and not _is_about(text, one.start, one.end):
-            found += _from_json(one, thought, scale)
-        text = blank(text, one.start, one.end)
+    for json_value in json_verdicts(thought, aspect=aspect, kind=scale.kind):
+        if json_value.verdicts and not _is_about(text, json_value.start, json_value.end):
+            statements += _from_json(json_value, thought, scale)
+        text = blank(text, json_value.start, json_value.end)
     text = without_quotations(text)
     if scale.kind == "pair" and (first := ranked(text)):
-        return [*found, first]
+        return [*statements, first]
     if scale.kind == "number":
         text = blank_all(_RECKONED, text)
         text = blank_all(_scale_words(scale.answers[0], scale.answers[-1]), text)
-    found += [*_forms(text, scale), *_foreign(text, scale)]
+    statements += [*_forms(text, scale), *_foreign(text, scale)]
     lists: dict[bool, list[tuple[int, int]]] = {}
     for item in _ITEM.finditer(thought):
         lists.setdefault(item[0].lstrip()[0].isdigit(), []).append(item.span())
     items = sorted(span for spans in lists.values() if len(spans) > 1 for span in spans)
     fences = [match.span() for match in _FENCED.finditer(thought)]
     outside = any(thought[end:].strip() for _, end in fences[-1:])
-    for said in Statements(text, words_of(text, scale), scale, items, aspect.lower()):
-        fenced = outside and any(a <= said.start < b for a, b in fences)
-        found.append(replace(said, rank=Rank.MENTIONED) if fenced else said)
-    return found
+    for statement in Statements(text, words_of(text, scale), scale, items, aspect.lower()):
+        fenced = outside and any(a <= statement.start < b for a, b in fences)
+        statements.append(replace(statement, rank=Rank.MENTIONED) if fenced else statement)
+    return statements
 
 
 def _as_ticked(text: str) -> str:
-    """Leave, of two or more boxes before answers, those that are ticked, each on its own line."""
+    """Keep only the ticked ones of two or more checkboxes, each on a line of its own."""
     boxes = list(_BOXES.finditer(text))
     line = text[: boxes[0].start()].rpartition("\n")[2] if boxes else ""
     if len(boxes) < 2 or line.strip(" -*•>#") or not re.search(_TICKED, text):
@@ -144,11 +146,11 @@ _GOES_ON = re.compile(r"[\"'`]?\s{1,3}(?!because|since|as|due|for|out|with|and|b
 _RECKONED = re.compile(
     r"(?<![^\s:])\d[^\n=:]{0,70}[-+*]\s?[^\n=:]{0,70}=\s{0,3}(?=\d)(?!\d[\d.]*\s?%)"
 )
-"""A score that is reckoned out: 5, less 1 for an omission, makes 4."""
+"""The calculation before a resulting score: "5 - 1 for an omission =" before "4"."""
 
 
 def _is_about(text: str, start: int, end: int) -> bool:
-    """Whether the sentence around a form only speaks of it: 'the summary says {"verdict": 5}'."""
+    """Whether a form is only mentioned in a sentence: 'the summary says {"verdict": 5}'."""
     before = _SENTENCE.split(text[max(0, start - 160) : start])[-1]
     return is_denied(_TAG.sub(" ", before)) or bool(_GOES_ON.match(text, end))
 
@@ -166,7 +168,7 @@ _CLOSED = re.compile(
 
 
 def _forms(text: str, scale: Scale) -> Iterator[Answer]:
-    """Read what was asked for in so many forms: "[[B]]", "<score>4</score>"."""
+    """Yield answers in forms that prompts ask for: "[[B]]", "<score>4</score>"."""
     for match in _FORM.finditer(text):
         if match["top"] and float(match["top"]) != scale.levels[-1].value:
             continue
@@ -180,55 +182,65 @@ def _forms(text: str, scale: Scale) -> Iterator[Answer]:
 
 _FOREIGN = re.compile(
     r"(?:^|\n|[.;]\s|\b(?:final|overall|with)\s)\W{0,8}(?:verdict|score|rating|grade|answer|winner|preference)\s?[:=]\s?\W{0,3}"
-    r"(?P<said>[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?)[\s.*\"')\]]{0,20}(?:\n|$)",
+    r"(?P<answer>[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?)[\s.*\"')\]]{0,20}(?:\n|$)",
     re.IGNORECASE,
 )
 
 
 def _foreign(text: str, scale: Scale) -> Iterator[Answer]:
-    """Read what closes a reply under a label and is no answer of this scale: "Grade: C"."""
+    """Yield final values under a label that are no answers on this scale: "Grade: C"."""
     for match in _FOREIGN.finditer(text):
-        start, end = match.span("said")
+        start, end = match.span("answer")
         if answer_at(text, start, scale) is None and (
-            match["said"].isupper() or scale.kind != "number"
+            match["answer"].isupper() or scale.kind != "number"
         ):
             yield Answer(start=start, end=end, value=None, problem="off_scale", rank=Rank.FINAL)
 
 
-def _from_json(one: JsonValue, text: str, scale: Scale) -> Iterator[Answer]:
-    """Read each value under a verdict's key as a reply of its own; those that differ are none."""
-    read = [
-        (said, _of_value(value, said, worse=worse, top=one.top, scale=scale))
-        for value, worse in one.verdicts
-        if value is not None and not _is_template(said := _written(value), scale)
+def _from_json(json_value: JsonValue, text: str, scale: Scale) -> Iterator[Answer]:
+    """Read each value under a verdict's key as a reply of its own; yield one answer or a problem.
+
+    Different values, or prose in the object that contradicts the value, are the problem "several".
+    """
+    readings = [
+        (
+            value_text,
+            _answer_of_value(value, value_text, worse=worse, top=json_value.top, scale=scale),
+        )
+        for value, worse in json_value.verdicts
+        if value is not None and not _is_template(value_text := _as_text(value), scale)
     ]
-    values = {value for _, (value, _) in read if value is not None}
-    if not read:
+    values = {value for _, (value, _) in readings if value is not None}
+    if not readings:
         return
-    said, (value, problem) = next((r for r in reversed(read) if r[1][0] is not None), read[-1])
-    start = max(text.rfind(said, one.start, one.end), one.start)
-    answer = Answer(start=start, end=start + len(said), value=value, rank=Rank.FINAL)
-    against = value is not None and _contradicts(_found(one.prose, scale, ""), answer, "")
+    value_text, (value, problem) = next(
+        (r for r in reversed(readings) if r[1][0] is not None), readings[-1]
+    )
+    start = max(text.rfind(value_text, json_value.start, json_value.end), json_value.start)
+    answer = Answer(start=start, end=start + len(value_text), value=value, rank=Rank.FINAL)
+    against = value is not None and _contradicts(
+        _statements(json_value.prose, scale, ""), answer, ""
+    )
     if len(values) > 1 or against:
         answer = replace(answer, value=None, problem="several")
     yield answer if value is not None else replace(answer, problem=problem)
 
 
-def _written(value: object) -> str:
+def _as_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _of_value(
-    value: object, said: str, *, worse: bool, top: str, scale: Scale
+def _answer_of_value(
+    value: object, value_text: str, *, worse: bool, top: str, scale: Scale
 ) -> tuple[float | Position | None, Problem | None]:
-    """Return what a value of JSON is worth, or what is wrong with it."""
+    """Return a JSON value on the scale, or its problem."""
     if isinstance(value, bool) and scale.kind == "number":
         return None, "several"
-    if top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
-        said += f"/{top}"
-    inner = _chosen(_found(said, scale, ""), said)
+    if top and value_text.replace(".", "", 1).isdecimal() and scale.kind == "number":
+        value_text += f"/{top}"
+    inner = _choose(_statements(value_text, scale, ""), value_text)
     if inner is None:
-        foreign = re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", said)
+        foreign = re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", value_text)
         return None, "off_scale" if foreign else "several"
     return (_FLIPPED.get(inner.value) if worse else inner.value), inner.problem
 
@@ -237,90 +249,94 @@ _FLIPPED: dict[object, Position] = {"first": "second", "second": "first", "tie":
 
 
 def _is_template(value: str, scale: Scale) -> bool:
-    """Whether what stands under a verdict's key but names what may stand there."""
+    """Whether a verdict's value repeats the placeholder of the prompt: "1-5", "yes|no"."""
     low, high = scale.answers[0], scale.answers[-1]
     return value.strip() in {f"{low}-{high}", f"{low}–{high}", "...", "|".join(scale.answers), ""}
 
 
-def _chosen(found: Sequence[Answer], text: str) -> Answer | None:
-    """Return the answer stated most plainly; of those, the last one that takes back the others."""
-    best = max((s.rank for s in found if s.rank), default=None)
-    top = sorted((s for s in found if s.rank == best), key=lambda s: (s.end, s.start))
+def _choose(statements: Sequence[Answer], text: str) -> Answer | None:
+    """Return the most explicit answer; where several contradict, the last if it revises them."""
+    best = max((s.rank for s in statements if s.rank), default=None)
+    top = sorted((s for s in statements if s.rank == best), key=lambda s: (s.end, s.start))
     if not top or best is None:
         return None
     last = top[-1]
     if any((s.value, s.problem) != (last.value, last.problem) for s in top):
-        return _of_several(top, best, text)
-    later = [s for s in found if s.revises and s.start > last.end and s.rank >= Rank.SAID]
+        return _resolve_contradiction(top, best, text)
+    later = [s for s in statements if s.revises and s.start > last.end and s.rank >= Rank.ASSIGNED]
     if later and later[-1].value != last.value:
         return later[-1]
-    if best > Rank.SAID and last.value is not None and _contradicts(found, last, text):
+    if best > Rank.ASSIGNED and last.value is not None and _contradicts(statements, last, text):
         return replace(last, value=None, problem="several")
     return last
 
 
-def _of_several(top: list[Answer], best: Rank, text: str) -> Answer:
-    """Return the one that takes back those that it contradicts; else that they are several."""
+def _resolve_contradiction(top: list[Answer], best: Rank, text: str) -> Answer:
+    """Return the last answer if it revises those that differ; else the problem "several"."""
     last = top[-1]
-    others = [s for s in top if (s.value, s.problem) != (last.value, last.problem)]
+    contrary = [s for s in top if (s.value, s.problem) != (last.value, last.problem)]
     usable = [s for s in top if s.problem != "off_scale"]
     if best == Rank.MENTIONED and len({s.value for s in usable}) == 1:
         return usable[-1]
-    corrects = last.revises and not any(s.revises for s in others)
-    if corrects or _is_taken_back(text, others[-1], last):
+    corrects = last.revises and not any(s.revises for s in contrary)
+    if corrects or _is_taken_back(text, contrary[-1], last):
         return last
     return replace(last, start=top[0].start, value=None, problem="several")
 
 
-def _contradicts(found: Sequence[Answer], last: Answer, text: str) -> bool:
-    """Whether what the prose concludes, or all that it says in sum, is another verdict."""
-    said = [s for s in found if s.rank is Rank.SAID and s.value is not None]
-    if not said and isinstance(last.value, str):
-        said = [s for s in found if s.rank is Rank.NAMED and s.value is not None]
-    claims = [s for s in found if s.rank is Rank.CLAIMED]
+def _contradicts(statements: Sequence[Answer], last: Answer, text: str) -> bool:
+    """Whether the conclusion of the prose, or its overall description, is another verdict."""
+    conclusions = [s for s in statements if s.rank is Rank.ASSIGNED and s.value is not None]
+    if not conclusions and isinstance(last.value, str):
+        conclusions = [s for s in statements if s.rank is Rank.NAMED and s.value is not None]
+    claims = [s for s in statements if s.rank is Rank.CLAIMED]
     if claims and all(s.value != last.value for s in claims):
         return True
-    if not said or (said[0].rank is Rank.NAMED and any(s.value == last.value for s in said)):
+    if not conclusions or (
+        conclusions[0].rank is Rank.NAMED and any(s.value == last.value for s in conclusions)
+    ):
         return False
-    return any(s.value != last.value and not _is_taken_back(text, s, last) for s in said)
+    return any(s.value != last.value and not _is_taken_back(text, s, last) for s in conclusions)
 
 
 def _is_taken_back(text: str, former: Answer, last: Answer) -> bool:
-    """Whether the words between two answers take back the former one."""
+    """Whether the words between two answers revise the former one ("correction", "actually")."""
     return bool(_REVISED.search(lowered(text[max(former.end, last.end - 2_000) : last.end])))
 
 
 _REVISED = re.compile(rf"\b{REVISED}\b")
 
 
-def _is_settled(answer: Answer, found: list[Answer], text: str, scale: Scale) -> bool:
-    """Whether a cut-off reply states `answer` where the cut cannot have changed it.
+def _is_settled(answer: Answer, statements: list[Answer], text: str, scale: Scale) -> bool:
+    """Whether a reply that was cut off states `answer` where the cut cannot have changed it.
 
-    One that is repeated until the limit ends it stands settled before. A reply that is an answer
-    and nothing else was given room for no more: its first token is read, as G-Eval does.
+    An earlier, closed statement of the same answer is enough. A reply that consists of an answer
+    comes from a limit of one token, as in G-Eval: it counts if the scale is readable by one token.
     """
     if scale.token_readable and text.strip() == text[answer.start : answer.end].strip():
         return True
     return any(
-        one.rank >= Rank.SAID and one.value == answer.value and _AFTER_SETTLED.match(text, one.end)
-        for one in found
+        statement.rank >= Rank.ASSIGNED
+        and statement.value == answer.value
+        and _AFTER_SETTLED.match(text, statement.end)
+        for statement in statements
     )
 
 
 def _unusable(answer: Answer, text: str, scale: Scale) -> Unscored:
     if answer.value is not None:
         return Unscored(reason="unparseable", detail="no verdict that was settled", raw=text)
-    said = text[answer.start : answer.end].strip()
+    excerpt = text[answer.start : answer.end].strip()
     reason: UnscoredReason = "off_scale" if answer.problem == "off_scale" else "unparseable"
-    detail = f"more than one verdict at {said[:200]!r}"
+    detail = f"more than one verdict at {excerpt[:200]!r}"
     if reason == "off_scale":
-        detail = f"{said!r} is not among {', '.join(scale.answers)}"
+        detail = f"{excerpt!r} is not among {', '.join(scale.answers)}"
     return Unscored(reason=reason, detail=detail, raw=text)
 
 
 @cache
 def _scale_words(low: str, high: str) -> re.Pattern[str]:
-    """Match what describes the scale: "1-5", "from 1 to 5", "5-point", "(1 = poor)", "满分5分"."""
+    """Match descriptions of the scale: "1-5", "from 1 to 5", "5-point", "(1 = poor)", "满分5分"."""
     low, high = re.escape(low), re.escape(high)
     line = r"[ ]{0,4}\d{1,2}\s?[=:][^\n]{2,80}"
     return re.compile(

@@ -1,4 +1,4 @@
-"""Reads a reply that gives a verdict on each of several criteria, by their names."""
+"""Parse replies that give a verdict on each of several criteria, by their names."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from fairjudge.scales import Position, Scale
 
 Verdict: TypeAlias = float | Position
 _MAX_KEYS = 50
-"""Places of one name that are looked at; each may cost time in proportion to the reply."""
+"""Maximum number of keys of one name that are tried; each may cost time linear in the reply."""
 _ALL_TOGETHER = ("overall", "total", "average", "in total", "final score", "final verdict")
-"""What a line on all criteria together begins with: it ends the section of the one before."""
+"""Beginnings of lines on all criteria together: they end the section of the criterion before."""
 
 
 def read_verdicts(
@@ -27,28 +27,27 @@ def read_verdicts(
 ) -> dict[str, Verdict | Unscored]:
     """Return the verdict that a reply states on each criterion.
 
-    A criterion's verdict is what stands under its name: as a key of JSON, which need not be whole,
-    or in the lines from one that begins with the name to the next such line. What is said of all
-    criteria together, or of none, is no one's.
+    A criterion's verdict is the value under its name as a key of JSON (which may be incomplete), or
+    the verdict in the lines from one that begins with the name to the next such line. Statements
+    about all criteria together, or under no name, are ignored.
 
-    `cut_off` is as in `read_verdict`. A name has ``Unscored`` for reasons of its own, as there;
-    where nothing stands under it, with reason ``"unparseable"``, or ``"refused"`` where the reply
-    refuses.
+    `cut_off` is as in `read_verdict`, and so are the reasons of ``Unscored``. A criterion without
+    any text under its name is ``"unparseable"``, or ``"refused"`` if the reply is a refusal.
     """
     thought = without_reasoning(text).strip()
-    found = {}
+    verdicts = {}
     for name, scale in scales.items():
         readings = _under_keys(thought, name, scale) or [
             read_verdict(section, scale, aspect=name, cut_off=cut_off and is_last)
             for title, section, is_last in _sections(thought, tuple(scales))
             if title == _plain(name)
         ]
-        found[name] = _settled(readings, name, text)
-    return found
+        verdicts[name] = _settled(readings, name, text)
+    return verdicts
 
 
 def _settled(readings: list[Verdict | Unscored], name: str, text: str) -> Verdict | Unscored:
-    """Return the one verdict of several places, those without any apart."""
+    """Return the single verdict among `readings`, or why there is none or more than one."""
     scored = [reading for reading in readings if not isinstance(reading, Unscored)]
     if len(set(scored)) > 1:
         detail = f"more than one verdict on {name!r}: {', '.join(map(str, scored))}"
@@ -79,11 +78,11 @@ def _under_keys(text: str, name: str, scale: Scale) -> list[Verdict | Unscored]:
         try:
             value, _ = decoder.raw_decode(text, match.end())
         except (ValueError, RecursionError):
-            continue  # cut off, or prose between quotation marks
+            continue  # JSON that was cut off, or a name in quotation marks in prose
         if value is None:
             verdicts.append(Unscored(reason="unparseable", detail="no verdict found"))
             continue
-        # as the verdict of a reply of its own
+        # Parse the value by the same rules as the verdict of a whole reply.
         reply = value if isinstance(value, dict) else {"verdict": value}
         verdicts.append(read_verdict(json.dumps(reply, ensure_ascii=False), scale))
     return verdicts
@@ -91,14 +90,14 @@ def _under_keys(text: str, name: str, scale: Scale) -> list[Verdict | Unscored]:
 
 @cache
 def _heading(names: tuple[str, ...]) -> re.Pattern[str]:
-    """Match the beginning of a line on one of `names`, up to the end of what it is called."""
-    known = "|".join(
+    """Match the beginning of a line about one of `names`, up to the end of the name."""
+    alternatives = "|".join(
         r"[ _-]".join(map(re.escape, re.split(r"[ _-]+", name)))
         for name in sorted(names, key=len, reverse=True)
     )
     return re.compile(
         rf"^[ \t>#*_|•\-+(\"'\[<]{{0,12}}(?:\d{{1,2}}[.)]\s{{0,3}})?[*_\"'(\[<]{{0,4}}"
-        rf"(?P<name>{known})\b(?=[^\n]{{0,60}}?(?:[:=|>–—-]|$))",
+        rf"(?P<name>{alternatives})\b(?=[^\n]{{0,60}}?(?:[:=|>–—-]|$))",
         re.IGNORECASE | re.MULTILINE,
     )
 
@@ -108,12 +107,12 @@ def _sections(text: str, names: tuple[str, ...]) -> Iterator[tuple[str, str, boo
     heads = list(_heading((*names, *_ALL_TOGETHER)).finditer(text))
     ends = [head.start() for head in heads[1:]]
     for head, end in zip(heads, [*ends, len(text)], strict=False):
-        rest = _AFTER_NAME.sub(": ", text[head.end("name") : end].strip().rstrip("|"), count=1)
-        yield _plain(head["name"]), head["name"] + rest.partition("</")[0], end == len(text)
+        section = _AFTER_NAME.sub(": ", text[head.end("name") : end].strip().rstrip("|"), count=1)
+        yield _plain(head["name"]), head["name"] + section.partition("</")[0], end == len(text)
 
 
 _AFTER_NAME = re.compile(r"\A\s?(?:\([^()\n]{1,20}\)\s?:?|[>|])\s?")
-"""Between a name and what is said of it: a scale in brackets, or the end of a cell or tag."""
+"""Between a name and its text: a scale in brackets, or the end of a table cell or tag."""
 
 
 def _plain(name: str) -> str:

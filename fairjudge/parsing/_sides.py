@@ -1,4 +1,4 @@
-"""Two sides in a ranking, or each with a score: who stands first, or has more."""
+"""Compare two sides by a ranking, or by a score for each."""
 
 from __future__ import annotations
 
@@ -44,10 +44,14 @@ _ROW = re.compile(
 
 
 def ranked(text: str) -> Answer | None:
-    """Return who stands first in a ranking, or has more of two scores that end a reply or table."""
-    both = _BOTH.search(text)
-    if both and both["a"].lower() != both["b"].lower() and both["ad"] == both["bd"]:
-        return _more(both, float(both["an"]), float(both["bn"]), swapped=both["a"] in "2Bb")
+    """Return the side that leads a ranking, or has the higher of two scores.
+
+    The scores are those that make up the reply, or follow "total" or the like at its end, or are in
+    the last row of a table. Equal scores have the problem "several".
+    """
+    scores = _BOTH.search(text)
+    if scores and scores["a"].lower() != scores["b"].lower() and scores["ad"] == scores["bd"]:
+        return _more(scores, float(scores["an"]), float(scores["bn"]), swapped=scores["a"] in "2Bb")
     row = _ROW.search(text) if _COLUMNS.search(text) else None
     if row and not text[row.end() :].strip(" |\n"):
         return _more(row, float(row[1]), float(row[2]))
@@ -58,9 +62,11 @@ def ranked(text: str) -> Answer | None:
     return _answer(match, "first" if re.search(r"(?:1|a|one)\)?$", name.lower()) else "second")
 
 
-def _more(match: re.Match[str], one: float, other: float, *, swapped: bool = False) -> Answer:
-    won: Position = "first" if (one > other) != swapped else "second"
-    return _answer(match, None if one == other else won)
+def _more(
+    match: re.Match[str], first_score: float, second_score: float, *, swapped: bool = False
+) -> Answer:
+    won: Position = "first" if (first_score > second_score) != swapped else "second"
+    return _answer(match, None if first_score == second_score else won)
 
 
 def _answer(match: re.Match[str], value: Position | None) -> Answer:

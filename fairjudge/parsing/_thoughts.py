@@ -1,4 +1,4 @@
-"""Where a model thinks before it answers, by the marks of each family, or writes the next turn."""
+"""Remove a model's reasoning, by the marks of each family of models, and turns it makes up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WORD = r"(?:think|thinking|thoughts?|reasoning|analysis|scratchpad|reflection|m
 _TAG = (
     rf"(?!final|overall)(?:[a-z]{{1,12}}[:_])?{_WORD}(?:_(?:content|process|steps?|trace|block))?"
 )
-"""Of a tag: ``think``, ``seed:think``, ``mm:think``, ``longcat_think``, ``inner_monologue``."""
+"""Names of tags: ``think``, ``seed:think``, ``mm:think``, ``longcat_think``."""
 _PIPED = r"(?:think|thinking|thoughts?|reasoning)"
 _OPEN = (
     rf"<{_TAG}(?:\s[^<>]{{0,80}})?>|\[(?:BEGIN_)?(?:THINK|THINKING|REASONING|THOUGHTS?)\]|◁think▷"
@@ -19,8 +19,8 @@ _OPEN = (
     r"|<unused94>|(?-i:\A\s{0,20}(?:assistant)?analysis(?=[A-Z]))"
     r"|\A\s{0,20}Here(?:'s| is) my thought process:"
 )
-"""Openings: tags, Mistral, Kimi, Cohere and others between bars, harmony (also where
-a server leaves its special tokens out: the channel's name before a sentence), Gemma, Granite."""
+"""Opening marks: tags; Mistral; Kimi; Cohere and others between bars; Harmony, also where a server
+drops its special tokens and leaves the channel's name before a sentence; Gemma; Granite."""
 _CLOSE = (
     rf"</{_TAG}>|\[/(?:THINK|THINKING|REASONING|THOUGHTS?)\]|\[END_(?:THINK|THINKING|REASONING)\]"
     rf"|◁/think▷|<\|(?:end_(?:of_)?|/){_PIPED}\|>|<\|{_PIPED}_end\|>|<\|inner_suffix\|>"
@@ -33,14 +33,14 @@ _AROUND_ANSWERS = re.compile(
     r"<\|(?:(?:start|end)_response|(?:begin|end)_of_(?:solution|box|answer)|return|end|message)\|>",
     re.IGNORECASE,
 )
-"""Marks around the answer itself."""
+"""Marks around the final answer."""
 
 
 def without_reasoning(text: str) -> str:
-    """Blank the blocks in which a model thinks before it answers.
+    """Replace the blocks of a model's reasoning by spaces.
 
-    A block left open swallows the rest; a closing mark without an opening one (chat templates
-    write the opening one themselves) swallows what stands before it.
+    A block that is not closed extends to the end. A closing mark without an opening one (chat
+    templates put the opening one into the prompt) ends a block that begins with the text.
     """
     text = blank_all(_BLOCK, text)
     text = blank(text, 0, max((mark.end() for mark in _CLOSED.finditer(text)), default=0))
@@ -55,6 +55,6 @@ _LATER_TURN = re.compile(
 
 
 def first_turn(text: str) -> str:
-    """Return `text` up to where a model that does not stop writes the next user's turn itself."""
+    """Return `text` up to a user's turn that the model made up because it did not stop."""
     later = _LATER_TURN.search(text)
     return text[: later.start()] if later else text

@@ -1,4 +1,4 @@
-"""Cuts a cleaned reply into words by kind: what the grammar of verdicts is read from."""
+"""Split a cleaned reply into words, each represented by its kind (one letter)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ _STARTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text as a string of kinds, one letter a word or sign; the places, and the answers in it."""
+    """A text as a string of kinds, one letter for each word or sign.
+
+    ``starts`` and ``ends`` are offsets in the text, one for each kind; ``answers`` are keyed by
+    their index in ``kinds``.
+    """
 
     kinds: str
     starts: tuple[int, ...]
@@ -34,7 +38,7 @@ class Words:
 
 
 def words_of(text: str, scale: Scale) -> Words:
-    """Cut `text` into words: ``A`` stands for an answer on `scale`, ``n`` for the end of a line."""
+    """Split `text` into words; kind ``A`` is an answer on `scale`, ``n`` the end of a line."""
     small = lowered(text)
     kinds: list[str] = []
     places: list[tuple[int, int]] = []
@@ -56,7 +60,7 @@ def words_of(text: str, scale: Scale) -> Words:
 def _kind(
     text: str, small: str, piece: re.Match[str], scale: Scale
 ) -> tuple[str, int, Answer | None]:
-    """Return the kind of a word or sign, where it ends, and the answer that it is."""
+    """Return the kind of a word or sign, its end, and the answer that begins with it, if any."""
     start, at = piece.span()
     which = piece.lastgroup or ""
     if which in {"script", "word"}:
@@ -75,13 +79,13 @@ def _kind(
 
 
 def _sign(small: str, start: int) -> str:
-    """Return the kind of a sign; a full stop within a word or after "e.g" is none."""
+    """Return the kind of a sign; "" for a full stop within a word or after "e.g"."""
     sign, follows = small[start], small[start + 1 : start + 2]
     if small[start - 3 : start] in {"e.g", "i.e"}:
         return ""
     if sign in ".!" and follows.isalnum() and follows.isascii():
         return "N" if sign == "!" and not small[start - 1 : start].isalnum() else ""
-    return "x" if "\u202a" <= sign <= "\u202e" else _SIGNS.get(sign, "")  # turns the text round
+    return "x" if "\u202a" <= sign <= "\u202e" else _SIGNS.get(sign, "")  # bidirectional control
 
 
 def _answer(text: str, start: int, scale: Scale) -> Answer | None:
@@ -94,4 +98,4 @@ def _answer(text: str, start: int, scale: Scale) -> Answer | None:
 _CONTINUES = re.compile(
     r"(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?:[-/:.,]\d|-\w|'\w|\+|%|\w)"
 )
-"""Where the word or number goes on: "5-year", "2-1", "3.1", "B+"."""
+"""Continues a word or number, which is no answer then: "5-year", "2-1", "3.1", "B+"."""

@@ -1,4 +1,4 @@
-"""The one place where a backend's error becomes `Unscored`; nothing else catches broadly."""
+"""Convert errors of backends to `Unscored`; no other module catches them broadly."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _REASONS: tuple[tuple[type[BackendError], UnscoredReason], ...] = (
     (EmptyReplyError, "unparseable"),
     (BackendError, "backend"),
 )
-"""The first that an error is an instance of says the reason."""
+"""Reasons by class of error; the first class that matches counts."""
 
 RETRYABLE: frozenset[UnscoredReason] = frozenset({"backend", "budget"})
-"""Reasons that another try may not have: a server's failure, a spent budget."""
+"""Reasons that may not recur in another run: a server's failure, a spent budget."""
 
 
 async def or_unscored(call: Awaitable[T]) -> T | Unscored:
-    """Await `call`; return its result, or why there is none.
+    """Await `call`; return its result, or ``Unscored`` if it raises a `BackendError`.
 
-    A key that is not accepted fails the whole run at once, not item by item.
+    AuthenticationError is raised: a rejected key fails the whole run at once, not item by item.
     """
     try:
         return await call
@@ -50,7 +50,7 @@ async def or_unscored(call: Awaitable[T]) -> T | Unscored:
 async def complete_or_unscored(
     backend: Backend, request: CompletionRequest
 ) -> Completion | Unscored:
-    """Return the backend's reply to `request`, or why there is none that counts."""
+    """Return the backend's reply to `request`; ``Unscored`` if it failed, refused or broke off."""
     reply = await or_unscored(backend.complete(request))
     if isinstance(reply, Unscored):
         return reply
@@ -63,9 +63,9 @@ async def complete_or_unscored(
 
 
 def is_broken_off(completion: Completion) -> bool:
-    """Say whether a server broke a reply off: by its own word, or by what the text looks like.
+    """Say whether a server broke a reply off, by its finish reason, else by the text.
 
-    The text counts only where the finish reason is one that FairJudge does not know, or is missing.
+    The text is examined only if the finish reason is unknown to FairJudge or missing.
     """
     if completion.finish_reason == "other":
         return not is_whole(completion.text)
@@ -77,7 +77,7 @@ def is_cut_off(completion: Completion) -> bool:
     return completion.finish_reason == "length"
 
 
-def saying_cut_off(why: Unscored) -> Unscored:
-    """Return why a reply cannot be read, with the limit on its tokens as the likely cause."""
+def with_cut_off(why: Unscored) -> Unscored:
+    """Add to an ``Unscored`` that the reply was cut off by the limit on its tokens."""
     detail = f"{why.detail}; it was cut off by the limit on its tokens (max_output_tokens)"
     return replace(why, detail=detail)

@@ -1,4 +1,4 @@
-"""Tells a model's plain-text refusal from an answer."""
+"""Recognise refusals in plain text."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _QUOTED = re.compile(r'"[^"\n]{0,1000}"|\u201c[^\u201d\n]{0,1000}\u201d|«[^»\n
 
 
 def looks_like_refusal(text: str) -> bool:
-    """Say whether `text` opens by declining, in the model's own (unquoted) words.
+    """Say whether `text` opens with a refusal, outside quotations.
 
-    A sign, not a proof: a reply that declines first and answers all the same looks so too.
-    Ask it of texts without a verdict. Linear in the length of `text`.
+    A heuristic: a reply that declines first and answers afterwards matches too. Use it on texts
+    without a verdict. Linear in the length of `text`.
     """
     return bool(
         _REFUSAL.search(_QUOTED.sub(" ", text[: 2 * _OPENING_CHARACTERS])[:_OPENING_CHARACTERS])

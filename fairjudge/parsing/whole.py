@@ -1,4 +1,4 @@
-"""Whether a text looks whole: asked of replies whose server does not say that they are."""
+"""Guess whether a reply is complete, for servers that do not say so."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _VERDICT_WORDS = 3
 
 
 def is_whole(text: str) -> bool:
-    """Say whether `text` looks like all of a reply.
+    """Say whether `text` looks like a complete reply.
 
-    JSON is whole where it closes. Prose is whole where it ends as a sentence does, in any script,
-    or in a short line that states a verdict.
+    JSON is complete if it closes. Prose is complete if it ends with punctuation of any script, or
+    with a short line that states a verdict.
     """
-    said = without_reasoning(text).strip()
-    fences = said.count("```")
+    answer = without_reasoning(text).strip()
+    fences = answer.count("```")
     if fences % 2 == 1:
         return False
-    bare = _FENCE.sub("", said).strip()
+    bare = _FENCE.sub("", answer).strip()
     if bare[:1] in {"{", "["}:
         return _closes(bare)
     opening = bare.find("{")
@@ -35,7 +35,7 @@ def is_whole(text: str) -> bool:
 
 
 def _closes(text: str) -> bool:
-    """Say whether the JSON that `text` begins with closes; broken JSON may end in a bracket."""
+    """Say whether the JSON that begins `text` closes; malformed JSON, if it ends in a bracket."""
     try:
         json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
@@ -52,7 +52,7 @@ def _ends(text: str) -> bool:
 
 
 def _states(line: str) -> bool:
-    """Say whether a last line is one that has no full stop: "Score: 4", "Summary 2", "yes"."""
+    """Say whether a last line needs no full stop: "Score: 4", "Summary 2", "yes"."""
     if len(line) > _VERDICT_CHARACTERS or _SENTENCE_END.search(line):
         return False
     return ":" in line or line[-1].isdigit() or len(line.split()) <= _VERDICT_WORDS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from fairjudge.domain import Unscored
-from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, with_cut_off
 from fairjudge.ports import Backend, CompletionRequest, ModelRef
 from fairjudge.prompting import Fenced, Template, render
 
@@ -67,4 +67,4 @@ class Asker:
             return completion
         cut_off = is_cut_off(completion)
         outcome = read(completion.text, cut_off)
-        return saying_cut_off(outcome) if isinstance(outcome, Unscored) and cut_off else outcome
+        return with_cut_off(outcome) if isinstance(outcome, Unscored) and cut_off else outcome

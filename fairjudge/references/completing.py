@@ -165,7 +165,7 @@ def read_completion(text: str, *, n_articles: int, n: int) -> dict[int, Row] | U
         if type(number) is not int or not 1 <= number <= n_articles:
             continue
         says, added = entry.get("says"), entry.get("added", [])
-        if not isinstance(says, list) or not all(_offered(answer, n) for answer in says):
+        if not isinstance(says, list) or not all(_is_valid_number(answer, n) for answer in says):
             continue
         items = (
             (item for item in added if isinstance(item, dict)) if isinstance(added, list) else ()
@@ -173,7 +173,7 @@ def read_completion(text: str, *, n_articles: int, n: int) -> dict[int, Row] | U
         valid_items = tuple(
             item
             for item in items
-            if _offered(item.get("answer"), n) and isinstance(item.get("quote"), str)
+            if _is_valid_number(item.get("answer"), n) and isinstance(item.get("quote"), str)
         )
         rows[number - 1] = Row(says=frozenset(answer - 1 for answer in says), added=valid_items)
     if not rows:
@@ -181,5 +181,5 @@ def read_completion(text: str, *, n_articles: int, n: int) -> dict[int, Row] | U
     return rows
 
 
-def _offered(number: Any, n: int) -> bool:
+def _is_valid_number(number: Any, n: int) -> bool:
     return type(number) is int and 1 <= number <= n

@@ -81,7 +81,7 @@ def count_questions(
     for count_question, by_article in sorted(best.items(), key=lambda item: -len(item[1])):
         answers = [answer for _, answer in by_article.values()]
         places = {(answer.aid, answer.gloss) for answer in answers}
-        groups = _by_number(answers)
+        groups = _group_by_numbers(answers)
         if len(groups) > 1 and not places & cited:  # else it repeats an earlier one
             grouped[count_question.question] = groups
             cited |= places
@@ -108,7 +108,7 @@ def _counts(text: str, noun: str) -> bool:
     return noun in counted or (noun in _PEOPLE and bool(_PEOPLE & counted))
 
 
-def _by_number(answers: Sequence[Answer]) -> tuple[tuple[Answer, ...], ...]:
+def _group_by_numbers(answers: Sequence[Answer]) -> tuple[tuple[Answer, ...], ...]:
     groups: dict[frozenset[str], list[Answer]] = defaultdict(list)
     for answer in answers:
         groups[numbers_in(answer.answer)].append(answer)

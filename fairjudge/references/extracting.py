@@ -117,7 +117,7 @@ class LlmArticleAnswerer:
             load_template("reference", "answers"),
             {
                 "article": replace(fence_articles((article,)), titles=(outlet_and_date(article),)),
-                "questions": Fenced("questions", (_with_seen(questions),)),
+                "questions": Fenced("questions", (_with_short_answers(questions),)),
                 "max_words": str(MAX_ANSWER_WORDS),
                 "gloss_words": str(MAX_GLOSS_WORDS),
             },
@@ -132,7 +132,7 @@ class LlmArticleAnswerer:
         return outcome
 
 
-def _with_seen(questions: Sequence[Question]) -> str:
+def _with_short_answers(questions: Sequence[Question]) -> str:
     """Return numbered questions, each followed by the answers that its writer saw."""
     lines: list[str] = []
     for number, question in enumerate(questions, 1):

@@ -27,7 +27,7 @@ _GROUPS = json_object({"groups": {"type": "array", "items": INTEGERS}})
 _CHECK = json_object({"invalid": INTEGERS, "diverse": {"type": "boolean"}})
 
 
-def asked_for(n: int) -> dict[str, str]:
+def question_fields(n: int) -> dict[str, str]:
     """Return the prompt's fields for `n` questions: a quarter factual, the rest opinion.
 
     For DiverseSumm's 20 questions that is 5 and 15; predictions count as opinion.
@@ -59,7 +59,7 @@ class LlmQuestionWriter:
             load_template("reference", "questions", version=1),
             {
                 "articles": fence_articles(tuple(articles)),
-                **asked_for(n),
+                **question_fields(n),
                 "answer_format": 'Reply with JSON alone: {"questions": ["...", "..."]}',
             },
             schema=_QUESTIONS,

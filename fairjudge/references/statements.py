@@ -96,7 +96,7 @@ def statements_of(articles: Sequence[Article]) -> list[Statement]:
     Of long articles those with the largest share of words that other articles have too are
     selected, in text order; a sentence that an article repeats counts once.
     """
-    by_article = [_of_article(article) for article in articles]
+    by_article = [_statements_of_article(article) for article in articles]
     n_articles = Counter(
         word for statements in by_article for word in {w for s in statements for w in s.stems}
     )
@@ -104,11 +104,11 @@ def statements_of(articles: Sequence[Article]) -> list[Statement]:
     return [
         statement
         for statements in by_article
-        for statement in _most_shared(statements, n_articles, room)
+        for statement in _select_most_shared(statements, n_articles, room)
     ]
 
 
-def _of_article(article: Article) -> list[Statement]:
+def _statements_of_article(article: Article) -> list[Statement]:
     texts = dict.fromkeys(span.text for span in news_sentences(article.content))
     return [
         Statement(article.aid, text, content_stems(text)) for text in texts if stands_alone(text)
@@ -120,7 +120,7 @@ def content_stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in ENGLISH_STOP_WORDS)
 
 
-def _most_shared(
+def _select_most_shared(
     statements: Sequence[Statement], n_articles: Counter[str], room: int
 ) -> Sequence[Statement]:
     if len(statements) <= room:

@@ -125,7 +125,7 @@ def _validated(
             counts["split"] += share == 0.5
             counts["invalid"] += share is not None and share < 0.5
             keep.append(share is None or share > 0.5)
-        questions.append(_of_groups(question, keep))
+        questions.append(_with_groups(question, keep))
     worth = {article.aid for article in worth_reading(reference.articles)}
     n_sources = len(worth.union(*map(answering_aids, before))) if before else len(worth)
     valid, dropped = split_valid(questions, n_sources, validity, at_least=LEAST_SOURCES)
@@ -145,7 +145,7 @@ def _validated(
     )
 
 
-def _of_groups(question: QuestionAnswers, keep: Sequence[bool]) -> QuestionAnswers:
+def _with_groups(question: QuestionAnswers, keep: Sequence[bool]) -> QuestionAnswers:
     """Return `question` with the groups marked by `keep`; equal answers may be in two groups."""
     places = iter([is_kept for group, is_kept in zip(question.answer_groups, keep, strict=True)
                    for _ in group])  # fmt: skip

@@ -112,14 +112,15 @@ def read_divided(
         if question is not None:
             kind = fields.get("kind") if fields.get("kind") in get_args(QuestionKind) else None
             questions.setdefault(
-                question, Question(text=question, kind=kind, seen=_seen(fields.get("answers")))
+                question,
+                Question(text=question, kind=kind, seen=_short_answers(fields.get("answers"))),
             )
     if not questions:
         return Unscored(reason="unparseable", detail="no question in the reply", raw=text)
     return tuple(questions.values())[:limit]
 
 
-def _seen(answers: Any) -> tuple[str, ...]:
+def _short_answers(answers: Any) -> tuple[str, ...]:
     """Return the distinct listed answers to a question, on one line each, without long ones."""
     listed = answers if isinstance(answers, list) else []
     texts = (entry.get("answer") if isinstance(entry, dict) else entry for entry in listed)

@@ -100,10 +100,15 @@ def parse_tables(report: Json) -> Iterator[TextTable]:
     yield table(
         "Judgements with and without a score",
         "judge: {judge} | aspect: {aspect} | protocol: {protocol} | judged> {n_judgements}"
-        " | unscored> {n_unscored} | reasons: {unscored:tally} | scored by: {scored_by:tally}",
-        [{**group, "protocol": protocol_of(group)} for group in groups],
+        " | unscored> {lost} | reasons: {unscored:tally} | scored by: {scored_by:tally}",
+        [{**group, "protocol": protocol_of(group), "lost": _lost(group)} for group in groups],
         notes=map(weak_judge, dict.fromkeys(by_default)),
     )
+
+
+def _lost(group: Json) -> str:
+    n = group["n_unscored"]
+    return f"{n} ({n / group['n_judgements']:.0%})" if n else "0"
 
 
 def length_tables(report: Json) -> Iterator[TextTable]:

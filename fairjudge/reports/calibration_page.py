@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from fairjudge.reports import calibration_tables as tables
+from fairjudge.reports.decision_tables import decisions_tables, group_title, verdict
 from fairjudge.reports.disagreement_tables import disagreement_tables
 from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN
-from fairjudge.reports.figures import Json, forest, row, why
+from fairjudge.reports.figures import Json, forest, row, sentence, why
 from fairjudge.reports.judge_sections import position_plot
 from fairjudge.reports.jury_tables import jury_plot, jury_tables
+from fairjudge.reports.mean_tables import mean_tables
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
     Fold,
@@ -21,6 +23,7 @@ from fairjudge.reports.parts import (
     Plot,
     Section,
     Verbatim,
+    folded,
 )
 from fairjudge.reports.plots import Curve, CurvePlot, ReliabilityPlot
 from fairjudge.reports.protocol_tables import protocol_plot, protocol_tables
@@ -52,7 +55,9 @@ def calibration_page(report: Json, *, position: Groups = ()) -> str:
             for one in position
             if all(one.get(name) in (None, group.get(name)) for name in _KEY)
         ]
-        title, parts = tables.group_title(group), tuple(_group(group, own))
+        alone = len(report["groups"]) == 1
+        parts = tuple(folded(_group(group, own), level=3, open_first=alone))
+        title = group_title(group)
         groups.append(Section(id=f"group-{place}", title=title, parts=parts))
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
     origin = Section(id="origin", title="How the numbers came about", parts=tuple(_origin(report)))
@@ -63,8 +68,8 @@ def calibration_parts(report: Json) -> Iterator[Part]:
     """Yield the same as parts of a larger page: the comparison, then each judge folded away."""
     yield from _comparison(report)
     for group in report["groups"]:
-        summary = f"{tables.group_title(group)}: {tables.verdict(group)}"
-        parts = tuple(_group(group, (), level=4))
+        summary = f"{group_title(group)}: {verdict(group)}"
+        parts = tuple(folded(_group(group, (), level=4), level=4))
         yield Fold(summary, parts, open=len(report["groups"]) == 1)
     yield Fold("Settings and signature", tuple(_origin(report)))
 
@@ -72,6 +77,7 @@ def calibration_parts(report: Json) -> Iterator[Part]:
 def _comparison(report: Json) -> Iterator[Part]:
     yield from map(protocol_plot, report.get("protocols", ()))
     yield from protocol_tables(report)
+    yield from decisions_tables(report["groups"])
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])
@@ -80,13 +86,13 @@ def _comparison(report: Json) -> Iterator[Part]:
 
 
 def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
-    yield Paragraph(f"{tables.verdict(group)}.", "strong")
+    yield Paragraph(sentence(verdict(group)), "strong")
     yield Paragraph(tables.replaceability_note(group["replaceability"]))
     yield Heading("Agreement with people", level)
     yield Group(tuple(_agreement(group)), "row")
     yield from tables.agreement_tables(group)
     yield from tables.gains_tables(group)
-    title = tables.group_title(group)
+    title = group_title(group)
     ratings = (confusion_plot(group, title), ratings_plot(group, title), systems_plot(group, title))
     yield Heading("Ratings of judge and people", level)
     yield Group(ratings, "row")
@@ -103,6 +109,7 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
         yield Group((position_plot(one, title), tables.position_table(one, title)))
         yield position_pairs_plot(one)
     yield Heading("How many labels you need", level)
+    yield from mean_tables({"groups": [group]})
     yield from _planning(group)
 
 
@@ -145,7 +152,7 @@ def _reliability(group: Json) -> Iterator[Part]:
                 ReliabilityPlot(
                     bins=bins,
                     scale=(scale[0], scale[1]),
-                    name=f"Reliability, {stage}, {tables.group_title(group)}: people's mean label "
+                    name=f"Reliability, {stage}, {group_title(group)}: people's mean label "
                     "against the judge's score",
                     mark=mark,
                 ),
@@ -197,7 +204,7 @@ def _planning(group: Json) -> Iterator[Part]:
             for (field, label), mark in zip(tables.PLANS.items(), (PLAIN, OTHER), strict=True)
         ],
         name="Half-width of the interval of a system's mean against the number of labels, "
-        + tables.group_title(group),
+        + group_title(group),
         across="labelled summaries of the system, one a document",
         up="half-width",
     )

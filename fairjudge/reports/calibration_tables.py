@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.annotator_tables import annotator_tables, camps_sentence
+from fairjudge.reports.annotator_tables import annotator_tables
 from fairjudge.reports.audit_tables import POSITION
-from fairjudge.reports.figures import Json, interval, percent, protocol_of, tally, why
+from fairjudge.reports.decision_tables import group_title, verdict
+from fairjudge.reports.figures import Json, interval, percent, tally, why
 from fairjudge.reports.protocol_tables import protocol_tables
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import Column, TextTable
 from fairjudge.text.counting import pluralize
 
 _STATISTICS = ("kendall", "spearman", "pearson")
-FEWEST_DOCUMENTS = 5
-"""Documents with labels below which the summary makes no claim on a judge."""
 HUMAN = "human-human"
 """The row of annotators' own agreement: each against the mean of the others."""
 HUMAN_NOTE = "Human-human: agreement of each annotator with the mean of the others."
@@ -47,65 +46,10 @@ def calibration_tables(report: Json) -> tuple[TextTable, ...]:
     return tuple(tables)
 
 
-def group_title(group: Json) -> str:
-    """Return judge, aspect, protocol and unit in one line."""
-    return f"{group['judge']}, {group['aspect']}, {protocol_of(group)}"
-
-
-def verdict(group: Json) -> str:
-    """Say in a few words what the pooled Spearman correlation shows of a judge."""
-    n_documents = group["n_documents"]
-    if 0 < n_documents < FEWEST_DOCUMENTS:
-        return f"{pluralize(n_documents, 'document')} with labels: too few to tell"
-    said = camps_sentence(group) or _verdict(group)
-    return f"{said} (few documents: {n_documents})" if group.get("few_documents") else said
-
-
-def _verdict(group: Json) -> str:
-    found = spearman(group["agreement"], "pooled")
-    if found.get("value") is None:
-        return f"Undefined: {why(found) or why(group['agreement']) or 'no reason given'}"
-    if found["low"] is None:
-        return "No interval: nothing can be said"
-    if found["low"] <= 0:
-        return "No significant correlation with the human labels (95 % CI includes 0)"
-    return _against_others(found, group)
-
-
 def spearman(found: Json, level: str) -> Json:
     """Return an agreement's correlation at a level; nothing where there is none."""
     shown: Json = found.get(level, {}).get("spearman", {})
     return shown
-
-
-def _against_others(found: Json, group: Json) -> str:
-    """Hold a judge that agrees with people at all against baselines and people."""
-    name, best = best_baseline(group)
-    over = group.get("over_baselines", {})
-    gain = over.get("gain", {})
-    is_worse = best is not None and found["low"] <= best
-    if gain.get("value") is not None:
-        name, is_worse = baseline_name(over["best"]), (gain["low"] or 0.0) <= 0.0
-    if is_worse:
-        return f"Not significantly better than the baseline '{name}'"
-    return f"On single items {_against_people(found, group, 'pooled')}{_on_systems(group)}"
-
-
-def _on_systems(group: Json) -> str:
-    """Say the same of systems' means, which may agree where single items do not."""
-    found = spearman(group["agreement"], "system")
-    if found.get("low") is None or found["low"] <= 0:
-        return "; on systems no significant agreement"
-    return f"; on systems {_against_people(found, group, 'system')}"
-
-
-def _against_people(found: Json, group: Json, level: str) -> str:
-    ceiling = spearman(group["human"], level)
-    if ceiling.get("low") is None:
-        return "it agrees with the human labels; human-human agreement is unknown"
-    if found["value"] < ceiling["low"]:
-        return "it agrees with the human labels less than annotators with one another"
-    return "it agrees with the human labels about as well as annotators with one another"
 
 
 def best_baseline(group: Json) -> tuple[str, float | None]:
@@ -272,8 +216,6 @@ def overview_table(groups: Sequence[Json]) -> TextTable:
         " | RMSE as judged> {before:interval} | RMSE held-out> {after:interval}",
         map(_overview_row, groups),
         notes=(
-            "The interval of the judge is held against the baseline's value and the lower end "
-            "of the human-human agreement; it is no formal test.",
             "Errors of pairs are distances between differences, and stand in their own tables."
             if any(PROTOCOLS[group["protocol"]].paired for group in groups)
             else "",

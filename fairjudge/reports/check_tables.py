@@ -116,12 +116,11 @@ def _watched(group: Json) -> Iterator[Json]:
 
 def _levels(group: Json, name: str) -> Json:
     """Return the figure before and after, where it is one of shares of anchors."""
-    if name != "without_score" or not group["n_labelled"]:
+    n = group["n_labelled"]
+    if name != "without_score" or not n:
         return {"before": "", "after": ""}
-    return {
-        side: number(group[f"n_without_{side}"] / group["n_labelled"])
-        for side in ("before", "after")
-    }
+    lost = {side: group[f"n_without_{side}"] for side in ("before", "after")}
+    return {side: f"{one:,} of {n:,} ({one / n:.1%})" for side, one in lost.items()}
 
 
 def _notes(group: Json, margin: float) -> Iterator[str]:

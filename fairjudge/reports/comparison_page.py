@@ -6,19 +6,30 @@ from collections.abc import Iterator
 
 from fairjudge.reports.comparison_tables import group_tables, group_title, settings_table
 from fairjudge.reports.figures import Json, forest, row
+from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.pages import page_html
-from fairjudge.reports.parts import Group, Part, Section
+from fairjudge.reports.parts import Group, Paragraph, Part, Place, Section
 
 
-def comparison_page(report: Json) -> str:
-    """Return the page of what ``fairjudge compare --json`` writes."""
-    apart = settings_table(report)
-    sections = [Section(id="runs", title="What was compared", parts=apart)] if apart else []
-    sections += [
-        Section(id=f"group-{place}", title=group_title(group), parts=tuple(comparison_parts(group)))
-        for place, group in enumerate(report["groups"])
+def comparison_page(report: Json, browse: Json | None = None) -> str:
+    """Return the page of what ``fairjudge compare --json`` writes.
+
+    `browse` has the judgements that the page opens (`fairjudge.analysis.changed_items`).
+    """
+    findings = tuple(map(Paragraph, findings_of("compare", report)))
+    sections = [
+        Section(id="short", title="In short", parts=findings),
+        Section(id="runs", title="What was compared", parts=settings_table(report)),
     ]
-    return page_html(sections, title="Two runs side by side")
+    for place, group in enumerate(report["groups"]):
+        parts = tuple(comparison_parts(group))
+        sections.append(Section(id=f"group-{place}", title=group_title(group), parts=parts))
+    if browse is not None:
+        explorer = Place("explorer", "Looking through judgements")
+        title = "Judgements of the items that differ most"
+        sections.append(Section(id="judgements", title=title, parts=(explorer,), printed=False))
+    shown = [section for section in sections if section.parts]
+    return page_html(shown, title="Two runs side by side", data=browse)
 
 
 def comparison_parts(group: Json) -> Iterator[Part]:

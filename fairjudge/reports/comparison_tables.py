@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from fairjudge.reports.figures import Json, protocol_of, tally
 from fairjudge.reports.row_tables import side_by_side, table
@@ -105,7 +106,7 @@ def _confusion(group: Json) -> TextTable:
 
 
 def _largest(group: Json) -> TextTable:
-    """Return the items that differ most."""
+    """Return the items that differ most; a page links them to the judgements that it has."""
     rows = [
         {
             "item": one["eid"],
@@ -117,9 +118,11 @@ def _largest(group: Json) -> TextTable:
         for one in group["largest"]
     ]
     shown, every = len(rows), group["n_changed"]
-    return table(
+    made = table(
         f"Items that differ most: {group_title(group)}",
         "cluster: {item} | system: {system} | part: {unit} | first> {first} | second> {second}",
         rows,
         notes=(f"{shown} of {pluralize(every, 'item')} that changed.",),
     )
+    addresses = [one.get("address", "") for one in group["largest"]]
+    return replace(made, links=tuple(at and f"#judgement-{at}" for at in addresses))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairjudge.calibration.disagreements import WORDS
-from fairjudge.reports.calibration_tables import group_title
+from fairjudge.reports.decision_tables import group_title
 from fairjudge.reports.figures import Json
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable

@@ -24,7 +24,7 @@ class Explorer {
   constructor(judgements, box) {
     this.judgements = judgements;
     this.filters = [];
-    this.table = new PagedTable({ title: "Judgements", columns: this.columns(), noun: "judgement", onChange: () => this.remember() });
+    this.table = new PagedTable({ title: "Judgements", columns: this.columns(), noun: "judgement", cards: true, onChange: () => this.remember() });
     this.message = make("span", { class: "note", role: "status" });
     judgements.listed = () => this.table.items;
     const copy = action("Copy as CSV", () => navigator.clipboard.writeText(this.csv()).then(
@@ -51,7 +51,7 @@ class Explorer {
       j.columns.labels.some(Boolean) && { ...figureColumn("people", "People", (i) => j.people(i)), descends: false },
       this.some("gap") && figureColumn("gap", "Gap to people", (i) => j.gap(i)),
       has("judge") && this.some("spread") && figureColumn("spread", "Judges differ by", (i) => j.spread(i)),
-      j.columns.raw.some(Boolean) && { key: "reply", title: "Reply", value: (i) => j.excerpt(i), minor: true },
+      j.columns.raw.some(Boolean) && { key: "reply", title: "Reply", value: (i) => j.excerpt(i), minor: true, long: true },
     ].filter(Boolean);
   }
 
@@ -70,9 +70,7 @@ class Explorer {
   }
 
   save() {
-    const url = URL.createObjectURL(new Blob([this.csv()], { type: "text/csv" }));
-    make("a", { href: url, download: "judgements.csv" }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
+    saveFile("judgements.csv", new Blob([this.csv()], { type: "text/csv" }));
   }
 
   verdict(place) {
@@ -144,6 +142,8 @@ class Explorer {
       const fits = searchTest(this.search.value);
       tests.push((i) => fits(this.judgements.text(i)));
     }
+    // what a filter holds to one value is the same in every row
+    this.table.hide(this.filters.filter(({ key, list }) => list.value && ["judge", "aspect", "protocol"].includes(key)).map(({ key }) => key));
     this.table.show(this.judgements.items.filter((i) => tests.every((test) => test(i))), this.judgements.items.length);
   }
 

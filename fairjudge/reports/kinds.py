@@ -13,9 +13,11 @@ from fairjudge.reports import (
     check_tables,
     comparison_tables,
     covered_tables,
+    decision_tables,
     disagreement_tables,
     fairness_tables,
     jury_tables,
+    mean_tables,
     ranking_tables,
     rates_tables,
     reference_tables,
@@ -29,9 +31,11 @@ from fairjudge.reports.tables import TextTable
 def _calibrate(report: Json) -> list[TextTable]:
     return [
         *calibration_tables.calibration_tables(report),
+        *mean_tables.mean_tables(report),
         *jury_tables.jury_tables(report),
         *rates_tables.rates_tables(report),
         *disagreement_tables.disagreement_tables(report),
+        *decision_tables.decisions_tables(report["groups"]),
     ]
 
 

@@ -12,7 +12,6 @@ from statistics import fmean
 from fairjudge.records.matching import loss_finding
 from fairjudge.records.schema import with_schema
 from fairjudge.reports.align_tables import align_findings
-from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.check_tables import check_findings
 from fairjudge.reports.covered_tables import (
     LEFT_OUT,
@@ -21,6 +20,7 @@ from fairjudge.reports.covered_tables import (
     judged_by,
     n_left_out,
 )
+from fairjudge.reports.decision_tables import group_title, verdict
 from fairjudge.reports.fairness_findings import (
     agreement_findings,
     changes_findings,

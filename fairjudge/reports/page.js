@@ -46,13 +46,21 @@ window.addEventListener("resize", afterPause(settleBoxes));
 document.addEventListener("toggle", settleBoxes, true);
 settleBoxes();
 
-// Paper cannot unfold: everything folded is opened while the page is printed.
+// Paper has the page as the reader has unfolded it, or everything. The style sheet says what is left out.
+const root = document.documentElement;
 let unfolded = [];
 window.addEventListener("beforeprint", () => {
-  unfolded = [...document.querySelectorAll("details:not([open])")];
+  unfolded = [...document.querySelectorAll(root.dataset.print ? "details:not([open])" : "details.printed:not([open])")];
   unfolded.forEach((one) => { one.open = true; });
 });
-window.addEventListener("afterprint", () => unfolded.forEach((one) => { one.open = false; }));
+window.addEventListener("afterprint", () => {
+  unfolded.forEach((one) => { one.open = false; });
+  delete root.dataset.print;
+});
+if (document.querySelector("details, .unprinted")) {
+  const everything = action("Print everything", () => { root.dataset.print = "all"; window.print(); });
+  document.querySelector("header").append(make("p", { class: "controls" }, everything));
+}
 
 // Milliseconds from the start of loading until everything answers.
-document.documentElement.dataset.ready = String(Math.round(performance.now()));
+root.dataset.ready = String(Math.round(performance.now()));

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from fairjudge.reports.drawing import WIDTH, Drawing
@@ -50,11 +50,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Parts that a reader unfolds."""
+    """Parts that a reader unfolds; paper has them where they are unfolded, or ``printed``."""
 
     summary: str
     parts: tuple[Part, ...]
     open: bool = False
+    printed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +86,32 @@ Part: TypeAlias = Heading | Paragraph | Plot | TextTable | Group | Fold | Place 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A part of a page with its heading; ``id`` is what the contents link to."""
+    """A part of a page with its heading; ``id`` is what the contents link to.
+
+    ``printed`` says whether paper has it where a reader does not ask for everything.
+    """
 
     id: str
     title: str
     parts: tuple[Part, ...]
+    printed: bool = True
+
+
+def folded(parts: Iterable[Part], *, level: int, open_first: bool = False) -> list[Part]:
+    """Return `parts` with what stands under each heading of `level` folded under its text."""
+    before: list[Part] = []
+    under = before
+    folds: list[tuple[str, list[Part]]] = []
+    for part in parts:
+        if isinstance(part, Heading) and part.level == level:
+            under = []
+            folds.append((part.text, under))
+        else:
+            under.append(part)
+    made = [Fold(text, tuple(some)) for text, some in folds]
+    if open_first and made:
+        made[0] = replace(made[0], open=True)
+    return [*before, *made]
 
 
 def figures_in(parts: Iterable[Part]) -> Iterator[Drawing]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairjudge.reports.calibration_tables import group_title
+from fairjudge.reports.decision_tables import group_title
 from fairjudge.reports.figures import Json
 from fairjudge.reports.row_tables import rows_of, side_by_side, table
 from fairjudge.reports.tables import TextTable

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from fairjudge.reports.calibration_page import calibration_parts
-from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.content import UNSCORED, Content, Cost, Panel
+from fairjudge.reports.decision_tables import group_title, verdict
 from fairjudge.reports.drawing import Drawing
 from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
 from fairjudge.reports.figures import Json, dollars
@@ -41,6 +41,8 @@ from fairjudge.reports.result_sections import (
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 
+_PRINTED = {"short", "systems", "trust"}
+"""Sections that paper has."""
 _MAX_SAID = 8
 """Sentences of the first section; the others are folded."""
 _SAID_ELSEWHERE = {"calibrate", "audit parse", "judge", "build", "summarize", "study"}
@@ -73,14 +75,18 @@ def _sections(content: Content) -> list[Section]:
         ("sentences", "Sentences and their sources"): _sentences(content),
         ("sway", "What sways the judge"): _sways(content),
         ("trust", "Trust in the judge"): _trust(content),
+        ("differ", "Where judge and people differ most"): _disagreements(content),
         ("fairness", "Fairness to groups of sources"): fairness_parts(content),
         ("bias", "Demographic bias"): bias_parts(content),
         ("unscored", "Without a score"): unscored_parts(content),
         ("judgements", "All judgements"): _judgements(content),
         ("origin", "What was run"): _origin(content),
     }
+    # Where systems are ranked, paper has what a reader takes to a meeting, and names the rest.
+    brief = _PRINTED if content.leaderboards else {id_ for id_, _ in parts}
     sections = [
-        Section(id=id_, title=title, parts=tuple(part)) for (id_, title), part in parts.items()
+        Section(id=id_, title=title, parts=tuple(part), printed=id_ in brief)
+        for (id_, title), part in parts.items()
     ]
     return [section for section in sections if section.parts]
 
@@ -107,7 +113,7 @@ def _in_short(content: Content) -> Iterator[Part]:
     said = list(dict.fromkeys(said))
     yield from map(Paragraph, said[:_MAX_SAID])
     if more := said[_MAX_SAID:]:
-        yield Fold(f"{len(more)} more", tuple(map(Paragraph, more)))
+        yield Fold(f"{len(more)} more", tuple(map(Paragraph, more)), printed=True)
     if content.boards and content.boards[0].n_items:
         yield Paragraph(next_step(content.boards[0]))
 
@@ -151,8 +157,10 @@ def _trust(content: Content) -> Iterator[Part]:
     for panel in content.of_kind("calibrate"):
         yield from calibration_parts(panel.report)
     yield from plan_parts(content)
+
+
+def _disagreements(content: Content) -> Iterator[Part]:
     if (content.browse or {}).get("disagreements"):
-        yield Heading("Where judge and people differ most")
         yield Place("disagreements", "Going through disagreements")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.calibration_tables import group_title
+from fairjudge.reports.decision_tables import group_title
 from fairjudge.reports.figures import Json, interval
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number

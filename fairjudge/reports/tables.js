@@ -42,8 +42,8 @@ function makeSortable(table) {
 }
 
 // A list of any length, of which a page is drawn at a time.
-//   columns: [{ title, key?, value(item), show(item)?, right?, minor?, descends? }]; show returns text or an
-//   element, `key` names the column in an address, `descends` says that the largest come first
+//   columns: [{ title, key?, value(item), show(item)?, right?, minor?, long?, descends? }]; show returns text
+//   or an element, `key` names the column in an address, `descends` says that the largest come first
 // On a phone, `cards` sets the cells of a row below one another; roles keep it a table all the same.
 class PagedTable {
   constructor({ title, columns, noun, nouns, cards = false, onChange = () => {} }) {
@@ -56,6 +56,7 @@ class PagedTable {
     this.page = 0;
     this.chosen = -1;
     this.sign = 1;
+    this.hidden = new Set();
     this.status = make("p", { role: "status", class: "note" });
     this.heads = columns.map((column) => make("th", { scope: "col", role: "columnheader", class: this.classOf(column) }));
     this.heads.forEach((head, place) => sortHeading(head, columns[place].title, () => this.sort(place)));
@@ -71,7 +72,13 @@ class PagedTable {
   }
 
   classOf(column) {
-    return [column.right && "right", column.minor && "minor"].filter(Boolean).join(" ") || null;
+    return [column.right && "right", column.minor && "minor", column.long && "excerpt"].filter(Boolean).join(" ") || null;
+  }
+
+  // Leaves out columns, from the next `show` on.
+  hide(keys) {
+    this.hidden = new Set(keys);
+    this.heads.forEach((head, place) => { head.hidden = this.hidden.has(this.columns[place].key); });
   }
 
   show(items, all) {
@@ -142,7 +149,7 @@ class PagedTable {
   row(item) {
     return make("tr", { role: "row" }, this.columns.map((column, place) => {
       const content = column.show ? column.show(item) : column.value(item);
-      const attributes = { class: this.classOf(column), "data-title": column.title,
+      const attributes = { class: this.classOf(column), hidden: this.hidden.has(column.key), "data-title": column.title,
         scope: place ? null : "row", role: place ? "cell" : "rowheader" };
       return make(place ? "td" : "th", attributes, content === null || content === undefined ? "-" : content);
     }));

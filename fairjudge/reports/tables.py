@@ -31,12 +31,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextTable:
-    """A table with what must be said under it."""
+    """A table with what must be said under it.
+
+    ``links`` has for each row what its first cell links to on a page, empty where nothing.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 def columns(*headings: str, numbers: Sequence[str] = ()) -> tuple[Column, ...]:
@@ -49,7 +53,7 @@ def columns(*headings: str, numbers: Sequence[str] = ()) -> tuple[Column, ...]:
 
 def number(value: float | None, *, digits: int = 2) -> str:
     """Return `value` with `digits` decimals, or a dash where there is none."""
-    return "-" if value is None else f"{value:.{digits}f}"
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # no "-0.00"
 
 
 def terminal_width() -> int:
@@ -94,7 +98,8 @@ def _show(table: TextTable, console: Console) -> None:
     from rich.text import Text
 
     table = _printable(table)
-    console.print(Text(table.title, "bold"), soft_wrap=True)
+    whole = not console.is_terminal  # what is searched or kept has its sentences in one line
+    console.print(Text(table.title, "bold"), soft_wrap=whole)
     shown = Table(box=SIMPLE_HEAD, pad_edge=False)
     widths, left_out = _fitted(table, console.width)
     for place, width in widths.items():
@@ -106,9 +111,9 @@ def _show(table: TextTable, console: Console) -> None:
     if left_out:
         named = ", ".join(table.columns[place].heading for place in left_out)
         sentence = f"Columns hidden (terminal too narrow): {named}. --json has all."
-        console.print(Text(sentence), soft_wrap=True)
+        console.print(Text(sentence), soft_wrap=whole)
     for note in table.notes:
-        console.print(Text(note), soft_wrap=True)
+        console.print(Text(note), soft_wrap=whole)
 
 
 def _printable(table: TextTable) -> TextTable:

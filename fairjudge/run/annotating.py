@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from fairjudge.annotation.active import Draw, draw
+from fairjudge.annotation.active import Draw, Target, draw
 from fairjudge.annotation.adjudication import Adjudication, read_adjudication
 from fairjudge.annotation.board import Job
 from fairjudge.annotation.desk import LabelService
@@ -21,7 +21,7 @@ from fairjudge.annotation.passages import (
 )
 from fairjudge.annotation.planning import JobOptions, item_key, match_controls, plan_job
 from fairjudge.annotation.store import Store
-from fairjudge.annotation.tasks import LabelTask, TaskName, label_task, without_controls
+from fairjudge.annotation.tasks import LabelTask, label_task, without_controls
 from fairjudge.datasets import (
     Loaded,
     match_summaries,
@@ -31,7 +31,7 @@ from fairjudge.datasets import (
     read_references,
     read_summaries,
 )
-from fairjudge.domain import Judgement, Record, Summary, Value
+from fairjudge.domain import Judgement, Record, Summary, TaskName, Value
 from fairjudge.engine.runs import check_writable
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.records.matching import match, with_ids_of
@@ -58,6 +58,7 @@ class ActiveOptions:
 
     budget: int
     random_share: float = 0.25
+    target: Target = "mean"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +115,7 @@ def prepare(
             _judged(files.judgements, items, records, skip_bad=skip_bad),
             budget=active.budget,
             random_share=active.random_share,
+            target=active.target,
             seed=options.seed,
             leave_out=controls,
         )

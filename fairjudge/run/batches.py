@@ -137,13 +137,13 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
 def _store(row: Mapping[str, Any], cache: AnyCache) -> str | None:
     """Put the reply of this row into `cache`, or return why it holds none."""
     from fairjudge.backends.batch_rows import read_result
-    from fairjudge.backends.caching import is_kept
+    from fairjudge.backends.caching import is_cacheable
 
     try:
         result = read_result(row)
     except BackendError as error:
         return str(error)
-    if not is_kept(result.completion):
+    if not is_cacheable(result.completion):
         return "the reply was broken off"
     reply = result.completion.model_dump(mode="json", exclude_defaults=True)
     cache.put(result.key, {"model": result.model, "reply": reply})

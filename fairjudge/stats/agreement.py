@@ -88,7 +88,7 @@ def weighted_kappa(
         chance = np.einsum("ri,ij,rj->r", rows, disagreement, columns) / rows.sum(axis=1)
         return 1.0 - divide(observed, chance)
 
-    return _in_chunks(statistic, k * k)
+    return _chunked(statistic, k * k)
 
 
 def krippendorff_alpha(
@@ -146,7 +146,7 @@ def weighted_alpha(
         alpha: FloatArray = 1.0 - (marginals.sum(axis=1) - 1.0) * divide(observed, chance)
         return alpha
 
-    return _in_chunks(statistic, 3 * k * k)
+    return _chunked(statistic, 3 * k * k)
 
 
 def randolph_kappa(
@@ -208,7 +208,7 @@ def _check_ratings(ratings: FloatArray, present: BoolArray) -> None:
     vector(ratings[present], name="ratings")
 
 
-def _in_chunks(statistic: WeightedStatistic, cells: int) -> WeightedStatistic:
+def _chunked(statistic: WeightedStatistic, cells: int) -> WeightedStatistic:
     size = max(1, _CELLS_PER_CHUNK // max(1, cells))
 
     def chunked(counts: FloatArray) -> FloatArray:

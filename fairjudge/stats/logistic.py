@@ -115,11 +115,11 @@ def _newton(problem: _Problem) -> FloatArray | None:
         step: FloatArray = np.asarray(np.linalg.solve(information, descent), dtype=np.float64)
         if float(descent @ step) < _TOLERANCE:
             return np.asarray(beta + step)
-        beta = _damped(problem, beta, step)
+        beta = _damped_step(problem, beta, step)
     return None
 
 
-def _damped(problem: _Problem, beta: FloatArray, step: FloatArray) -> FloatArray:
+def _damped_step(problem: _Problem, beta: FloatArray, step: FloatArray) -> FloatArray:
     """Return `beta` plus the step, halved until the loss no longer grows."""
     loss = problem.loss(beta)
     for _ in range(_MOST_HALVINGS):

@@ -27,7 +27,7 @@ from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
-from fairjudge.reports.calibration_tables import verdict
+from fairjudge.reports.decision_tables import verdict
 from fairjudge.reports.fairness_findings import fairness_findings
 from fairjudge.reports.figures import protocol_of
 from fairjudge.reports.jury_tables import jury_findings

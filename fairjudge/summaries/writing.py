@@ -18,7 +18,7 @@ from fairjudge.domain import Article, Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, PromptError
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import without_reasoning
-from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, with_cut_off
 from fairjudge.ports import Backend, CompletionRequest, Message, ModelRef
 from fairjudge.prompting import Fenced, Template, load_template, load_template_file, render
 from fairjudge.summaries.wishes import DOCUMENTS, Wishes, has_attribute
@@ -167,7 +167,7 @@ class Summarizer:
             return reply
         if is_cut_off(reply):
             why = Unscored(reason="unparseable", detail="no whole text", raw=reply.text)
-            return saying_cut_off(why)
+            return with_cut_off(why)
         text = without_reasoning(reply.text).strip()
         if not text:
             detail = "the reply holds reasoning and no text"

@@ -64,7 +64,7 @@ class TermMaker(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """What identifies the normalisation in a signature."""
+        """The identity of the normalisation, part of signatures."""
 
     def terms(self, text: str) -> tuple[str, ...]:
         """Return the terms of `text`, in order, with repeats."""
@@ -100,7 +100,7 @@ class Normaliser:
 
     @property
     def fingerprint(self) -> str:
-        """What identifies the normalisation in a signature."""
+        """The identity of the normalisation, part of signatures."""
         listed = hashlib.sha256("\n".join(sorted(self.stop_words)).encode("utf-8")).hexdigest()
         return f"{self.stemmer or 'unstemmed'}+stop@{listed[:8]}"
 
@@ -119,7 +119,7 @@ class Runs:
 
     @property
     def fingerprint(self) -> str:
-        """What identifies the normalisation in a signature."""
+        """The identity of the normalisation, part of signatures."""
         return f"{self.single.fingerprint}+{self.length}-grams"
 
     def terms(self, text: str) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def test_a_file_without_disagreements_of_these_items_is_refused(folder, content,
 
 
 def test_a_pairs_value_is_told_by_the_side_that_stands_there():
-    better = Opinion(who="The judge", value=0.5)
+    better = Opinion(author="The judge", value=0.5)
     assert (better.in_words("ab"), better.in_words("ba")) == ("first", "second")
-    assert Opinion(who="The judge", value=0.0).in_words("ab") == "tie"
-    assert Opinion(who="The judge", value=2.5).in_words(None) == "2.5"
+    assert Opinion(author="The judge", value=0.0).in_words("ab") == "tie"
+    assert Opinion(author="The judge", value=2.5).in_words(None) == "2.5"

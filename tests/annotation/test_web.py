@@ -293,7 +293,7 @@ def test_beyond_loopback_the_printed_link_is_needed(tmp_path):
     ],
 )
 def test_which_names_are_answered(bound, host, fine):
-    assert Hosts.of(bound, others=["Label.example"]).allow(host) is fine
+    assert Hosts.of(bound, extra_names=["Label.example"]).allow(host) is fine
 
 
 def test_what_is_loopback():

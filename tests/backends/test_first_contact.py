@@ -33,7 +33,9 @@ LACKING = NotFoundError("http://h/v1 answered 404: no such model")
 def asking(handler):
     """Return a backend that ends unmet, and what it asks."""
     inner = ScriptedBackend(handler)
-    return Pipeline(inner, Retrying(ends_unmet=True, sleep=lambda _: asyncio.sleep(0))), inner
+    return Pipeline(
+        inner, Retrying(fail_if_never_reached=True, sleep=lambda _: asyncio.sleep(0))
+    ), inner
 
 
 def answering(*replies):
@@ -176,7 +178,7 @@ async def test_any_number_of_forbidden_texts_in_a_row_ends_no_run(ask):
 
 async def test_of_a_run_that_was_answered_before_a_403_is_one_items_at_once(ask):
     inner = ScriptedBackend(lambda r: denied(401 if r.seed == 1 else 403))
-    retrying = Retrying(ends_unmet=True)
+    retrying = Retrying(fail_if_never_reached=True)
     retrying.note_answered_before()
     backend = Pipeline(inner, retrying)
     with pytest.raises(DeniedError):

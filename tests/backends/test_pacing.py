@@ -34,7 +34,7 @@ def most_in_a_minute(taken):
 )
 def test_no_minute_has_more_than_is_allowed(per_minute, wanted):
     clock = Time()
-    allowance = Allowance(per_minute, what="things", clock=clock)
+    allowance = Allowance(per_minute, unit="things", clock=clock)
     taken = []
     for pause, share in wanted:
         clock.now += pause
@@ -52,7 +52,7 @@ def test_no_minute_has_more_than_is_allowed(per_minute, wanted):
 
 def test_a_minutes_worth_is_spread_over_the_minute():
     clock = Time()
-    allowance = Allowance(600, what="requests", clock=clock)
+    allowance = Allowance(600, unit="requests", clock=clock)
     times = []
     for _ in range(600):
         while wait_seconds := allowance.seconds_until(1):
@@ -67,7 +67,7 @@ def test_a_minutes_worth_is_spread_over_the_minute():
 
 def test_what_was_set_aside_and_not_used_comes_back():
     clock = Time()
-    allowance = Allowance(60_000, what="tokens", clock=clock)
+    allowance = Allowance(60_000, unit="tokens", clock=clock)
     taken = allowance.take(60_000)
     assert allowance.seconds_until(1) > 59
     allowance.correct(taken, 100)
@@ -79,7 +79,7 @@ def test_what_was_set_aside_and_not_used_comes_back():
 
 def test_more_than_a_minutes_worth_at_once_is_an_error():
     with pytest.raises(ConfigurationError, match="may take 1100 tokens, more than the 1000 a min"):
-        Allowance(1000, what="tokens").seconds_until(1100)
+        Allowance(1000, unit="tokens").seconds_until(1100)
 
 
 class Server:
@@ -209,7 +209,7 @@ async def test_a_wait_within_the_longest_closes_for_so_long(ask):
 
 def test_the_wait_is_until_enough_of_the_last_minute_is_past():
     clock = Time()
-    allowance = Allowance(60, what="things", clock=clock)
+    allowance = Allowance(60, unit="things", clock=clock)
     for at in (0.0, 10.0, 20.0):
         clock.now = at
         allowance.correct(allowance.take(20))
@@ -221,7 +221,7 @@ def test_the_wait_is_until_enough_of_the_last_minute_is_past():
 
 @pytest.mark.parametrize(("per_minute", "at_once", "seconds"), [(30, 1, 2.0), (180, 3, 1 / 3)])
 def test_at_once_are_those_of_a_second_and_one_at_least(per_minute, at_once, seconds):
-    allowance = Allowance(per_minute, what="things", clock=Time())
+    allowance = Allowance(per_minute, unit="things", clock=Time())
     for _ in range(at_once):
         assert allowance.seconds_until(1) == 0.0
         allowance.take(1)
@@ -230,7 +230,7 @@ def test_at_once_are_those_of_a_second_and_one_at_least(per_minute, at_once, sec
 
 def test_what_is_given_back_after_its_minute_changes_no_sum():
     clock = Time()
-    allowance = Allowance(60, what="things", clock=clock)
+    allowance = Allowance(60, unit="things", clock=clock)
     taken = allowance.take(60)
     clock.now = 70.0
     allowance.seconds_until(1)  # the minute of the first is past
@@ -242,7 +242,7 @@ def test_what_is_given_back_after_its_minute_changes_no_sum():
 def test_a_requests_minute_begins_when_it_reached_the_server():
     """Two seconds after it began at the latest; a call that ended had arrived before."""
     clock = Time()
-    allowance = Allowance(60, what="things", clock=clock)
+    allowance = Allowance(60, unit="things", clock=clock)
     taken = allowance.take(60)
     clock.now = 61.0
     assert allowance.seconds_until(60) == pytest.approx(1.0)

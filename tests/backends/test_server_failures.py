@@ -124,7 +124,7 @@ async def test_what_passes_is_asked_again_as_long_as_it_asks_to_wait(stub, provi
         waits.clear()
         stub.calls.clear()
         stub.fail(case.fault)
-        await asked(Pipeline(client, Retrying(ends_unmet=True, sleep=sleep)), target)
+        await asked(Pipeline(client, Retrying(fail_if_never_reached=True, sleep=sleep)), target)
         assert (name, len(stub.calls), len(waits)) == (name, 2, 1)
         assert waits[0] >= (case.wait_seconds or 0.0) - 1e-9, name
     await client.aclose()

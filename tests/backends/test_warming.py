@@ -10,7 +10,7 @@ from test_limiting import Flights
 from fairjudge.backends.limiting import Concurrency, Limiting
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.backends.warming import Warming, block_key
+from fairjudge.backends.warming import Warming, prefix_key
 from fairjudge.errors import ServerError
 from fairjudge.ports import CompletionRequest, Message, ModelRef
 
@@ -183,11 +183,11 @@ async def test_what_was_last_used_long_ago_is_sent_first_again():
 
 
 def test_what_requests_share_counts_from_the_first_message_on():
-    assert block_key(request("a", "1")) == block_key(request("a", "2", temperature=1.0))
-    assert block_key(request("a", "1")) != block_key(request("b", "1"))
-    assert block_key(request("a", "1", length=4096 - len("Judge."))) is not None
-    assert block_key(request("a", "1", length=4096 - len("Judge.") - 1)) is None
+    assert prefix_key(request("a", "1")) == prefix_key(request("a", "2", temperature=1.0))
+    assert prefix_key(request("a", "1")) != prefix_key(request("b", "1"))
+    assert prefix_key(request("a", "1", length=4096 - len("Judge."))) is not None
+    assert prefix_key(request("a", "1", length=4096 - len("Judge.") - 1)) is None
     plain = CompletionRequest(
         target=TARGET, messages=(Message(role="user", content="long" * 5000),)
     )
-    assert block_key(plain) is None
+    assert prefix_key(plain) is None

@@ -8,7 +8,7 @@ import gc
 
 import pytest
 
-from fairjudge.backends.caching import Caching, CallsUnderWay
+from fairjudge.backends.caching import Caching, InFlightCalls
 from fairjudge.backends.keys import prompt_key, request_key
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.retrying import Retrying, RetryPolicy
@@ -232,7 +232,7 @@ class TestCaching:
         assert (await backend.complete(request_)).text == "Score: 1"
 
     async def test_equal_requests_of_two_event_loops_do_not_share_a_call(self):
-        calls = CallsUnderWay()
+        calls = InFlightCalls()
 
         async def never():
             await asyncio.Event().wait()
@@ -313,7 +313,7 @@ class TestCaching:
 
         told = []
         inner = ScriptedBackend(lambda r: "Score: 1")
-        backend = Pipeline(inner, Caching(cache=Full(), unkept=told.append))
+        backend = Pipeline(inner, Caching(cache=Full(), on_cache_error=told.append))
         assert (await backend.complete(request_)).text == "Score: 1"
         assert [str(error) for error in told] == ["disk full"]
         with pytest.raises(CacheError):

@@ -18,6 +18,24 @@ def page_file(tmp_path_factory):
     return path
 
 
+def test_the_detail_of_each_judge_is_folded(open_page, tmp_path):
+    report = study("one")
+    report["groups"] += study("other", noise=1.5)["groups"]
+    (tmp_path / "page.html").write_text(calibration_page(report), "utf-8")
+    page = open_page((tmp_path / "page.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollHeight") < 4000
+    # each judge's verdict stands unfolded, and a heading of the detail opens it by keyboard
+    for judge in ("one", "other"):
+        section = page.locator("main > section", has_text=f"{judge}, coverage")
+        assert section.locator("p strong").first.is_visible()
+    summary = page.get_by_text("Reliability before and after calibration").first
+    figures = page.locator("details", has=summary).locator("svg, table")
+    assert not any(one.is_visible() for one in figures.all())
+    summary.focus()
+    page.keyboard.press("Enter")
+    assert any(one.is_visible() for one in figures.all())
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_no_serious_fault_and_no_overflow(open_page, page_file, scheme, viewport):
@@ -31,6 +49,7 @@ def test_no_serious_fault_and_no_overflow(open_page, page_file, scheme, viewport
 def test_text_in_plots_is_large_enough_on_a_phone(open_page, page_file):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     page = open_page(page_file.as_uri(), viewport=PHONE)
+    unfold(page)
     # 12 units of the plot's own; on the screen at least 11 pixels
     heights = page.evaluate(
         "[...document.querySelectorAll('svg')].map(svg => 12 * svg.getScreenCTM().a)"
@@ -40,6 +59,7 @@ def test_text_in_plots_is_large_enough_on_a_phone(open_page, page_file):
 
 def test_tables_sort_and_script_in_names_stays_text(open_page, page_file):
     page = open_page(page_file.as_uri())
+    unfold(page)
     errors = page.locator("table.sortable", has_text="error minus rest").first
     heading = errors.locator("th", has_text="mean error")
     heading.get_by_role("button").click()

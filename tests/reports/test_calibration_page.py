@@ -9,7 +9,7 @@ import pytest
 from calibration_study import EVIL, study
 
 from fairjudge.reports.calibration_page import calibration_page
-from fairjudge.reports.calibration_tables import verdict
+from fairjudge.reports.decision_tables import cost_of, decisions_tables, verdict
 from fairjudge.reports.pages import table_html
 from fairjudge.reports.tables import TextTable, columns
 
@@ -127,21 +127,46 @@ def test_judge_and_people_differ_in_shape_and_curves_in_dashes(page):
     assert planning.count("stroke-dasharray") == 2
 
 
-def test_a_judge_without_correlation_is_said_to_have_none():
+def test_a_judge_without_correlation_may_be_used_for_nothing():
     (blind,) = study(noise=60.0)["groups"]
-    assert verdict(blind) == "No significant correlation with the human labels (95 % CI includes 0)"
+    assert "score single summaries: no; replace an annotator: no" in verdict(blind)
     (constant,) = study(constant=True)["groups"]
-    assert verdict(constant).startswith("Undefined: ")
+    assert verdict(constant).startswith("rank systems: no; ")
     (good,) = study(noise=0.1)["groups"]
-    alike = "it agrees with the human labels about as well as annotators with one another"
-    assert verdict(good) == f"On single items {alike}; on systems {alike}"
+    assert verdict(good) == (
+        "rank systems: too few to tell; score single summaries: yes; "
+        "replace an annotator: no"  # one too high: its scores need calibration
+    )
+    (shown,) = decisions_tables([good])
+    assert shown.rows[0][2].endswith("needed: 5 systems or more")
 
 
-def test_few_documents_are_said_at_first_sight():
-    (group,) = study(noise=0.1)["groups"]
-    fewer = {**group, "n_documents": 14, "few_documents": True}
-    assert verdict(fewer).endswith("(few documents: 14)")
-    assert verdict({**fewer, "n_documents": 4}) == "4 documents with labels: too few to tell"
+def test_a_file_of_an_earlier_version_has_no_decision(report):
+    old = {name: value for name, value in report["groups"][0].items() if name != "decisions"}
+    assert verdict(old).startswith("No decision: this file is of an earlier version")
+    assert "run &#39;fairjudge calibrate&#39; again" in calibration_page(
+        {**report, "groups": [old]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("cost", "said"),
+    [
+        (None, "cost per item unknown"),
+        ({"n_requests": 0, "n_items": 9, "usd_per_item": 0.0}, "cost per item 0, no LLM was asked"),
+        (
+            {"n_requests": 1, "n_items": 1, "usd_per_item": None},
+            "cost per item unknown (1 request for 1 item); give the run's folder, or the file of "
+            "'judge --json', with the judgements",
+        ),
+        (
+            {"n_requests": 2000, "n_items": 1000, "usd_per_item": 0.0005},
+            "cost per item 0.00050 US dollars (2,000 requests for 1,000 items)",
+        ),
+    ],
+)
+def test_what_an_item_costs_is_said_where_it_is_known(cost, said):
+    assert cost_of({"cost": cost}) == said
 
 
 def test_degenerate_studies_make_a_page():

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from fairjudge.domain import Judgement
-from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.findings import Board, board_findings, first_of, of_leaderboard
 from fairjudge.scores.leaderboards import leaderboards
 
@@ -125,36 +124,3 @@ def test_the_page_says_who_is_significantly_behind():
     assert of_leaderboard(board).as_good == ["two"]
     (board,) = leaderboards([*rated("one", 4, 3.0), *rated("two", 4, 1.0)])
     assert of_leaderboard(board).as_good is None
-
-
-def group(judge: dict, people: dict) -> dict:
-    """A judge's and people's Spearman by level, as the JSON of ``calibrate`` has them."""
-
-    def levels(found: dict) -> dict:
-        return {
-            level: {"spearman": dict(zip(("value", "low", "high"), ends, strict=True))}
-            for level, ends in found.items()
-        }
-
-    return {
-        "n_documents": 100,
-        "agreement": levels(judge),
-        "human": levels(people),
-        "baselines": {},
-    }
-
-
-def test_agreement_is_told_apart_by_item_and_by_system():
-    """SummEval's experts: .79 on items, .96 on systems; a judge of .42 and .97."""
-    people = {"pooled": (0.79, 0.75, 0.82), "system": (0.96, 0.84, 0.98)}
-    found = verdict(group({"pooled": (0.42, 0.37, 0.48), "system": (0.97, 0.88, 0.99)}, people))
-    assert found == (
-        "On single items it agrees with the human labels less than annotators with one another; "
-        "on systems it agrees with the human labels about as well as annotators with one another"
-    )
-    found = verdict(group({"pooled": (0.42, 0.37, 0.48), "system": (0.3, -0.2, 0.7)}, people))
-    assert found.endswith("; on systems no significant agreement")
-    found = verdict(group({"pooled": (0.42, 0.37, 0.48)}, {}))
-    assert found.startswith(
-        "On single items it agrees with the human labels; human-human agreement is unknown"
-    )

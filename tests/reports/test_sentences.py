@@ -12,12 +12,10 @@ import pytest
 from cli_tools import write_jsonl
 from recorded_pairs import recorded_pairs
 from report_study import run
+from sentence_checker import without_figure
 
 from fairjudge.analysis.reporting import make_report
 
-NUMBER = re.compile(r"(?<![\w.])[+-]?\d[\d,]*(?:\.\d+)?(?![\w])")
-CONVENTIONS = ("95 %", "p < 0.05", "(95%", "margin 0.2", "5 summaries")
-"""Numbers that say how something is tested, and are no figure."""
 DATA = Path(__file__).parents[3] / "shared" / "data" / "summeval"
 
 
@@ -68,38 +66,11 @@ class Page(HTMLParser):
         elif tag == "th" and self.tables:
             self.tables[-1].heads.append(text)
 
-    @property
-    def figures(self) -> set[str]:
-        """Every number that a table shows."""
-        cells = [cell for table in self.tables for row in table.rows for cell in row]
-        return {
-            number.lstrip("+").replace(",", "")
-            for cell in [*cells, *self.notes]
-            for number in NUMBER.findall(cell.replace("%", " ").replace("-", " -"))
-        }
-
 
 def unbacked(page: Page) -> list[str]:
     """Return the sentences that have a number which no table of the page has."""
-    known = page.figures | {one.lstrip("-") for one in page.figures}
-    whole = {str(round(float(one))) for one in known}
-    out = []
-    for sentence in page.said:
-        text = sentence
-        for convention in CONVENTIONS:
-            text = text.replace(convention, "")
-        numbers = {one.lstrip("+-").replace(",", "") for one in NUMBER.findall(text)}
-        names = {
-            number
-            for table in page.tables
-            for row in table.rows
-            for cell in row
-            for number in re.findall(r"\d+", cell)
-        }
-        lacking = {one for one in numbers if one not in known | whole | names}
-        if lacking:
-            out.append(f"{sentence!r} has {sorted(lacking)}")
-    return out
+    cells = [cell for table in page.tables for row in table.rows for cell in row]
+    return without_figure(page.said, [*cells, *page.notes])
 
 
 def wrong_leaders(page: Page) -> list[str]:

@@ -1,4 +1,4 @@
-"""The routes."""
+"""The routes of the annotation site."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Result = TypeVar("Result")
 _A_MONTH = 30 * 24 * 3600
 
 
-class _Refusal(Exception):  # noqa: N818  # an answer, not an error of ours
-    """Ends a request with a short page, or a redirect."""
+class _Refusal(Exception):  # noqa: N818  # a response, not an error
+    """Ends a request with a short message, or with a redirect to `to`."""
 
     def __init__(self, status: int, why: str = "", *, to: str = "") -> None:
         super().__init__(why)
@@ -94,7 +94,7 @@ class _Pages:
         return self._set(_to("/"), self._token, token)
 
     async def sign_in(self, request: Request) -> Response:
-        """Begin a session; a name that is known goes on where it left off."""
+        """Start a session; an annotator who returns continues at their current item."""
         self._admit(request)
         form = await _form(request)
         try:
@@ -123,14 +123,14 @@ class _Pages:
     # Labelling.
 
     async def next_item(self, request: Request) -> Response:
-        name, _ = self._who(request)
+        name, _ = self._session_of(request)
         return _to_item(await self._do(lambda turn: moves.next_position(turn, name)))
 
     async def item(self, request: Request, position: str) -> Response:
-        """Show one item, or the end."""
-        name, key = self._who(request)
+        """Show the item at `position`, or the final page for "end"."""
+        name, key = self._session_of(request)
         if position == "end":
-            return self._page("end.html", **self._of(name, key))
+            return self._page("end.html", **self._page_values(name, key))
         if not position.isascii() or not position.isdecimal() or len(position) > 9:
             raise _Refusal(404, "There is no such item.")
         pair = self._site.task.scale.kind == "pair"
@@ -140,30 +140,30 @@ class _Pages:
         item = self._desk.items[place.item]
         return self._page(
             "item.html",
-            **self._of(name, key),
+            **self._page_values(name, key),
             view=item_view(self._site.task, item, place, self._site.marks.get(item.id, {})),
             place=place,
             reasons=moves.SKIP_REASONS,
             max_note=moves.MAX_NOTE,
             taken_back="undone" in request.query_params,
-            said=self._said(item, place),
+            said=self._opinions(item, place),
         )
 
-    def _said(self, item: Item, place: moves.Place) -> list[dict[str, object]]:
-        """Return what judge and people said of an item, to who has answered it."""
+    def _opinions(self, item: Item, place: moves.Place) -> list[dict[str, object]]:
+        """Return the opinions of judge and people on an item that the annotator has labelled."""
         adjudication = self._site.adjudication
         if adjudication is None or place.label is None:
             return []
         return [
             {
-                "who": one.who,
-                "value": one.in_words(place.shown),
-                "reasons": [clean(reason) for reason in one.reasons],
+                "who": opinion.author,
+                "value": opinion.in_words(place.shown),
+                "reasons": [clean(reason) for reason in opinion.reasons],
             }
-            for one in adjudication.opinions.get(item.id, ())
+            for opinion in adjudication.opinions.get(item.id, ())
         ]
 
-    def _of(self, name: str, key: str) -> dict[str, Any]:
+    def _page_values(self, name: str, key: str) -> dict[str, Any]:
         counts = self._desk.look(lambda board: _counts(board, name))
         return {**counts, "name": name, "csrf": self._site.access.csrf(key)}
 
@@ -174,12 +174,12 @@ class _Pages:
 
         def act(turn: Turn) -> int | None:
             before = moves.place_of(turn.board, name, position, pair=False)
-            known = before is not None and before.label is not None
+            was_labelled = before is not None and before.label is not None
             following = moves.label(
                 turn, name, position, task=task, level=level, note=note, seconds=seconds
             )
-            # What others said of an item is read before the next one.
-            stays = self._site.adjudication is not None and not known
+            # After a first label in adjudication, the same item shows the opinions on it.
+            stays = self._site.adjudication is not None and not was_labelled
             return position if stays else following
 
         return _to_item(await self._do(act))
@@ -202,14 +202,14 @@ class _Pages:
     # The progress page.
 
     async def progress(self, request: Request) -> Response:
-        """Show agreement and controls, to those who have the token."""
+        """Show agreement and controls to holders of the progress token."""
         token = request.query_params.get("token")
         if token is not None and same(token, self._site.access.progress):
             return self._set(_to("/progress"), self._progress, token)
         return self._page("progress.html", **self._figures(request))
 
     async def figures(self, request: Request) -> Response:
-        """Return the part of the progress page that changes."""
+        """Return the part of the progress page that is refreshed."""
         return self._page("figures.html", **self._figures(request))
 
     async def labelled_item(self, request: Request, number: str) -> Response:
@@ -226,7 +226,7 @@ class _Pages:
         )
         item, task = self._desk.items[place], self._site.task
         shown = moves.Place(
-            position=1, item=place, said=None, shown="ab" if task.scale.kind == "pair" else None
+            position=1, item=place, decision=None, shown="ab" if task.scale.kind == "pair" else None
         )
         at = labelled.index(place)
         return self._page(
@@ -254,14 +254,14 @@ class _Pages:
         return {"quality": result, "items": items, "controls": len(self._desk.job.controls),
             "clean": clean, "why": _why, "in_time": in_time}  # fmt: skip
 
-    # What all of them need.
+    # Shared helpers.
 
     def _admit(self, request: Request) -> None:
         if not self._site.access.admits(request.cookies.get(self._token, "")):
             raise _Refusal(403, "Open the link that you were given.")
 
-    def _who(self, request: Request) -> tuple[str, str]:
-        """Return the annotator's name and session, or send them to the front page."""
+    def _session_of(self, request: Request) -> tuple[str, str]:
+        """Return the annotator's name and session; redirect to the front page without one."""
         self._admit(request)
         key = request.cookies.get(self._session, "")
         name = self._desk.annotator(key)
@@ -270,7 +270,7 @@ class _Pages:
         return name, key
 
     async def _signed_form(self, request: Request) -> tuple[str, Mapping[str, str]]:
-        name, key = self._who(request)
+        name, key = self._session_of(request)
         form = await _form(request)
         if not same(form.get("csrf", ""), self._site.access.csrf(key)):
             raise _Refusal(403, "This page is too old. Go back, reload it, and try again.")
@@ -295,7 +295,7 @@ class _Pages:
         return self._message(refusal.status, str(refusal))
 
     async def failed(self, _: Request, error: Exception) -> Response:
-        """Answer an error: the user's own, or that something could not be kept."""
+        """Respond to an error: 400 for invalid input, 503 if an answer could not be stored."""
         if isinstance(error, InputError):
             return self._message(400, str(error))
         return self._message(503, "Your answer was not kept. Tell who runs this page, and wait.")
@@ -303,8 +303,8 @@ class _Pages:
     async def missing(self, _: Request, __: Exception) -> Response:
         return self._message(404, "There is no such page.")
 
-    def _message(self, status: int, said: str) -> Response:
-        return self._page("message.html", status=status, said=said)
+    def _message(self, status: int, text: str) -> Response:
+        return self._page("message.html", status=status, said=text)
 
 
 def _to(path: str) -> Response:
@@ -316,7 +316,7 @@ def _to_item(position: int | None, suffix: str = "") -> Response:
 
 
 async def _form(request: Request) -> Mapping[str, str]:
-    """Read a form; never more than `MAX_BODY_BYTES`, whatever the request says of its length."""
+    """Read a form of at most `MAX_BODY_BYTES`, whatever length the request declares."""
     body = b""
     async for chunk in request.stream():
         body += chunk
@@ -337,7 +337,7 @@ def _whole(form: Mapping[str, str], field: str) -> int:
 
 
 def _seconds(form: Mapping[str, str]) -> float | None:
-    """Return how long the item was open, where the page's script said so."""
+    """Return for how many seconds the item was open, by the page's script, or None."""
     try:
         seconds = float(form.get("seconds", ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What every request must pass and every response carries; plain ASGI."""
+"""ASGI middleware: checks of every request, and security headers of every response."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MAX_BODY_BYTES = 32_768
 MAX_URL_BYTES = 2_048
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
-# No inline script or style, nothing from elsewhere, and no page of others around ours. Referrers
-# stay at home; with "no-referrer" browsers would send forms with the Origin "null".
+# No inline scripts or styles, no external resources, and no framing by other sites. Referrers are
+# not sent to other sites; "no-referrer" would make browsers send forms with the Origin "null".
 HEADERS = (
     (
         b"content-security-policy",
@@ -37,7 +37,7 @@ HEADERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hosts:
-    """Which names a request may call this server by: the guard against DNS rebinding.
+    """The host names that a request may use for this server, against DNS rebinding.
 
     An attacker's page can have its own name point to this machine, but it cannot change the Host
     that the browser then sends.
@@ -47,20 +47,20 @@ class Hosts:
     addresses: bool
 
     @staticmethod
-    def of(bound: str, *, others: Iterable[str] = ()) -> Hosts:
-        """Return what is right for a server bound to `bound`.
+    def of(bound: str, *, extra_names: Iterable[str] = ()) -> Hosts:
+        """Return the allowed hosts of a server bound to `bound`.
 
-        Bound to loopback: loopback names alone. Bound elsewhere: any address too (an address is
-        no name that could be pointed here), and bound everywhere, what this machine is called.
-        `others` are names that the user vouches for.
+        On loopback, the names of loopback alone. Elsewhere any IP address too (unlike a name, an
+        address cannot be rebound), and on all addresses also this machine's host name.
+        `extra_names` are further names that the user allows.
         """
-        given = {name.lower() for name in others}
+        names = {name.lower() for name in extra_names}
         if is_everywhere(bound):
-            given.add(socket.gethostname().lower())
-        return Hosts(names=LOOPBACK | {bound.lower()} | given, addresses=not is_loopback(bound))
+            names.add(socket.gethostname().lower())
+        return Hosts(names=LOOPBACK | {bound.lower()} | names, addresses=not is_loopback(bound))
 
     def allow(self, header: str) -> bool:
-        """Say whether a Host header is fine; its port may be any, as through a tunnel."""
+        """Say whether a Host header is allowed, with any port (a tunnel may change it)."""
         try:
             name = urlsplit(f"//{header}").hostname or ""
         except ValueError:
@@ -82,10 +82,10 @@ def is_everywhere(host: str) -> bool:
 
 
 def reachable_at(host: str) -> str:
-    """Return what others call a server by that listens at `host`: an address, where at all of them.
+    """Return the host under which other machines reach a server that listens at `host`.
 
-    It is the one from which this machine would send to elsewhere; nothing is sent to learn it.
-    Without a network it is loopback's.
+    For a server at all addresses it is the source address of this machine's default route, which
+    is found without sending anything; without a network, that of loopback.
     """
     if not is_everywhere(host):
         return host
@@ -93,10 +93,10 @@ def reachable_at(host: str) -> str:
     with socket.socket(socket.AF_INET6 if is_v6 else socket.AF_INET, socket.SOCK_DGRAM) as outgoing:
         try:
             outgoing.connect(("2001:db8::1" if is_v6 else "192.0.2.1", 9))
-            found = str(outgoing.getsockname()[0])
+            address = str(outgoing.getsockname()[0])
         except OSError:
             return "::1" if is_v6 else "127.0.0.1"
-    return found
+    return address
 
 
 def _is_address(name: str) -> bool:
@@ -108,7 +108,7 @@ def _is_address(name: str) -> bool:
 
 
 class Guard:
-    """Refuses foreign hosts and origins, and large requests; adds `HEADERS` to all responses."""
+    """Rejects unknown hosts, foreign origins and large requests; adds `HEADERS` to responses."""
 
     def __init__(self, app: Application, *, hosts: Hosts) -> None:
         self._app = app
@@ -150,7 +150,7 @@ class Guard:
 
 
 def _same_origin(headers: dict[bytes, list[bytes]], host: str) -> bool:
-    """Say whether a form was sent by a page of ours, as far as the browser tells."""
+    """Say whether a form was sent by a page of this site, by the browser's headers."""
     site = headers.get(b"sec-fetch-site", [b"same-origin"])[0]
     if site not in {b"same-origin", b"none"}:
         return False

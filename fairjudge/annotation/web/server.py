@@ -1,4 +1,4 @@
-"""Serving the site until it is interrupted."""
+"""Serve the site until an interrupt."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from fairjudge.errors import ConfigurationError
 def serve(
     site: Site, *, host: str, port: int, hosts: Hosts, announce: Callable[[int], None]
 ) -> None:
-    """Serve until an interrupt, and then finish what was begun.
+    """Serve until an interrupt, and then finish the requests in progress.
 
-    `announce` is told the port once requests may come; port 0 lets the system choose one. Raises
-    ConfigurationError if the address is in use, or is not this machine's.
+    `announce` is called with the port once requests are accepted; with port 0 the system chooses
+    one. Raises ConfigurationError if the address is in use, or is not this machine's.
     """
     listening = _bind(host, port)
     config = uvicorn.Config(

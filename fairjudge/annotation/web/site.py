@@ -1,4 +1,4 @@
-"""What the routes stand on: the job, who may come in, and how pages are made."""
+"""The dependencies of the routes: the job, access control, and templates."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _NAME = re.compile(r"[^\W_][\w .@+-]{0,39}")
 class Access:
     """The secrets of a site.
 
-    ``secret`` signs; ``progress`` opens the progress page; ``token`` opens the site, or is None
-    where anybody who reaches it may come in, as on loopback.
+    ``secret`` signs forms; ``progress`` grants access to the progress page, and ``token`` to the
+    site. ``token`` is None if the site is open to everyone who reaches it, as on loopback.
     """
 
     secret: str
@@ -36,34 +36,35 @@ class Access:
 
     @property
     def cookie_suffix(self) -> str:
-        """Keep the cookies of two jobs on one machine apart: cookies know no ports."""
+        """A suffix that separates the cookies of two jobs on one machine: ports do not."""
         return hashlib.sha256(self.secret.encode()).hexdigest()[:8]
 
     def csrf(self, session: str) -> str:
-        """Return what a form of `session` must carry."""
+        """Return the CSRF token of a form of `session`."""
         return hmac.new(self.secret.encode(), session.encode(), "sha256").hexdigest()
 
     def admits(self, token: str) -> bool:
-        """Say whether `token` opens the site."""
+        """Say whether `token` grants access to the site."""
         return self.token is None or same(token, self.token)
 
 
-def same(given: str, wanted: str) -> bool:
+def same(secret: str, expected: str) -> bool:
     """Compare secrets in constant time."""
-    return secrets.compare_digest(given.encode(), wanted.encode())
+    return secrets.compare_digest(secret.encode(), expected.encode())
 
 
 def new_session() -> str:
-    """Return a key that nobody can guess."""
+    """Return a random key of a session."""
     return secrets.token_urlsafe(24)
 
 
-def annotator_name(given: str) -> str:
-    """Return a name as it is kept.
+def annotator_name(text: str) -> str:
+    """Return an annotator's name in NFC with single spaces.
 
-    Raises InputError if it is empty, too long, or has characters that no name needs.
+    Raises InputError if it is empty, longer than 40 characters, or has other characters than
+    letters, digits, spaces and ``_.@+-``.
     """
-    name = " ".join(unicodedata.normalize("NFC", given).split())
+    name = " ".join(unicodedata.normalize("NFC", text).split())
     if not _NAME.fullmatch(name):
         raise InputError(
             "a name has up to 40 letters, digits, spaces, dots, hyphens and the like, and begins "
@@ -85,9 +86,9 @@ def _environment() -> Environment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One job's pages. ``marks`` are the passages to mark in each item, by its id.
+    """The site of a job. ``marks`` are the passages to mark in each item, by its id.
 
-    With an `adjudication`, what was said of an item is shown once it is answered.
+    With an ``adjudication``, the opinions on an item are shown once it is labelled.
     """
 
     desk: LabelService
@@ -98,5 +99,5 @@ class Site:
     templates: Environment = field(default_factory=_environment)
 
     def render(self, template: str, **values: Any) -> str:
-        """Return a page; every value is escaped."""
+        """Render `template` with escaped `values`, and return the page."""
         return self.templates.get_template(template).render(task=self.task, **values)

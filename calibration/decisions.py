@@ -1,0 +1,231 @@
+"""What a judge may be used for: rank systems, score single items, replace an annotator.
+
+Each question has one figure with an interval, held against `THRESHOLD`: yes where the whole
+interval is at or above it, no where it is below, otherwise too few to tell.
+
+* Rank systems: Kendall's tau-b of systems' mean scores and mean labels, documents resampled.
+* Score single items: tau-b over items, which must also be significantly above the best baseline.
+  tau-b is the share of pairs in people's order less that in the reverse order, so that 0.5 is three
+  of four pairs in people's order; ties of one side count as half.
+* Replace an annotator: the winning rate of the alternative annotator test (Calderon et al. 2025),
+  between the share of annotators that the judge beats and one less the share that it loses to.
+
+The systems are taken as they are: nothing is said of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy.special import ndtri
+
+from fairjudge.calibration.agreement import Agreement
+from fairjudge.calibration.baseline_gains import BaselineGain
+from fairjudge.calibration.groups import FEW_DOCUMENTS
+from fairjudge.calibration.replaceability import (
+    FEWEST_ANNOTATORS,
+    FEWEST_ITEMS,
+    AlternativeAnnotatorTest,
+)
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats.levels import Level
+from fairjudge.stats.multiplicity import benjamini_yekutieli
+from fairjudge.text.counting import pluralize
+
+Question: TypeAlias = Literal["rank_systems", "score_items", "replace_annotator"]
+Answer: TypeAlias = Literal["yes", "no", "too few to tell", "cannot tell"]
+
+THRESHOLD = 0.5
+FEWEST_SYSTEMS = 5
+"""Of fewer systems even people's very order is no evidence: a judge that guesses has it with
+probability 1 / n!, two-sided 1 / 12 for 4 systems and 1 / 60 for 5 (Kendall's exact test)."""
+_ALPHA = 0.05
+_MOST_TIMES = 100
+"""Times as many documents from which the number is not worth saying."""
+_RULE = "yes if the whole interval is at or above 0.5, no if it is below"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The answer to one question.
+
+    ``figure`` is what was measured, named by ``measure``, and ``rule`` how the answer follows from
+    it. ``reason`` says what else decided; ``needed`` what would have to be known for a yes or a no,
+    and is empty where there is one.
+    """
+
+    question: Question
+    answer: Answer
+    measure: str
+    figure: Estimate | Undefined
+    rule: str
+    reason: str = ""
+    needed: str = ""
+
+
+def decide(
+    agreement: Agreement | Undefined,
+    *,
+    over_baselines: BaselineGain | Undefined,
+    replaceability: AlternativeAnnotatorTest | Undefined,
+    n_documents: int,
+    is_constant: bool = False,
+    in_camps: bool = False,
+) -> tuple[Decision, ...]:
+    """Return the answers to the three questions, in their order.
+
+    `is_constant` says that the judge gives all items one score, `in_camps` that the annotators are
+    in two camps, so that their mean label stands for neither.
+    """
+    systems, items = _kendall(agreement, "system"), _kendall(agreement, "summary")
+    n_systems = systems.n if isinstance(systems, Estimate) else 0
+    of_systems = (
+        f"Kendall's tau-b over {pluralize(n_systems, 'system') if n_systems else 'systems'}"
+    )
+    ranks = _of_correlation("rank_systems", of_systems, systems, n_documents)
+    scores = _of_correlation("score_items", "Kendall's tau-b over items", items, n_documents)
+    if isinstance(over_baselines, BaselineGain):
+        scores = _beside_baseline(scores, over_baselines, n_documents)
+    if 0 < n_systems < FEWEST_SYSTEMS:
+        ranks = replace(ranks, answer="too few to tell", needed=f"{FEWEST_SYSTEMS} systems or more")
+    found = [ranks, scores, _of_test(replaceability, n_documents)]
+    if n_documents < FEW_DOCUMENTS:
+        enough = f"{FEW_DOCUMENTS} labelled documents or more"
+        found = [
+            replace(one, answer="too few to tell", needed=one.needed or enough) for one in found
+        ]
+    elif is_constant:
+        reason = "the judge gives every item the same score"
+        found[:2] = [replace(one, answer="no", reason=reason, needed="") for one in found[:2]]
+    if in_camps:
+        reason = "annotators are in two camps, and their mean label stands for neither"
+        needed = "labels of one camp (--annotators)"
+        found = [replace(one, answer="cannot tell", reason=reason, needed=needed) for one in found]
+    return tuple(found)
+
+
+def documents_needed(
+    found: Estimate, *, n_documents: int, against: float = THRESHOLD
+) -> int | None:
+    """Return on how many documents the interval would leave `against` out, were the value true.
+
+    The half-width on that side shrinks with the square root of the documents: N = n (h / d)^2, with
+    h the distance of the value from its bound and d that from `against`. None where that is more
+    than `_MOST_TIMES` as many, or there is no interval.
+    """
+    if found.low is None or found.high is None:
+        return None
+    apart = abs(found.value - against)
+    half = found.value - found.low if found.value >= against else found.high - found.value
+    if half > apart * _MOST_TIMES**0.5:
+        return None
+    return max(FEW_DOCUMENTS, n_documents + 1, ceil(n_documents * (half / apart) ** 2))
+
+
+def _kendall(agreement: Agreement | Undefined, level: Level) -> Estimate | Undefined:
+    return agreement if isinstance(agreement, Undefined) else agreement[level]["kendall"]
+
+
+def _of_correlation(
+    question: Question, measure: str, figure: Estimate | Undefined, n_documents: int
+) -> Decision:
+    answer = _answer(figure)
+    needed = _more_documents(figure, n_documents) if answer == "too few to tell" else ""
+    return Decision(
+        question=question, answer=answer, measure=measure, figure=figure, rule=_RULE, needed=needed
+    )
+
+
+def _answer(figure: Estimate | Undefined) -> Answer:
+    if isinstance(figure, Undefined) or figure.low is None or figure.high is None:
+        return "too few to tell"
+    if figure.low >= THRESHOLD:
+        return "yes"
+    return "no" if figure.high < THRESHOLD else "too few to tell"
+
+
+def _more_documents(
+    figure: Estimate | Undefined, n_documents: int, *, against: float = THRESHOLD
+) -> str:
+    if isinstance(figure, Undefined):
+        return f"other labels or judgements: {figure.why}"
+    needed = documents_needed(figure, n_documents=n_documents, against=against)
+    if needed is None:
+        return f"more than {pluralize(_MOST_TIMES * n_documents, 'labelled document')}"
+    return f"about {pluralize(needed, 'labelled document')}, were {figure.value:.2f} true"
+
+
+def _beside_baseline(found: Decision, over: BaselineGain, n_documents: int) -> Decision:
+    """Take back a yes that what needs no judge may do as well."""
+    gain = over.gain
+    if found.answer != "yes" or isinstance(gain, Undefined):
+        return found
+    if gain.low is None or gain.high is None or gain.low > 0.0:
+        return found
+    reason = (
+        f"Spearman's correlation less that of the baseline '{over.best.replace('_', ' ')}' is "
+        f"{gain.value:.2f} [{gain.low:.2f}, {gain.high:.2f}]"
+    )
+    if gain.high <= 0.0:
+        return replace(found, answer="no", reason=reason)
+    needed = _more_documents(gain, n_documents, against=0.0)
+    return replace(found, answer="too few to tell", reason=reason, needed=needed)
+
+
+def _of_test(found: AlternativeAnnotatorTest | Undefined, n_documents: int) -> Decision:
+    """Hold the possible winning rates against the half that the test asks for."""
+    figure: Estimate | Undefined
+    needed = ""
+    if isinstance(found, Undefined):
+        figure = found
+        needed = f"{FEWEST_ANNOTATORS} annotators with {FEWEST_ITEMS} items that another labelled"
+    else:
+        lost = benjamini_yekutieli([1.0 - one.p_value for one in found.annotators]) < _ALPHA
+        figure = Estimate(
+            value=found.winning_rate,
+            low=found.winning_rate,
+            high=1.0 - float(lost.mean()),
+            n=len(found.annotators),
+            method="share of annotators beaten, to one less the share lost to",
+        )
+        if _answer(figure) == "too few to tell":
+            needed = _documents_of_test([one.p_value for one in found.annotators], n_documents)
+    return Decision(
+        question="replace_annotator",
+        answer=_answer(figure),
+        measure="alternative annotator test: winning rate",
+        figure=figure,
+        rule=_RULE,
+        needed=needed,
+    )
+
+
+def _documents_of_test(p_values: Sequence[float], n_documents: int) -> str:
+    """Say on how many documents half of the annotators would be beaten, or more lost to.
+
+    A test's z grows with the square root of the documents; the strictest one of Benjamini and
+    Yekutieli's procedure is at alpha / (1 + 1/2 + ... + 1/m).
+    """
+    z = -ndtri(np.clip(np.asarray(p_values), 1e-12, 1.0 - 1e-12))
+    m = z.size
+    critical = -float(ndtri(_ALPHA / np.sum(1.0 / np.arange(1, m + 1))))
+    # With as many as half on one side, so many must be significant; else the other side wins.
+    wins = np.sort(z[z > 0.0])[::-1]
+    losses = np.sort(-z[z < 0.0])[::-1]
+    enough, more = ceil(m / 2), m // 2 + 1
+    if wins.size >= enough:
+        least = wins[enough - 1]
+    elif losses.size >= more:
+        least = losses[more - 1]
+    else:
+        return "more labelled documents"
+    factor = (critical / least) ** 2
+    if factor > _MOST_TIMES:
+        return f"more than {pluralize(_MOST_TIMES * n_documents, 'labelled document')}"
+    needed = max(FEW_DOCUMENTS, n_documents + 1, ceil(n_documents * factor))
+    documents = pluralize(needed, "labelled document")
+    return f"about {documents}, were the differences to annotators true"

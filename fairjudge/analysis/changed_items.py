@@ -1,0 +1,74 @@
+"""The judgements of the items that differ most between two runs, for a page to open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from fairjudge.analysis.browsing import addresses, browse_data
+from fairjudge.analysis.report_inputs import Inputs
+from fairjudge.calibration.labels import ItemKey, item_key
+from fairjudge.domain import Judgement
+from fairjudge.records.matching import with_ids_of
+
+Json: TypeAlias = Mapping[str, Any]
+_Item: TypeAlias = tuple[str, str, ItemKey]
+"""Aspect, protocol and item."""
+
+
+def with_judgements(
+    report: Json, first: Iterable[Judgement], second: Iterable[Judgement]
+) -> tuple[Json, Json | None]:
+    """Return a comparison whose items have addresses, and what a page needs to open them.
+
+    Judges are named with their run. There is nothing to open where nothing differs.
+    """
+    wanted = {
+        (group["aspect"], group["protocol"], _key(one))
+        for group in report["groups"]
+        for one in group["largest"]
+    }
+    runs = {"first": tuple(first)}
+    runs["second"] = with_ids_of(second, runs["first"])
+    rows = [
+        row.model_copy(update={"judge": f"{row.judge} ({run} run)"})
+        for run, some in runs.items()
+        for row in some
+        if _item(row) in wanted
+    ]
+    return with_addresses(report, rows), browse_data(Inputs(judgements=rows), [])
+
+
+def with_addresses(report: Json, rows: Sequence[Judgement]) -> dict[str, Any]:
+    """Return a comparison whose items have the address of a judgement among `rows`, if any.
+
+    It is one of the first run where `rows` have it.
+    """
+    known: dict[_Item, dict[str, str]] = {}
+    for row, address in zip(rows, addresses(rows), strict=True):
+        known.setdefault(_item(row), {}).setdefault(row.judge, address)
+    return {**report, "groups": [_with_addresses(group, known) for group in report["groups"]]}
+
+
+def _with_addresses(group: Json, known: Mapping[_Item, Mapping[str, str]]) -> dict[str, Any]:
+    def items() -> Iterator[dict[str, Any]]:
+        for one in group["largest"]:
+            by_judge = known.get((group["aspect"], group["protocol"], _key(one)), {})
+            some = [
+                address
+                for name in dict.fromkeys((group["first"], group["second"]))
+                for judge, address in by_judge.items()
+                # as it is, or with what tells its runs or settings apart
+                if judge == name or judge.startswith((f"{name} (", f"{name}, "))
+            ]
+            yield {**one, "address": some[0]} if some else dict(one)
+
+    return {**group, "largest": list(items())}
+
+
+def _item(row: Judgement) -> _Item:
+    return row.aspect, row.protocol, item_key(row)[0]
+
+
+def _key(one: Json) -> ItemKey:
+    return one["eid"], one["system"], one.get("system_b", ""), one["unit"]

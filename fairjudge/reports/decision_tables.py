@@ -1,0 +1,97 @@
+"""What a judge may be used for, of the JSON that ``calibrate --json`` writes; one wording for all.
+
+Terminal, page, study and Python show these sentences; the rules are in `calibration.decisions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fairjudge.protocols import PROTOCOLS
+from fairjudge.reports.annotator_tables import camps_sentence
+from fairjudge.reports.figures import Json, dollars, interval, protocol_of, sentence, why
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TextTable
+from fairjudge.text.counting import pluralize
+
+_NOTE = (
+    "Yes: the whole interval is at or above 0.5 (three of four pairs in people's order; half of "
+    "the annotators). No: it is below. Else too few to tell. docs/calibration.md has the rules."
+)
+_OLD = "No decision: this file is of an earlier version; run 'fairjudge calibrate' again"
+
+
+def group_title(group: Json) -> str:
+    """Return judge, aspect, protocol and unit in one line."""
+    return f"{group['judge']}, {group['aspect']}, {protocol_of(group)}"
+
+
+def verdict(group: Json) -> str:
+    """Say in a line what a judge may be used for."""
+    said = "; ".join(f"{use_of(group, one)}: {one['answer']}" for one in group.get("decisions", ()))
+    return camps_sentence(group) or said or _OLD
+
+
+def use_of(group: Json, decision: Json) -> str:
+    """Return what is decided, in words: ``"rank systems"``."""
+    if decision["question"] == "score_items":
+        pairs = PROTOCOLS[group["protocol"]].paired
+        return "compare two summaries" if pairs else "score single summaries"
+    return str(decision["question"]).replace("_", " ").replace("replace", "replace an")
+
+
+def decisions_tables(groups: Sequence[Json]) -> tuple[TextTable, ...]:
+    """Return each judge's answers, with their figures and what would have to be known."""
+    tables = [_decisions(group) for group in groups]
+    return (*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, _NOTE))) if tables else ()
+
+
+def decisions_table(groups: Sequence[Json]) -> TextTable:
+    """Return the same of all judges in one table."""
+    return table(
+        "What judges may be used for",
+        "judge, aspect, protocol: {title} | use: {use} | answer: {answer} | because: {figure}",
+        [{"title": group_title(group), **row} for group in groups for row in _rows(group)],
+        notes=(_NOTE, *(f"{group_title(group)}: {cost_of(group)}." for group in groups)),
+    )
+
+
+def _decisions(group: Json) -> TextTable:
+    return table(
+        f"{group_title(group)}: may the judge be used to ...",
+        "use: {use} | answer: {answer} | because: {figure}",
+        _rows(group),
+        notes=(sentence(cost_of(group)) if "decisions" in group else f"{_OLD}.",),
+    )
+
+
+def _rows(group: Json) -> list[Json]:
+    return [
+        {"use": use_of(group, one), "answer": one["answer"], "figure": _figure(one)}
+        for one in group.get("decisions", ())
+    ]
+
+
+def cost_of(group: Json) -> str:
+    """Return what an item costs, and how many requests all took."""
+    cost = group.get("cost")
+    if cost is None:
+        return "cost per item unknown"
+    requests = pluralize(cost["n_requests"], "request")
+    n = f"{requests} for {pluralize(cost['n_items'], 'item')}"
+    if not cost["n_requests"]:
+        return "cost per item 0, no LLM was asked"
+    if cost["usd_per_item"] is None:
+        return (
+            f"cost per item unknown ({n}); give the run's folder, or the file of 'judge --json', "
+            "with the judgements"
+        )
+    return f"cost per item {dollars(cost['usd_per_item'])} US dollars ({n})"
+
+
+def _figure(decision: Json) -> str:
+    figure = decision["figure"]
+    shown = f"{decision['measure']} {interval(figure)}" if not why(figure) else why(figure)
+    needed = f"needed: {decision['needed']}" if decision["needed"] else ""
+    return "; ".join(filter(None, (shown, decision["reason"], needed)))

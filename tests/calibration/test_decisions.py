@@ -1,0 +1,170 @@
+"""What a judge may be used for, at the borders of the rules; figures are made by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.calibration.baseline_gains import BaselineGain
+from fairjudge.calibration.decisions import decide, documents_needed
+from fairjudge.calibration.replaceability import AlternativeAnnotatorTest, AnnotatorComparison
+from fairjudge.domain import Estimate, Undefined
+
+WHY = Undefined(why="not measured")
+
+
+def tau(value, low, high, n=8):
+    return Estimate(value=value, low=low, high=high, n=n)
+
+
+def answers(systems, items=WHY, *, over=WHY, test=WHY, n_documents=40, **more):
+    levels = {"system": {"kendall": systems}, "summary": {"kendall": items}}
+    found = decide(
+        levels, over_baselines=over, replaceability=test, n_documents=n_documents, **more
+    )
+    assert [one.question for one in found] == ["rank_systems", "score_items", "replace_annotator"]
+    return found
+
+
+def annotator_test(*p_values):
+    """The test's outcome; annotators with p of .001 and less are beaten."""
+    compared = tuple(
+        AnnotatorComparison(
+            annotator=f"a{place}",
+            n_items=100,
+            judge_advantage=0.8,
+            annotator_advantage=0.8,
+            p_value=p,
+            adjusted_p_value=p,
+            beaten=p <= 0.001,
+        )
+        for place, p in enumerate(p_values)
+    )
+    rate = sum(one.beaten for one in compared) / len(compared)
+    return AlternativeAnnotatorTest(
+        winning_rate=rate,
+        advantage_probability=0.8,
+        passes=rate >= 0.5,
+        epsilon=0.2,
+        alignment="rmse",
+        annotators=compared,
+        left_out=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "answer"),
+    [
+        (0.5, 0.9, "yes"),  # the threshold itself is reached
+        (0.499, 0.9, "too few to tell"),
+        (0.2, 0.5, "too few to tell"),
+        (0.2, 0.499, "no"),
+        (-0.47, 0.82, "too few to tell"),
+        (0.8, 0.8, "yes"),
+        (None, None, "too few to tell"),
+    ],
+)
+def test_an_interval_is_held_against_the_threshold(low, high, answer):
+    value = 0.6 if low is None else (low + high) / 2
+    ranks, scores, _ = answers(tau(value, low, high), tau(value, low, high))
+    assert (ranks.answer, scores.answer) == (answer, answer)
+    assert bool(ranks.needed) == (answer == "too few to tell")
+
+
+def test_seven_documents_are_too_few_and_not_a_bad_judge():
+    ranks, scores, person = answers(tau(0.3, -0.47, 0.82), tau(0.9, 0.8, 0.95), n_documents=7)
+    assert {ranks.answer, scores.answer, person.answer} == {"too few to tell"}
+    # (0.82 - 0.3)^2 / (0.5 - 0.3)^2 = 6.76 times as many: 47.3 of 7.
+    assert ranks.needed == "about 48 labelled documents, were 0.30 true"
+    assert scores.needed == "15 labelled documents or more"
+
+
+@pytest.mark.parametrize(("n_documents", "answer"), [(14, "too few to tell"), (15, "yes")])
+def test_below_fifteen_documents_nothing_is_decided(n_documents, answer):
+    ranks, *_ = answers(tau(0.9, 0.8, 0.95), n_documents=n_documents)
+    assert ranks.answer == answer
+
+
+@pytest.mark.parametrize(("n_systems", "answer"), [(2, "too few to tell"), (4, "too few to tell"),
+                                                   (5, "yes")])  # fmt: skip
+def test_few_systems_are_ordered_right_by_chance(n_systems, answer):
+    ranks, *_ = answers(tau(1.0, 1.0, 1.0, n=n_systems))
+    assert ranks.answer == answer
+    assert (ranks.needed == "5 systems or more") == (answer != "yes")
+
+
+def test_people_at_94_and_a_judge_at_29_are_not_alike():
+    _, scores, _ = answers(WHY, tau(0.29, 0.21, 0.37))
+    assert scores.answer == "no"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "answer"),
+    [(0.01, 0.2, "yes"), (0.0, 0.2, "too few to tell"), (-0.2, 0.0, "no"), (-0.2, -0.1, "no")],
+)
+def test_a_yes_needs_more_than_a_baseline_that_asks_nobody(low, high, answer):
+    gain = BaselineGain(best="longest", gain=tau(0.1, low, high), constant=WHY)
+    ranks, scores, _ = answers(tau(0.9, 0.8, 0.95), tau(0.6, 0.5, 0.7), over=gain)
+    assert (ranks.answer, scores.answer) == ("yes", answer)
+    assert ("'longest'" in scores.reason) == (answer != "yes")
+    # What is no already needs no second reason.
+    _, scores, _ = answers(WHY, tau(0.3, 0.2, 0.4), over=gain)
+    assert (scores.answer, scores.reason) == ("no", "")
+
+
+@pytest.mark.parametrize(
+    ("p_values", "answer", "ends"),
+    [
+        ((0.001, 0.001, 0.6), "yes", (2 / 3, 1.0)),
+        ((0.001, 0.6), "yes", (0.5, 1.0)),  # half is enough
+        ((0.001, 0.6, 0.6), "too few to tell", (1 / 3, 1.0)),
+        ((0.999, 0.999, 0.6), "no", (0.0, 1 / 3)),
+        ((0.999, 0.6), "too few to tell", (0.0, 0.5)),
+        ((0.001, 0.999, 0.999), "no", (1 / 3, 1 / 3)),
+        ((0.2, 0.3, 0.1), "too few to tell", (0.0, 1.0)),
+    ],
+)
+def test_an_annotator_is_replaced_by_the_possible_winning_rates(p_values, answer, ends):
+    *_, person = answers(WHY, test=annotator_test(*p_values))
+    assert person.answer == answer
+    assert (person.figure.low, person.figure.high) == pytest.approx(ends)
+    assert bool(person.needed) == (answer == "too few to tell")
+
+
+def test_documents_for_half_of_the_annotators():
+    # z = 1.2816 for p = .1; critical .05 / (1 + 1/2 + 1/3) = .02727: z = 1.9221. The second
+    # largest of three decides: p = .2, z = .8416, so that (1.9221 / .8416)^2 = 5.22 times 40.
+    *_, person = answers(WHY, test=annotator_test(0.1, 0.2, 0.6))
+    assert person.needed.startswith("about 209 labelled documents")
+    *_, person = answers(WHY, test=annotator_test(0.5, 0.5, 0.5))
+    assert person.needed == "more labelled documents"
+    *_, person = answers(WHY, test=annotator_test(0.49, 0.49, 0.49))
+    assert person.needed == "more than 4,000 labelled documents"
+
+
+def test_no_test_names_what_the_test_needs():
+    *_, person = answers(WHY, test=Undefined(why="1 annotator with 30 or more shared items"))
+    assert person.answer == "too few to tell"
+    assert person.needed == "3 annotators with 30 items that another labelled"
+
+
+def test_one_score_for_everything_is_no_judge():
+    constant = Undefined(why="the first variable is constant at 3.0")
+    ranks, scores, person = answers(constant, constant, is_constant=True)
+    assert (ranks.answer, scores.answer, person.answer) == ("no", "no", "too few to tell")
+    ranks, *_ = answers(constant, constant, is_constant=True, n_documents=3)
+    assert ranks.answer == "too few to tell"
+
+
+def test_two_camps_leave_every_question_open():
+    found = answers(tau(0.9, 0.8, 0.95), tau(0.9, 0.8, 0.95), in_camps=True)
+    assert {one.answer for one in found} == {"cannot tell"}
+    assert all("--annotators" in one.needed for one in found)
+
+
+def test_documents_needed_follow_the_square_root_law():
+    # Half-width 0.2 at 40 documents; 0.1 from the threshold: four times as many.
+    assert documents_needed(tau(0.6, 0.4, 0.75), n_documents=40) == 160
+    assert documents_needed(tau(0.4, 0.1, 0.6), n_documents=40) == 160
+    assert documents_needed(tau(0.51, 0.3, 0.7), n_documents=40) is None  # 441 times
+    assert documents_needed(tau(0.5, 0.3, 0.7), n_documents=40) is None
+    assert documents_needed(tau(0.9, 0.4, 1.0), n_documents=6) == 15
