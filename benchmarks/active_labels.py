@@ -20,7 +20,8 @@ from _machine import describe_machine
 from numpy.typing import NDArray
 
 from fairjudge.annotation.active import inclusion
-from fairjudge.calibration.ppi import PartlyLabelled, PpiMean, drawn_mean
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean
+from fairjudge.calibration.ppi import PpiMean
 
 Floats = NDArray[np.float64]
 

@@ -3,7 +3,8 @@
     python benchmarks/stats_speed.py
 
 Required on 2 cores: kappa, Pearson and Spearman within 0.5 s, Kendall within 1.0 s; 100,000
-judgements at three levels with all intervals within 60 s and 1 GiB.
+judgements at three levels with all intervals within 60 s and 1 GiB; `fairjudge.calibrate` over
+1,600 items and six judges within 30 s.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from _machine import describe_machine
 
+import fairjudge as fj
 from fairjudge.calibration.agreement import Resampling, judge_agreement
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.items import join
@@ -105,8 +107,30 @@ def large(*, continuous: bool) -> None:
     )
 
 
+def several_judges() -> None:
+    """Time everything that `fairjudge.calibrate` finds of six judges and their jury."""
+    rng = np.random.default_rng(0)
+    judgements, labels = [], []
+    for place in range(1600):
+        where = {"eid": f"d{place // 16}", "system": f"s{place % 16}", "aspect": "consistency"}
+        quality = 3 + rng.normal()
+        for annotator in range(3):
+            value = np.clip(np.round(quality + 0.5 * rng.normal()), 1, 5)
+            labels.append(Label(**where, annotator=f"p{annotator}", value=float(value)))
+        for judge in range(6):
+            value = np.clip(np.round(quality + (0.5 + 0.2 * judge) * rng.normal()), 1, 5)
+            judgements.append(
+                Judgement(**where, protocol="likert", judge=f"j{judge}", value=float(value))
+            )
+    own = time.process_time()
+    took = seconds(lambda: fj.calibrate(judgements, labels).to_dict(), repeats=1)
+    own = time.process_time() - own
+    print(f"calibrate, 1,600 items, six judges and a jury: {took:.1f} s ({own:.1f} s of one core)")
+
+
 if __name__ == "__main__":
     print(describe_machine())
+    several_judges()
     small()
     large(continuous=False)
     large(continuous=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -18,12 +16,6 @@ from fairjudge.calibration.agreement import (
     judge_agreement,
 )
 from fairjudge.calibration.annotators import AnnotatorReport, Camps, annotator_report
-from fairjudge.calibration.assessment import (
-    ErrorScores,
-    ReliabilityBin,
-    assess,
-    reliability_diagram,
-)
 from fairjudge.calibration.baseline_gains import BaselineGain, baseline_gain
 from fairjudge.calibration.baselines import (
     baseline_scores,
@@ -31,9 +23,10 @@ from fairjudge.calibration.baselines import (
     document_groups,
     word_counts,
 )
-from fairjudge.calibration.calibrators import Calibrator, CrossFitted, cross_fit
+from fairjudge.calibration.calibration_report import CalibrationReport, calibration_report
+from fairjudge.calibration.calibrators import CrossFitted, cross_fit
 from fairjudge.calibration.choices import CalibratorName, CovariateName
-from fairjudge.calibration.comparison import AgreementDifference, compare_judges
+from fairjudge.calibration.comparison import Comparison, comparisons
 from fairjudge.calibration.confusion import Confusion, confusion
 from fairjudge.calibration.decisions import Decision, decide
 from fairjudge.calibration.disagreements import (
@@ -43,11 +36,18 @@ from fairjudge.calibration.disagreements import (
     count_causes,
     largest_disagreements,
 )
+from fairjudge.calibration.drawn_correlation import correlation_of_all
 from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_labels, system_estimates
 from fairjudge.calibration.grouping import GroupKey
-from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
+from fairjudge.calibration.groups import GroupError, error_groups
 from fairjudge.calibration.items import Joined, join
-from fairjudge.calibration.jury_report import JuryChoices, JuryReport, calibrator_of, juries
+from fairjudge.calibration.jury_report import (
+    Covariates,
+    JuryChoices,
+    JuryReport,
+    juries,
+)
+from fairjudge.calibration.labels import ItemKey, Labels
 from fairjudge.calibration.protocol_table import Asked, ProtocolTable, protocol_tables
 from fairjudge.calibration.rates import RatesReport, group_rates
 from fairjudge.calibration.replaceability import (
@@ -55,12 +55,12 @@ from fairjudge.calibration.replaceability import (
     AlternativeAnnotatorTest,
     alternative_annotator_test,
 )
+from fairjudge.calibration.samples import Beside, answers_by_system
 from fairjudge.calibration.scales import Scale, rescale
-from fairjudge.calibration.temperature import DistributionReport, distribution_report
-from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
-from fairjudge.protocols import PROTOCOLS, shown_protocol
+from fairjudge.domain import Cluster, Estimate, Judgement, Label, Summary, Undefined
+from fairjudge.errors import InputError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import with_ids_of
-from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.counting import pluralize
 
 
@@ -71,8 +71,9 @@ class Settings:
     ``epsilon`` is the cost margin of the alternative annotator test; ``planned_documents`` is how
     many documents label plans take the judge to have scored; ``families`` are names of families of
     systems, each with a shell pattern of system names, the first that fits counting;
-    ``label_scale`` is inferred from the labels where it is None; ``covariates`` are what a jury
-    knows of a summary beside its members' scores.
+    ``label_scale`` is inferred from the labels where it is None; ``covariates`` are what juries
+    and regressions know of a summary beside judges' scores; ``strata`` names the grouping of
+    documents in whose shares labelled documents are weighed.
     """
 
     annotators: tuple[str, ...] = ("*",)
@@ -85,25 +86,8 @@ class Settings:
     label_scale: Scale | None = None
     n_disagreements: int = 20
     covariates: tuple[CovariateName, ...] = ()
+    strata: str | None = None
     seed: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationReport:
-    """Errors in units of the labels before and after calibration, and the calibrator itself.
-
-    ``before`` maps the judge's scale to the labels' by a straight line. ``after`` is cross-fitted
-    over documents. ``calibrator`` is fitted on all labelled items, to be used on others.
-    """
-
-    method: CalibratorName
-    n_folds: int
-    calibrator: Calibrator | Undefined
-    before: ErrorScores | Undefined
-    after: ErrorScores | Undefined
-    reliability_before: tuple[ReliabilityBin, ...]
-    reliability_after: tuple[ReliabilityBin, ...]
-    distribution: DistributionReport | Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +111,7 @@ class GroupReport:
     over_baselines: BaselineGain | Undefined
     calibration: CalibrationReport
     ppi: tuple[SystemEstimate, ...]
+    correlation: Estimate | Undefined | None
     planning: Planning
     replaceability: AlternativeAnnotatorTest | Undefined
     fairness: Mapping[str, tuple[GroupError, ...]]
@@ -137,15 +122,6 @@ class GroupReport:
     confusion: Confusion | None
     decisions: tuple[Decision, ...] = ()
     asked: Asked | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Judges of one aspect compared on the items that all of them judged."""
-
-    aspect: str
-    n_items: int
-    differences: tuple[AgreementDifference, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +163,15 @@ def analyse(
         baselines=baselines,
         words=dict(word_counts(summaries)),
         documents=document_groups(clusters),
+        by_annotators=Labels.by_aspect(people, settings.annotators),
+        covariates=covariates(settings.covariates, summaries, clusters),
+        joined=groups,
     )
+    if settings.strata is not None and settings.strata not in given.documents:
+        known = ", ".join(map(repr, given.documents)) or "none"
+        raise InputError(
+            f"no strata {settings.strata!r}: the clusters' groupings are {known}", field="strata"
+        )
     source = np.random.SeedSequence(settings.seed)
     seeds = source.spawn(len(groups) + 2)
     reports = tuple(
@@ -197,7 +181,7 @@ def analyse(
     return Analysis(
         settings=settings,
         groups=reports,
-        comparisons=_comparisons(groups, settings, np.random.default_rng(seeds[0])),
+        comparisons=comparisons(groups, settings.resampling, np.random.default_rng(seeds[0])),
         protocols=protocol_tables(
             [(report.joined, report.agreement) for report in reports],
             asked or {},
@@ -209,7 +193,7 @@ def analyse(
             rows,
             people,
             choices=JuryChoices(
-                covariates=covariates(settings.covariates, summaries, clusters),
+                covariates=given.covariates,
                 annotators=settings.annotators,
                 label_scale=settings.label_scale,
                 method=settings.calibrator,
@@ -228,6 +212,33 @@ class _Given:
     baselines: Mapping[str, Mapping[tuple[str, str], float]]
     words: Mapping[tuple[str, str], int]
     documents: Mapping[str, Mapping[str, str]]
+    by_annotators: Mapping[str, Labels]
+    covariates: Covariates
+    joined: Sequence[Joined]
+
+    def beside(self, joined: Joined, strata: str | None) -> Beside:
+        """Return what is known of a group's items beside its judge's values of them."""
+        every = (*joined.keys, *joined.rest)
+        columns: dict[str, Mapping[ItemKey, float]] = {
+            name: {key: of[key[0], key[1]] for key in every if (key[0], key[1]) in of}
+            for name, of in self.covariates.items()
+            if not PROTOCOLS[joined.protocol].paired
+        }
+        # What was fitted on these labels knows them: no regression may stand on it.
+        fitted = {
+            row.judge
+            for row in self.judgements
+            if {"members", "uncalibrated"} & (row.model_extra or {}).keys()
+        }
+        for other in self.joined:
+            if other.judge in fitted or other.group == joined.group:
+                continue
+            if other.aspect == joined.aspect:
+                values = np.r_[other.judged, other.judged_rest].tolist()
+                columns[other.group.title] = dict(
+                    zip((*other.keys, *other.rest), values, strict=True)
+                )
+        return Beside(columns=columns, strata=None if strata is None else self.documents[strata])
 
 
 def _report(
@@ -258,7 +269,8 @@ def _report(
         if n >= 2
         else {}
     )
-    (apart,) = rng.spawn(1)  # the other figures stay as they were
+    apart, folds = rng.spawn(2)  # the other figures stay as they were
+    beside = given.beside(joined, settings.strata)
     return GroupReport(
         joined=joined,
         agreement=agreement,
@@ -268,8 +280,17 @@ def _report(
         over_baselines=few
         if n < FEWEST_ITEMS
         else baseline_gain(joined, baselines, given.baselines, resampling=resampling, rng=apart),
-        calibration=_calibration(joined, mapped, fitted, settings, rng),
-        ppi=system_estimates(joined, level=level),
+        calibration=calibration_report(
+            joined, mapped, fitted, method=settings.calibrator, resampling=resampling, rng=rng
+        ),
+        ppi=system_estimates(
+            joined,
+            level=level,
+            rng=folds,
+            beside=beside,
+            answers=answers_by_system(joined, given.judgements, given.by_annotators, beside),
+        ),
+        correlation=correlation_of_all(joined, level=level),
         planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),
         replaceability=alternative_annotator_test(
             mapped,
@@ -282,7 +303,14 @@ def _report(
             else "rmse",
             documents=joined.documents,
         ),
-        fairness=_fairness(joined, mapped if calibrated is None else calibrated, given, settings),
+        fairness=error_groups(
+            joined,
+            mapped if calibrated is None else calibrated,
+            words=given.words,
+            documents=given.documents,
+            families=settings.families,
+            level=level,
+        ),
         fairness_of="judge's scores" if calibrated is None else "calibrated scores, cross-fitted",
         rates=group_rates(joined, level=level),
         disagreements=widest,
@@ -306,105 +334,3 @@ def _decided(report: GroupReport, asked: Mapping[GroupKey, Asked]) -> GroupRepor
         ),
         asked=asked.get(joined.group),
     )
-
-
-def _calibration(
-    joined: Joined,
-    mapped: FloatArray,
-    fitted: CrossFitted | Undefined,
-    settings: Settings,
-    rng: np.random.Generator,
-) -> CalibrationReport:
-    resampling, documents = settings.resampling, joined.documents
-
-    def errors(scores: FloatArray) -> ErrorScores | Undefined:
-        return assess(
-            scores,
-            joined.human,
-            scale=joined.label_scale,
-            documents=documents,
-            rng=rng,
-            n_resamples=resampling.n_resamples,
-            level=resampling.level,
-            method=resampling.method,
-        )
-
-    def diagram(scores: FloatArray) -> tuple[ReliabilityBin, ...]:
-        return reliability_diagram(
-            scores, joined.human, documents=documents, level=resampling.level
-        )
-
-    after = errors(fitted.calibrated) if isinstance(fitted, CrossFitted) else fitted
-    return CalibrationReport(
-        method=settings.calibrator,
-        n_folds=fitted.n_folds if isinstance(fitted, CrossFitted) else 0,
-        calibrator=calibrator_of(joined, settings.calibrator),
-        before=errors(mapped),
-        after=after,
-        reliability_before=diagram(mapped),
-        reliability_after=diagram(fitted.calibrated) if isinstance(fitted, CrossFitted) else (),
-        distribution=distribution_report(joined, rng=rng, level=resampling.level),
-    )
-
-
-def _fairness(
-    joined: Joined, values: FloatArray, given: _Given, settings: Settings
-) -> dict[str, tuple[GroupError, ...]]:
-    level = settings.resampling.level
-    groupings: dict[str, Sequence[str | None]] = {"system": joined.systems}
-    if settings.families and not PROTOCOLS[joined.protocol].paired:
-        groupings["family"] = [_family(name, settings.families) for name in joined.systems]
-    for name, of_document in given.documents.items():
-        groupings[name] = [of_document.get(eid) for eid in joined.documents]
-    counts = [given.words.get((key[0], key[1])) for key in joined.keys]
-    known = [count for count in counts if count is not None]
-    if not PROTOCOLS[joined.protocol].paired and known:
-        bins = iter(quantile_groups(known, unit="words"))
-        groupings["length"] = [None if count is None else next(bins) for count in counts]
-    return {
-        name: error_by_group(values, joined.human, groups, documents=joined.documents, level=level)
-        for name, groups in groupings.items()
-        if len({group for group in groups if group is not None}) >= 2
-    }
-
-
-def _family(system: str, families: Sequence[tuple[str, str]]) -> str | None:
-    return next((name for name, pattern in families if fnmatchcase(system, pattern)), None)
-
-
-def _comparisons(
-    groups: Sequence[Joined], settings: Settings, rng: np.random.Generator
-) -> tuple[Comparison, ...]:
-    by_aspect: dict[str, list[Joined]] = defaultdict(list)
-    for joined in groups:
-        if not PROTOCOLS[joined.protocol].paired:
-            by_aspect[joined.aspect].append(joined)
-    found = (
-        _comparison(aspect, some, settings.resampling, rng)
-        for aspect, some in by_aspect.items()
-        if len(some) >= 2
-    )
-    return tuple(one for one in found if one is not None)
-
-
-def _comparison(
-    aspect: str, groups: Sequence[Joined], resampling: Resampling, rng: np.random.Generator
-) -> Comparison | None:
-    places = [{key: row for row, key in enumerate(joined.keys)} for joined in groups]
-    common = [key for key in places[0] if all(key in place for place in places[1:])]
-    if len(common) < FEWEST_ITEMS:
-        return None
-    rows = [[place[key] for key in common] for place in places]
-    differences = compare_judges(
-        {
-            f"{joined.judge} ({shown_protocol(joined.protocol, joined.unit)})": joined.judged[some]
-            for joined, some in zip(groups, rows, strict=True)
-        },
-        groups[0].human[rows[0]],
-        rng=rng,
-        documents=[key[0] for key in common],
-        n_resamples=resampling.n_resamples,
-        level=resampling.level,
-        method=resampling.method,
-    )
-    return Comparison(aspect=aspect, n_items=len(common), differences=differences)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import log1p
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from fairjudge.calibration.choices import CovariateName
 from fairjudge.domain import Cluster, Reference, Summary
+from fairjudge.errors import ConfigurationError
 from fairjudge.text.spellings import with_labels
 from fairjudge.text.tokens import words
 
@@ -41,14 +42,6 @@ def baseline_scores(
         "reference_overlap": _recalled(found, _answer_words(sources)),
     }
     return out | {name: overlap for name, overlap in overlaps.items() if overlap}
-
-
-def source_overlap(
-    summaries: Iterable[Summary], clusters: Iterable[Cluster]
-) -> dict[tuple[str, str], float]:
-    """Return the share of each summary's words that occur in its cluster's articles."""
-    found = {(summary.eid, summary.system): words(summary.text) for summary in summaries}
-    return _shared(found, _words_of(clusters))
 
 
 def _words_of(clusters: Iterable[Cluster], limit: int | None = None) -> dict[str, frozenset[str]]:
@@ -96,20 +89,52 @@ def _shared(
     }
 
 
+_BASELINES: Mapping[CovariateName, str] = {
+    "overlap": "source_overlap",
+    "lead": "lead_overlap",
+    "answers": "reference_overlap",
+}
+
+
 def covariates(
     names: Iterable[CovariateName], summaries: Iterable[Summary], clusters: Iterable[Cluster]
 ) -> dict[CovariateName, dict[tuple[str, str], float]]:
-    """Return numbers of the text of each (eid, system), for a jury.
+    """Return numbers of the text of each (eid, system), for juries and regressions.
 
-    ``"length"``: the logarithm of 1 + words; ``"overlap"``: share of the words, in [0, 1], that
-    occur in the cluster's articles.
+    ``"length"``: the logarithm of 1 + words. The others are shares of words, in [0, 1], as those of
+    `baseline_scores`: ``"overlap"`` with whole articles, ``"lead"`` with leads, ``"answers"`` of
+    the reference's answers.
     """
-    written = list(summaries)
-    known: dict[CovariateName, dict[tuple[str, str], float]] = {
-        "length": {key: log1p(n) for key, n in word_counts(written).items()},
-        "overlap": source_overlap(written, clusters),
+    wanted = tuple(names)
+    if not wanted:
+        return {}
+    scores = baseline_scores(summaries, clusters)
+    lengths = {key: log1p(n) for key, n in scores["longest"].items()}
+    return {
+        name: lengths if name == "length" else scores.get(_BASELINES[name], {}) for name in wanted
     }
-    return {name: known[name] for name in names}
+
+
+def covariate_names(
+    given: str | Sequence[str], *, of_texts: bool, of_clusters: bool
+) -> tuple[CovariateName, ...]:
+    """Return the covariates that texts name, each once; a text may hold several, with commas.
+
+    Raises
+    ------
+    ConfigurationError
+        A name is of none, or of one for which there are no summaries or no clusters.
+    """
+    known = {str(name): name for name in get_args(CovariateName)}
+    texts = [given] if isinstance(given, str) else given
+    names = [name.strip() for text in texts for name in text.split(",")]
+    for name in filter(None, names):
+        if name not in known:
+            raise ConfigurationError(f"covariates: expected some of {list(known)}, found {name!r}")
+        needed = "summaries" if name == "length" else "summaries and clusters"
+        if not (of_texts and (of_clusters or name == "length")):
+            raise ConfigurationError(f"covariates: {name} needs {needed}")
+    return tuple(dict.fromkeys(known[name] for name in names if name))
 
 
 def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:

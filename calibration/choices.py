@@ -10,5 +10,8 @@ CalibratorName: TypeAlias = Literal["isotonic", "logistic", "linear", "ordinal"]
 SequenceName: TypeAlias = Literal["spending", "betting"]
 """How the intervals of a judge that is watched are made to hold at all looks at once."""
 
-CovariateName: TypeAlias = Literal["length", "overlap"]
-"""What a jury may know of a summary beside its members' scores: words, and words shared."""
+CovariateName: TypeAlias = Literal["length", "overlap", "lead", "answers"]
+"""What may be known of a summary beside judges' scores: how long it is, and what words it shares.
+
+With its cluster's articles, with their leads, with the answers of its reference.
+"""

@@ -6,6 +6,7 @@ nothing says which is right; that takes labels.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,7 +15,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairjudge.calibration.agreement import FEWEST_ITEMS, Resampling
+from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.protocols import PROTOCOLS, shown_protocol
 from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, bootstrap_many
 from fairjudge.stats.clustered import clustered_mean
@@ -197,3 +201,51 @@ def _shifts(
             )
         )
     return tuple(sorted(found, key=lambda one: (-one.first, one.system)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Judges of one aspect compared on the items that all of them judged."""
+
+    aspect: str
+    n_items: int
+    differences: tuple[AgreementDifference, ...]
+
+
+def comparisons(
+    groups: Sequence[Joined], resampling: Resampling, rng: np.random.Generator
+) -> tuple[Comparison, ...]:
+    """Compare all judges of each aspect that scored single summaries."""
+    by_aspect: dict[str, list[Joined]] = defaultdict(list)
+    for joined in groups:
+        if not PROTOCOLS[joined.protocol].paired:
+            by_aspect[joined.aspect].append(joined)
+    found = (
+        _comparison(aspect, some, resampling, rng)
+        for aspect, some in by_aspect.items()
+        if len(some) >= 2
+    )
+    return tuple(one for one in found if one is not None)
+
+
+def _comparison(
+    aspect: str, groups: Sequence[Joined], resampling: Resampling, rng: np.random.Generator
+) -> Comparison | None:
+    places = [{key: row for row, key in enumerate(joined.keys)} for joined in groups]
+    common = [key for key in places[0] if all(key in place for place in places[1:])]
+    if len(common) < FEWEST_ITEMS:
+        return None
+    rows = [[place[key] for key in common] for place in places]
+    differences = compare_judges(
+        {
+            f"{joined.judge} ({shown_protocol(joined.protocol, joined.unit)})": joined.judged[some]
+            for joined, some in zip(groups, rows, strict=True)
+        },
+        groups[0].human[rows[0]],
+        rng=rng,
+        documents=[key[0] for key in common],
+        n_resamples=resampling.n_resamples,
+        level=resampling.level,
+        method=resampling.method,
+    )
+    return Comparison(aspect=aspect, n_items=len(common), differences=differences)

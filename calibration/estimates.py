@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_difference, sample_mean
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.planning import (
@@ -19,39 +19,50 @@ from fairjudge.calibration.planning import (
     pilot,
     planning_curve,
 )
-from fairjudge.calibration.ppi import PartlyLabelled, PpiMean, drawn_difference, sample_mean
-from fairjudge.calibration.scales import rescale
+from fairjudge.calibration.ppi import PpiMean
+from fairjudge.calibration.regression_ppi import predicted
+from fairjudge.calibration.samples import (
+    MAX_SYSTEMS_IN_PAIRS,
+    Beside,
+    as_wins,
+    by_system,
+    differences,
+)
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.stats._arrays import FloatArray, IntArray, document_codes
-from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.clustered import clustered_mean
 
-MAX_SYSTEMS_IN_PAIRS = 20
-"""Differences are estimated for all pairs of at most this many systems."""
-
 Kind: TypeAlias = Literal["mean", "difference", "win_rate"]
+Way: TypeAlias = Literal["regression", "ppi_plus", "classical"]
+LABELS_TO_CHOOSE = 10
+"""Labels for each coefficient from which on the regression is the estimate to quote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemEstimate:
     """One system's mean, or two systems' difference (first minus second) or win rate.
 
-    ``classical`` and ``naive`` stand also where ``ppi`` is Undefined, as when all is labelled.
+    ``of`` says whether items or single answers were labelled. ``classical`` and ``naive`` stand
+    also where ``ppi`` is Undefined, as when all is labelled. ``regression`` puts a cross-fitted
+    regression on judge, other judges and covariates in the judge's place; it is None where there is
+    none of these. ``chosen`` is the estimate to quote, chosen by counts of labels alone.
     """
 
     kind: Kind
     systems: tuple[str, ...]
+    of: Literal["items", "answers"]
     n_labelled: int
     n_unlabelled: int
     classical: Estimate | Undefined
     naive: Estimate | Undefined
     ppi: PpiMean | Undefined
+    regression: PpiMean | Undefined | None
+    chosen: Way | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Separation:
-    """Number of labelled documents needed to separate two systems if ``difference`` is true."""
+    """How many labelled documents would tell two systems apart, were ``difference`` the truth."""
 
     system_a: str
     system_b: str
@@ -71,75 +82,130 @@ class Planning:
     separations: tuple[Separation, ...]
 
 
-def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, ...]:
-    """Estimate each system's mean label and each pair's difference; for pairs, win rates."""
-    series = _by_system(joined)
+def system_estimates(
+    joined: Joined,
+    *,
+    level: float,
+    rng: np.random.Generator | None = None,
+    beside: Beside | None = None,
+    answers: Mapping[str, PartlyLabelled] | None = None,
+) -> tuple[SystemEstimate, ...]:
+    """Estimate each system's mean label and each pair's difference; for pairs, win rates.
+
+    `rng` deals documents to the folds of regressions, where `beside` has something to regress on.
+    Of a judge's checklists, `answers` holds the labelled groups of answers and all others by
+    system: then the mean is of what people would say of a summary's coverage.
+    """
+    make = _Maker(level=level, rng=rng or np.random.default_rng(0))
+    series = answers or by_system(joined, beside)
     if PROTOCOLS[joined.protocol].paired:
         names = {system_name(key): (key[1], key[2]) for key in (*joined.keys, *joined.rest)}
-        wins = {name: _as_wins(one) for name, one in series.items()}
         return tuple(
-            _estimate("win_rate", names[name], win, sample_mean(win, level=level), level)
-            for name, win in wins.items()
+            make.estimate("win_rate", names[name], as_wins(one)) for name, one in series.items()
         )
-    means = (
-        _estimate("mean", (name,), one, sample_mean(one, level=level), level)
-        for name, one in series.items()
-    )
-    differences = (
-        _estimate(
-            "difference", pair, difference, _difference(difference, series, pair, level), level
-        )
-        for pair, difference in _differences(joined).items()
-    )
-    return (*means, *differences)
+    means = [make.estimate("mean", (name,), one) for name, one in series.items()]
+    return (*means, *_between_systems(series, {} if answers else differences(joined, beside), make))
 
 
-def _difference(
-    paired: PartlyLabelled,
+def _between_systems(
     series: Mapping[str, PartlyLabelled],
-    pair: tuple[str, str],
-    level: float,
-) -> PpiMean | Undefined:
-    """Take both systems' items where they were drawn with chances, and their pairs otherwise."""
-    first, second = series[pair[0]], series[pair[1]]
-    if first.chances is None:
-        return sample_mean(paired, level=level)
-    return drawn_difference(first, second, level=level)
+    paired: Mapping[tuple[str, str], PartlyLabelled],
+    make: _Maker,
+) -> Iterator[SystemEstimate]:
+    """Take both systems' items where they weigh otherwise than alike, and their pairs otherwise."""
+    if len(series) > MAX_SYSTEMS_IN_PAIRS:
+        return
+    for pair in combinations(series, 2):
+        first, second = series[pair[0]], series[pair[1]]
+        shown = paired.get(pair)
+        if shown is None or first.chances is not None:
+            yield make.estimate("difference", pair, first, second, shown=shown)
+        else:
+            yield make.estimate("difference", pair, shown)
 
 
-def _estimate(
-    kind: Kind,
-    systems: tuple[str, ...],
-    partly_labelled: PartlyLabelled,
-    ppi_mean: PpiMean | Undefined,
-    level: float,
-) -> SystemEstimate:
-    """Add the classical and the naive interval to an estimate, or fall back to them."""
-    classical: Estimate | Undefined
-    naive: Estimate | Undefined
-    if isinstance(ppi_mean, PpiMean):
-        classical, naive = ppi_mean.classical, ppi_mean.naive
-    else:
-        # Drawn with unequal chances, the labels' plain mean would be of nothing in particular.
-        classical = (
-            clustered_mean(partly_labelled.human, partly_labelled.documents, level=level)
-            if partly_labelled.chances is None
-            else ppi_mean
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Maker:
+    """Makes every estimate of a sample, or of the difference of two."""
+
+    level: float
+    rng: np.random.Generator
+
+    def estimate(
+        self,
+        kind: Kind,
+        systems: tuple[str, ...],
+        *samples: PartlyLabelled,
+        shown: PartlyLabelled | None = None,
+    ) -> SystemEstimate:
+        """Add the classical and the naive interval to an estimate, or fall back to them.
+
+        `shown` are the pairs that two samples have, where they are counted.
+        """
+        found = self._mean(samples)
+        regression = self._regression(samples)
+        counted = samples if shown is None else (shown,)
+        classical: Estimate | Undefined
+        naive: Estimate | Undefined
+        if isinstance(found, PpiMean):
+            classical, naive = found.classical, found.naive
+        elif len(counted) > 1:
+            classical = naive = found
+        else:
+            (sample,) = counted
+            # Weighing unequally, the labels' plain mean would be of nothing in particular.
+            classical = (
+                found
+                if sample.weighted
+                else clustered_mean(sample.human, sample.documents, level=self.level)
+            )
+            naive = clustered_mean(
+                np.r_[sample.judged, sample.rest],
+                (*sample.documents, *sample.rest_documents),
+                level=self.level,
+            )
+        return SystemEstimate(
+            kind=kind,
+            systems=systems,
+            of="answers" if samples[0].sizes is not None else "items",
+            n_labelled=sum(one.human.size for one in counted),
+            n_unlabelled=sum(one.rest.size for one in counted),
+            classical=classical,
+            naive=naive,
+            ppi=found,
+            regression=regression,
+            chosen=_chosen(found, regression, samples),
         )
-        naive = clustered_mean(
-            np.r_[partly_labelled.judged, partly_labelled.rest],
-            (*partly_labelled.documents, *partly_labelled.rest_documents),
-            level=level,
-        )
-    return SystemEstimate(
-        kind=kind,
-        systems=systems,
-        n_labelled=partly_labelled.human.size,
-        n_unlabelled=partly_labelled.rest.size,
-        classical=classical,
-        naive=naive,
-        ppi=ppi_mean,
-    )
+
+    def _mean(self, samples: Sequence[PartlyLabelled]) -> PpiMean | Undefined:
+        if len(samples) > 1:
+            return drawn_difference(*samples, level=self.level)
+        return sample_mean(samples[0], level=self.level)
+
+    def _regression(self, samples: Sequence[PartlyLabelled]) -> PpiMean | Undefined | None:
+        if any(one.columns is None for one in samples):
+            return None
+        fitted = [predicted(one, rng=self.rng) for one in samples]
+        refused = [one for one in fitted if isinstance(one, Undefined)]
+        if refused:
+            return refused[0]
+        return self._mean([one for one in fitted if isinstance(one, PartlyLabelled)])
+
+
+def _chosen(
+    ppi: PpiMean | Undefined,
+    regression: PpiMean | Undefined | None,
+    samples: Sequence[PartlyLabelled],
+) -> Way | None:
+    """Choose by counts alone: choosing the narrowest interval would make it too narrow."""
+    if isinstance(regression, PpiMean) and all(
+        one.columns is not None and one.human.size >= LABELS_TO_CHOOSE * (one.columns.shape[1] + 1)
+        for one in samples
+    ):
+        return "regression"
+    if isinstance(ppi, PpiMean):
+        return "ppi_plus"
+    return None if any(one.weighted or one.human.size < 2 for one in samples) else "classical"
 
 
 def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
@@ -148,7 +214,7 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
     The curve takes the spread within systems. Labels of parts cluster in their documents, and count
     for as much less as they do in the pilot; of whole summaries there is one a document.
     """
-    series = _by_system(joined)
+    series = by_system(joined)
     documents = [(name, one) for name, some in series.items() for one in some.documents]
     human = [one.human - one.human.mean() for one in series.values() if one.human.size]
     judged = [one.judged - one.judged.mean() for one in series.values() if one.judged.size]
@@ -164,87 +230,8 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
         else planning_curve(known, n_judged=n_judged, level=level),
         separations=tuple(
             _separation(a, b, difference, level, n_judged)
-            for (a, b), difference in _differences(joined).items()
+            for (a, b), difference in differences(joined).items()
         ),
-    )
-
-
-def _by_system(joined: Joined) -> dict[str, PartlyLabelled]:
-    mapped, mapped_rest = _mapped(joined)
-    rows: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for side, keys in enumerate((joined.keys, joined.rest)):
-        for row, key in enumerate(keys):
-            rows[system_name(key)][side].append(row)
-    return {
-        name: PartlyLabelled(
-            human=joined.human[here],
-            judged=mapped[here],
-            documents=tuple(joined.keys[row][0] for row in here),
-            rest=mapped_rest[there],
-            rest_documents=tuple(joined.rest[row][0] for row in there),
-            chances=joined.chances[here]
-            if isinstance(joined.chances, np.ndarray)
-            else joined.chances,
-        )
-        for name, (here, there) in rows.items()
-    }
-
-
-def _mapped(joined: Joined) -> tuple[FloatArray, FloatArray]:
-    """Return the judge's values of labelled and of other items on the labels' scale."""
-    # Verdicts stay on -1 to 1, whatever the labels' differences span: they become wins.
-    scale = joined.judge_scale if PROTOCOLS[joined.protocol].paired else joined.label_scale
-    return (
-        rescale(joined.judged, joined.judge_scale, scale),
-        rescale(joined.judged_rest, joined.judge_scale, scale),
-    )
-
-
-def _differences(joined: Joined) -> dict[tuple[str, str], PartlyLabelled]:
-    """Pair systems document by document; a document takes part where both have it."""
-    names = tuple(dict.fromkeys(system_name(key) for key in (*joined.keys, *joined.rest)))
-    if PROTOCOLS[joined.protocol].paired or len(names) > MAX_SYSTEMS_IN_PAIRS:
-        return {}
-    mapped, mapped_rest = _mapped(joined)
-    every = (*joined.keys, *joined.rest)
-    documents, n_documents = document_codes([key[0] for key in every], len(every))
-    places = np.array([names.index(system_name(key)) for key in every], dtype=np.int64)
-    cells = documents * len(names) + places
-
-    def table(values: FloatArray, cells: IntArray) -> FloatArray:
-        """Return means of shape (n_documents, n_systems), NaN for missing values."""
-        size = n_documents * len(names)
-        sums = np.bincount(cells, weights=values, minlength=size).astype(np.float64)
-        counts = np.bincount(cells, minlength=size).astype(np.float64)
-        return divide(sums, counts).reshape(n_documents, len(names))
-
-    labelled = cells[: len(joined.keys)]
-    human, judged = table(joined.human, labelled), table(mapped, labelled)
-    everything = table(np.r_[mapped, mapped_rest], cells)
-    out = {}
-    for i, j in combinations(range(len(names)), 2):
-        people = human[:, i] - human[:, j]
-        judge = everything[:, i] - everything[:, j]
-        known = ~np.isnan(people)
-        alone = ~known & ~np.isnan(judge)
-        out[names[i], names[j]] = PartlyLabelled(
-            human=people[known],
-            judged=(judged[:, i] - judged[:, j])[known],
-            documents=np.flatnonzero(known).tolist(),
-            rest=judge[alone],
-            rest_documents=np.flatnonzero(alone).tolist(),
-            chances=joined.chances if isinstance(joined.chances, Undefined) else None,
-        )
-    return out
-
-
-def _as_wins(series: PartlyLabelled) -> PartlyLabelled:
-    """Turn differences to wins: 1, 0.5 for a tie, 0; the judge's half wins stay between."""
-    return replace(
-        series,
-        human=(np.sign(series.human) + 1.0) / 2.0,
-        judged=(series.judged + 1.0) / 2.0,
-        rest=(series.rest + 1.0) / 2.0,
     )
 
 

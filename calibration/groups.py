@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import codes, same_length, vector
+from fairjudge.protocols import PROTOCOLS
+from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
 from fairjudge.stats.clustered import clustered_difference, clustered_mean
 from fairjudge.stats.multiplicity import benjamini_hochberg
 from fairjudge.stats.resampling import adjusted_by_name
@@ -116,3 +119,37 @@ def quantile_groups(values: ArrayLike, *, n_groups: int = 4, unit: str = "") -> 
         for code in np.unique(place)
     }
     return tuple(spans[code] for code in place)
+
+
+def error_groups(
+    joined: Joined,
+    values: FloatArray,
+    *,
+    words: Mapping[tuple[str, str], int],
+    documents: Mapping[str, Mapping[str, str]],
+    families: Sequence[tuple[str, str]],
+    level: float,
+) -> dict[str, tuple[GroupError, ...]]:
+    """Return the errors of `values` by system, by family of systems, and by document and length.
+
+    `words` counts each summary's; `documents` groups documents, by the grouping's name.
+    """
+    groupings: dict[str, Sequence[str | None]] = {"system": joined.systems}
+    if families and not PROTOCOLS[joined.protocol].paired:
+        groupings["family"] = [_family(name, families) for name in joined.systems]
+    for name, of_document in documents.items():
+        groupings[name] = [of_document.get(eid) for eid in joined.documents]
+    counts = [words.get((key[0], key[1])) for key in joined.keys]
+    known = [count for count in counts if count is not None]
+    if not PROTOCOLS[joined.protocol].paired and known:
+        bins = iter(quantile_groups(known, unit="words"))
+        groupings["length"] = [None if count is None else next(bins) for count in counts]
+    return {
+        name: error_by_group(values, joined.human, groups, documents=joined.documents, level=level)
+        for name, groups in groupings.items()
+        if len({group for group in groups if group is not None}) >= 2
+    }
+
+
+def _family(system: str, families: Sequence[tuple[str, str]]) -> str | None:
+    return next((name for name, pattern in families if fnmatchcase(system, pattern)), None)

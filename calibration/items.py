@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fairjudge.calibration.drawn_ppi import DRAWN_NOTE, chances_of
 from fairjudge.calibration.grouping import WHOLE, GroupKey, by_group
 from fairjudge.calibration.labels import (
     SIGNS,
@@ -24,7 +25,6 @@ from fairjudge.calibration.parts import (
     chances_of_wholes,
     whole,
 )
-from fairjudge.calibration.ppi import DRAWN_NOTE, chances_of
 from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError

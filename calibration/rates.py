@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t as student_t
 
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, sample_mean
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import system_name
-from fairjudge.calibration.ppi import PartlyLabelled, PpiMean, sample_mean
+from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.protocols import PROTOCOLS

@@ -14,11 +14,13 @@ Source: Chen, Lu, Li, Guo and Li (2026), "Efficient Inference for Noisy LLM-as-a
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.calibration.calibrators import held_out
+from fairjudge.calibration.drawn_ppi import PartlyLabelled
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.domain import Undefined
 from fairjudge.stats._arrays import FloatArray, same_length, vector
@@ -61,33 +63,66 @@ def regression_ppi_mean(
     PpiMean
         ``naive``, ``ppi`` and ``ppi_plus`` stand on the regression in place of the judge.
     """
-    y = vector(labels, name="labels")
     x, z = np.asarray(labelled, dtype=float), np.asarray(unlabelled, dtype=float)
+    y = vector(labels, name="labels")
     same_length(labels=y, labelled=x)
+    found = predicted(
+        PartlyLabelled(
+            human=y,
+            judged=x[:, 0],
+            documents=[("labelled", row) for row in range(y.size)]
+            if documents is None
+            else documents,
+            rest=z[:, 0],
+            rest_documents=[("unlabelled", row) for row in range(len(z))]
+            if documents_unlabelled is None
+            else documents_unlabelled,
+            columns=x,
+            rest_columns=z,
+        ),
+        rng=rng,
+        n_folds=n_folds,
+    )
+    if isinstance(found, Undefined):
+        return found
+    return ppi_mean(
+        y,
+        found.judged,
+        found.rest,
+        documents=documents,
+        documents_unlabelled=documents_unlabelled,
+        tuning=tuning,
+        level=level,
+    )
+
+
+def predicted(
+    sample: PartlyLabelled, *, rng: np.random.Generator, n_folds: int = 10
+) -> PartlyLabelled | Undefined:
+    """Put what a regression on the columns says in the place of the judge's values.
+
+    A labelled item is predicted from the labels of other folds' documents. Undefined without
+    columns, below `LABELS_PER_COLUMN` labels for each of them and the intercept, or with fewer than
+    2 labelled documents.
+    """
+    x, z, y = sample.columns, sample.rest_columns, sample.human
+    if x is None or z is None:
+        return Undefined(why="nothing beside the judge's own values to predict labels by")
     needed = LABELS_PER_COLUMN * (x.shape[1] + 1)
     if y.size < needed:
         return Undefined(
             why=f"{pluralize(y.size, 'labelled item')}: a regression on "
             f"{pluralize(x.shape[1], 'column')} needs {needed}"
         )
-    rows = range(y.size) if documents is None else documents
-    if len(set(rows)) < 2:
+    if len(set(sample.documents)) < 2:
         return Undefined(why="fewer than 2 labelled documents")
-    of_labelled, of_unlabelled = np.empty(y.size), np.zeros(len(z))
-    for held in held_out(rows, n_folds, rng):
+    of_labelled, of_rest = np.empty(y.size), np.zeros(len(z))
+    for held in held_out(sample.documents, n_folds, rng):
         coefficients = _fitted(x[~held], y[~held])
         of_labelled[held] = _predicted(x[held], coefficients)
         # By its share of the labels each fold's model counts alike on both sides.
-        of_unlabelled += held.mean() * _predicted(z, coefficients)
-    return ppi_mean(
-        y,
-        of_labelled,
-        of_unlabelled,
-        documents=documents,
-        documents_unlabelled=documents_unlabelled,
-        tuning=tuning,
-        level=level,
-    )
+        of_rest += held.mean() * _predicted(z, coefficients)
+    return replace(sample, judged=of_labelled, rest=of_rest)
 
 
 def _fitted(x: FloatArray, y: FloatArray) -> FloatArray:

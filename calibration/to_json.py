@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairjudge.calibration.analysis import Analysis, CalibrationReport, GroupReport
+from fairjudge.calibration.analysis import Analysis, GroupReport
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
+from fairjudge.calibration.calibration_report import CalibrationReport
 from fairjudge.calibration.estimates import Planning, Separation, SystemEstimate
 from fairjudge.calibration.groups import FEW_DOCUMENTS
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.jury_report import JuryReport
 from fairjudge.calibration.labels import item_json
+from fairjudge.calibration.ppi import PpiMean
 from fairjudge.calibration.protocol_table import Asked, ProtocolTable
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionReport, DistributionScores
@@ -130,6 +132,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "over_baselines": to_json(report.over_baselines),
         "calibration": _calibration(report.calibration),
         "ppi": [_estimate(one) for one in report.ppi],
+        "correlation": to_json(report.correlation),
         "planning": _planning(report.planning),
         "replaceability": _replaceability(report.replaceability),
         "fairness": {"of": report.fairness_of, "groups": to_json(report.fairness)},
@@ -221,6 +224,12 @@ def _estimate(system_estimate: SystemEstimate) -> Json:
     names = ("system",) if system_estimate.kind == "mean" else ("system_a", "system_b")
     shown["systems"] = dict(zip(names, system_estimate.systems, strict=True))
     shown, found = _lifted(shown, "systems"), shown.pop("ppi")
+    regression = system_estimate.regression
+    if isinstance(regression, PpiMean):
+        of_regression = shown["regression"]
+        shown["regression"] = of_regression["ppi_plus"] | {
+            name: of_regression[name] for name in ("tuning", "effective_labels")
+        }
     if isinstance(system_estimate.ppi, Undefined):
         return shown | {"ppi": found, "ppi_plus": found}
     return shown | {name: found[name] for name in ("ppi", "ppi_plus", "tuning", "effective_labels")}

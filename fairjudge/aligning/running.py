@@ -286,7 +286,7 @@ class _Work:
     def _judging(self) -> dict[str, str]:
         """Return what the old judge is, its own files by their content."""
         base = base_criterion(self.options.judging)
-        settings = asdict(replace(self.options.judging.settled(), prompt=None, scale=None))
+        settings = replace(self.options.judging, prompt=None, scale=None).stated()
         prompt = {"prompt": base.template.sha256, "scale": repr(base.scale)}
         return {name: str(value) for name, value in settings.items()} | prompt
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,10 @@ from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.protocols import PROTOCOLS
 
 Floats = NDArray[np.float64]
+Target: TypeAlias = Literal["mean", "correlation"]
+"""What labels narrow the interval of: each system's mean, or the correlation with people."""
+PLANNED_CORRELATION = 0.5
+"""The correlation that items are drawn for; others are covered too, by wider intervals."""
 _SIGNS = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 
@@ -50,6 +55,7 @@ def draw(
     *,
     budget: int,
     random_share: float = 0.25,
+    target: Target = "mean",
     seed: int = 0,
     leave_out: Iterable[int] = (),
 ) -> Draw:
@@ -69,19 +75,27 @@ def draw(
         raise ConfigurationError(f"--budget must be 2 or more, got {budget!r}")
     out = set(leave_out)
     numbers = [n for n in range(len(items)) if n not in out]
-    uncertainties = uncertainty([items[n] for n in numbers], judgements)
+    rows = tuple(judgements)
+    uncertainties = uncertainty([items[n] for n in numbers], rows)
     if not uncertainties:
         raise InputError(
             "no judgement fits an item: judge the same files and aspect with the unit that is "
             f"labelled, such as {items[numbers[0]].unit!r}"
         )
     mean = float(np.mean(list(uncertainties.values())))
+    scores = standard_scores([items[n] for n in numbers], rows) if target == "correlation" else {}
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number in numbers:
-        groups[items[number].systems].append(number)
+        groups[() if scores else items[number].systems].append(number)
     probabilities = [0.0] * len(items)
     for group in groups.values():
-        sizes = np.sqrt([uncertainties.get(item_key(items[n])[0], mean) for n in group])
+        keys = [item_key(items[n])[0] for n in group]
+        unsure = np.array([uncertainties.get(key, mean) for key in keys])
+        sizes = (
+            correlation_sizes(unsure, np.array([scores.get(key, 0.0) for key in keys]))
+            if scores
+            else np.sqrt(unsure)
+        )
         part = budget * len(group) / len(numbers)
         for number, p in zip(group, inclusion(sizes, part, random_share), strict=True):
             probabilities[number] = float(p)
@@ -91,8 +105,35 @@ def draw(
         ),
         probabilities=tuple(probabilities),
         n_judged=len(uncertainties),
-        informative=len({round(v, 12) for v in uncertainties.values()}) > 1,
+        informative=len({round(v, 12) for v in (*uncertainties.values(), *scores.values())}) > 1,
     )
+
+
+def correlation_sizes(unsure: Floats, scores: Floats) -> Floats:
+    """Return what items weigh in drawing for the correlation r, shape (n,).
+
+    A label moves r by (1 - r^2) z e - (r / 2)(e^2 - its mean), with z the judge's standard score
+    and e the residual of people's, whose variance is 1 - r^2 times how `unsure` the judge is; this
+    is the root of its mean square, for normal residuals (as arXiv 2606.15029 chooses labels).
+    """
+    r = PLANNED_CORRELATION
+    sizes: Floats = np.sqrt((1.0 - r**2) * unsure * scores**2 + r**2 / 2.0 * unsure**2)
+    return sizes
+
+
+def standard_scores(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[ItemKey, float]:
+    """Return each item's judged score less their mean, over their standard deviation.
+
+    Those of several judges are averaged; a constant judge says 0.
+    """
+    found: dict[ItemKey, list[float]] = defaultdict(list)
+    for rows in _by_judge(items, judgements).values():
+        means = {key: float(np.mean([_number(row) for row in some])) for key, some in rows.items()}
+        spread = float(np.std(list(means.values())))
+        center = float(np.mean(list(means.values())))
+        for key, value in means.items():
+            found[key].append((value - center) / spread if spread else 0.0)
+    return {key: sum(values) / len(values) for key, values in found.items()}
 
 
 def inclusion(sizes: Floats, budget: float, random_share: float) -> Floats:
@@ -124,6 +165,17 @@ def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[
     p in [0, 1] is its (mean) score relative to the ends of its scale, or for yes or no of the local
     judge its support. A pair whose two orders disagree has p = 1/2. Several judges are averaged.
     """
+    found: dict[ItemKey, list[float]] = defaultdict(list)
+    for rows in _by_judge(items, judgements).values():
+        for key, value in _judge_uncertainty(rows).items():
+            found[key].append(value)
+    return {key: sum(values) / len(values) for key, values in found.items()}
+
+
+def _by_judge(
+    items: Sequence[Item], judgements: Iterable[Judgement]
+) -> Mapping[GroupKey, Mapping[ItemKey, Sequence[Judgement]]]:
+    """Return the scored judgements of `items` in their aspect."""
     keys = {item_key(item)[0] for item in items}
     aspect = items[0].aspect if items else ""
     by_judge: dict[GroupKey, dict[ItemKey, list[Judgement]]] = defaultdict(
@@ -133,11 +185,7 @@ def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[
         key, _ = item_key(row)
         if key in keys and row.aspect == aspect and row.value is not None:
             by_judge[group][key].append(row)
-    by_item: dict[ItemKey, list[float]] = defaultdict(list)
-    for rows in by_judge.values():
-        for key, value in _judge_uncertainty(rows).items():
-            by_item[key].append(value)
-    return {key: sum(values) / len(values) for key, values in by_item.items()}
+    return by_judge
 
 
 def _judge_uncertainty(rows: Mapping[ItemKey, Sequence[Judgement]]) -> dict[ItemKey, float]:

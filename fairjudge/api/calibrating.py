@@ -13,7 +13,7 @@ from fairjudge.api.judging import JudgeResult, inputs_of
 from fairjudge.api.plotting import draw, figures, titles
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
-from fairjudge.calibration.choices import CalibratorName, CovariateName
+from fairjudge.calibration.choices import CalibratorName
 from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import ConfigurationError
@@ -342,13 +342,21 @@ def calibrate(
     ] = (),
     margin: Margin = 0.2,
     covariates: Annotated[
-        Sequence[CovariateName],
+        str | Sequence[str],
         Opt(
-            "Covariates of a jury of judges, beside their scores: length (of --summaries), "
-            "overlap (words shared with --clusters). Repeatable.",
-            repeatable=True,
+            "What juries, and regressions for means from few labels, know of a summary beside "
+            "judges' scores: length (of --summaries), and words shared with --clusters: overlap "
+            "(articles), lead (their leads), answers (of references). Several: length,overlap.",
+            metavar="NAME,...",
         ),
     ] = (),
+    strata: Annotated[
+        str | None,
+        Opt(
+            "An attribute of the clusters' articles, or outlet: labelled documents are weighed so "
+            "that its values have the shares that they have among all judged ones."
+        ),
+    ] = None,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
     n_disagreements: Annotated[
@@ -381,9 +389,13 @@ def calibrate(
         family's name, such as ``{"openai": "gpt-*"}``; the first that fits counts.
     margin : float
         Cost margin of the alternative annotator test.
-    covariates : {"length", "overlap"}, several
-        What a jury of several judges weighs beside their scores: the length of the summaries, the
-        words they share with the clusters.
+    covariates : {"length", "overlap", "lead", "answers"}, several
+        What juries, and regressions for means from few labels, know of a summary beside judges'
+        scores: its length, and words shared with the cluster's articles, with their leads, with
+        the reference's answers. As a list, or with commas between.
+    strata : str, optional
+        An attribute of the clusters' articles, or ``"outlet"``: means weigh labelled documents so
+        that its values have the shares that they have among all judged documents.
     n_disagreements : int
         Items on which judge and people differ most, to be listed with both reasons.
     n_resamples, seed
@@ -402,6 +414,7 @@ def calibrate(
     """
     from fairjudge.calibration.agreement import Resampling
     from fairjudge.calibration.analysis import Settings, analyse
+    from fairjudge.calibration.baselines import covariate_names
     from fairjudge.calibration.curves import CALIBRATORS
     from fairjudge.records.matching import join_samples
     from fairjudge.scores.settings import told_apart
@@ -411,11 +424,11 @@ def calibrate(
         raise ConfigurationError(f"method: expected one of {known}, found {method!r}")
     if support and (summaries is None or clusters is None):
         raise ConfigurationError("support: needs summaries and clusters")
-    for name, needed in (("length", summaries), ("overlap", clusters)):
-        if name in covariates and (summaries is None or needed is None):
-            raise ConfigurationError(
-                f"covariates: {name} needs summaries{' and clusters' * (name == 'overlap')}"
-            )
+    named = covariate_names(
+        covariates, of_texts=summaries is not None, of_clusters=clusters is not None
+    )
+    if strata is not None and clusters is None:
+        raise ConfigurationError("strata: needs clusters")
     judged, asked = _judged(judgements)
     written: Sequence[Summary] = ()
     if summaries is not None:
@@ -433,7 +446,8 @@ def calibrate(
                 epsilon=margin,
                 label_scale=None if label_scale is None else (label_scale[0], label_scale[1]),
                 n_disagreements=n_disagreements,
-                covariates=tuple(dict.fromkeys(covariates)),
+                covariates=named,
+                strata=strata,
                 families=tuple(families.items() if isinstance(families, Mapping) else families),
                 seed=seed,
             ),

@@ -91,6 +91,13 @@ def annotate(
         ),
     ] = None,
     budget: Annotated[int | None, Opt("Number of items that --active draws, about.", ge=2)] = None,
+    active_for: Annotated[
+        Literal["mean", "correlation"],
+        Opt(
+            "What --active draws for: the interval of each system's mean, or that of the "
+            "correlation between judge and people."
+        ),
+    ] = "mean",
     random_share: Annotated[
         float,
         Opt("Part of the budget that is drawn at random.", ge=0.01, le=1.0),
@@ -160,7 +167,9 @@ def annotate(
             seed=seed,
             qualify=qualify,
         ),
-        active=ActiveOptions(budget=budget, random_share=random_share) if budget else None,
+        active=ActiveOptions(budget=budget, random_share=random_share, target=active_for)
+        if budget
+        else None,
         skip_bad=skip_bad,
     )
     typer.echo(_what(prepared))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from random import Random
 from statistics import fmean
 from typing import Any, TypeAlias
 
@@ -26,7 +27,9 @@ from fairjudge.text.folding import folded_key
 from fairjudge.text.quoting import find_quote
 
 GROUPS_PER_CALL = 25
-"""Maximum number of groups of answers per call."""
+"""Maximum number of groups of answers per call, by default."""
+LISTED, SHUFFLED = "listed", "shuffled"
+"""Orders of the groups in a prompt: the reference's, and random ones, numbered from 1."""
 
 LIKERT_SHARES = (0.10, 0.35, 0.65, 0.90)
 """Bounds of the share covered: rated 1 below the first, up to the others 2, 3 and 4, above 5."""
@@ -87,6 +90,26 @@ def groups_of(questions: Sequence[QuestionAnswers]) -> tuple[Group, ...]:
     )
 
 
+def order_names(n_orders: int) -> tuple[str, ...]:
+    """Return the names of the reference's order of groups and of `n_orders` - 1 random ones."""
+    return (LISTED, *(f"{SHUFFLED}-{number}" for number in range(1, n_orders)))
+
+
+def in_order(units: Sequence[str], *, eid: str, order: str | None) -> tuple[str, ...]:
+    """Return units of groups in the order of that name, a random one the same every time.
+
+    Questions are shuffled, and the groups of each, which stay together.
+    """
+    if order is None or not order.startswith(SHUFFLED):
+        return tuple(units)
+    generator = Random(f"{order}/{eid}")  # noqa: S311  # no secret
+    questions = [list(some) for _, some in groupby(units, key=_question_of)]
+    generator.shuffle(questions)
+    for some in questions:
+        generator.shuffle(some)
+    return tuple(unit for some in questions for unit in some)
+
+
 def _wordings(answers: Sequence[Answer]) -> tuple[tuple[int, ...], ...]:
     """Return the indices of the answers, grouped by equal wording, gloss and stance."""
     alike: dict[tuple[object, ...], list[int]] = {}
@@ -120,11 +143,17 @@ class CoverageForm:
     repair_prompt = "checklist-repair"
     schema: Mapping[str, Any] = json_object({"entries": {"type": "array", "items": _ENTRY}})
     nothing = NO_ANSWERS
-    version: Mapping[str, int] = {"block": GROUPS_PER_CALL, "reader": READER_VERSION}
+    version: Mapping[str, int]
+
+    def __init__(self, *, groups_per_call: int = GROUPS_PER_CALL) -> None:
+        self.groups_per_call = groups_per_call
+        self.version = {"block": groups_per_call, "reader": READER_VERSION}
 
     def parts(self, task: JudgeTask) -> Sequence[Block]:
-        """Return blocks of groups; see `blocks_of`."""
-        return blocks_of(groups_of(task.questions))
+        """Return blocks of groups, in the order that the task's variant names."""
+        groups = {group.unit: group for group in groups_of(task.questions)}
+        order = in_order(tuple(groups), eid=task.eid, order=task.variant)
+        return blocks_of([groups[unit] for unit in order], limit=self.groups_per_call)
 
     def fields(self, task: JudgeTask, part: Block) -> dict[str, str | Fenced]:
         """Return the fields of the prompt."""
@@ -146,11 +175,21 @@ class CoverageForm:
 
     def verdict(self, entries: tuple[ChecklistEntry, ...]) -> dict[str, Any]:
         """Return the share of groups covered, and the checklist."""
-        return {"value": share_covered(entries), "checklist": entries}
+        listed = sorted(entries, key=lambda entry: _place(entry.unit))
+        return {"value": share_covered(listed), "checklist": tuple(listed)}
+
+
+def _question_of(unit: str) -> str:
+    return unit.partition(".")[0]
 
 
 def _question_number(group: Group) -> str:
-    return group.unit.partition(".")[0]
+    return _question_of(group.unit)
+
+
+def _place(unit: str) -> tuple[int, int]:
+    question, _, group = unit.partition(":")[2].partition(".")
+    return int(question), int(group)
 
 
 def _filled(questions: Sequence[Block], limit: int) -> tuple[Block, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import (
@@ -117,6 +117,15 @@ class JudgeOptions:
             former=("--expected",),
         ),
     ] = False
+    groups_per_call: Annotated[
+        int,
+        Opt(
+            "Groups of answers that one call of --protocol checklist asks about, at most; a "
+            "question's groups always stand together.",
+            ge=1,
+            le=500,
+        ),
+    ] = 25
     together: tuple[AskedAspect, ...] = ()
 
     @property
@@ -128,8 +137,21 @@ class JudgeOptions:
         """Return these options with defaults resolved, such as the temperature."""
         return replace(self, temperature=self.sampling_temperature)
 
+    def stated(self) -> dict[str, Any]:
+        """Return the settled options by name, as runs and studies are known by.
+
+        ``groups_per_call`` at its default is left out: runs of earlier versions go on.
+        """
+        from fairjudge.judges.checklist import GROUPS_PER_CALL
+
+        options = asdict(self.settled())
+        if self.groups_per_call == GROUPS_PER_CALL:
+            del options["groups_per_call"]
+        return options
+
     def plan(self) -> JudgingPlan:
         """Return the row of the table of protocols that these options select."""
+        from fairjudge.judges.checklist import GROUPS_PER_CALL
         from fairjudge.judges.tasks import resolve_plan
         from fairjudge.protocols import PROTOCOLS
 
@@ -143,6 +165,9 @@ class JudgeOptions:
         )
         if self.derive and not PROTOCOLS[plan.protocol].itemized:
             raise ConfigurationError("--derive takes its verdicts from --protocol checklist")
+        of_groups = PROTOCOLS[plan.protocol].itemized and plan.aspect == "coverage"
+        if self.groups_per_call != GROUPS_PER_CALL and not of_groups:
+            raise ConfigurationError("--groups-per-call is of coverage by --protocol checklist")
         return plan
 
     @property

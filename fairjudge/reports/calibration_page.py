@@ -12,6 +12,7 @@ from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN
 from fairjudge.reports.figures import Json, forest, row, sentence, why
 from fairjudge.reports.judge_sections import position_plot
 from fairjudge.reports.jury_tables import jury_plot, jury_tables
+from fairjudge.reports.mean_tables import mean_tables
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
     Fold,
@@ -108,6 +109,7 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
         yield Group((position_plot(one, title), tables.position_table(one, title)))
         yield position_pairs_plot(one)
     yield Heading("How many labels you need", level)
+    yield from mean_tables({"groups": [group]})
     yield from _planning(group)
 
 

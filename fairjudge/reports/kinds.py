@@ -17,6 +17,7 @@ from fairjudge.reports import (
     disagreement_tables,
     fairness_tables,
     jury_tables,
+    mean_tables,
     ranking_tables,
     rates_tables,
     reference_tables,
@@ -30,6 +31,7 @@ from fairjudge.reports.tables import TextTable
 def _calibrate(report: Json) -> list[TextTable]:
     return [
         *calibration_tables.calibration_tables(report),
+        *mean_tables.mean_tables(report),
         *jury_tables.jury_tables(report),
         *rates_tables.rates_tables(report),
         *disagreement_tables.disagreement_tables(report),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from fairjudge.annotation.active import Draw, draw
+from fairjudge.annotation.active import Draw, Target, draw
 from fairjudge.annotation.adjudication import Adjudication, read_adjudication
 from fairjudge.annotation.board import Job
 from fairjudge.annotation.desk import LabelService
@@ -58,6 +58,7 @@ class ActiveOptions:
 
     budget: int
     random_share: float = 0.25
+    target: Target = "mean"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +115,7 @@ def prepare(
             _judged(files.judgements, items, records, skip_bad=skip_bad),
             budget=active.budget,
             random_share=active.random_share,
+            target=active.target,
             seed=options.seed,
             leave_out=controls,
         )

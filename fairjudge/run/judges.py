@@ -13,6 +13,7 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Fallback, Promise, Thresholds
 from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.cascade import CascadeJudge
+from fairjudge.judges.checklist import CoverageForm
 from fairjudge.judges.checklist_judge import FORMS, ChecklistJudge
 from fairjudge.judges.criteria import Criterion, builtin_criterion
 from fairjudge.judges.decision import decision_judge
@@ -176,8 +177,11 @@ def _ranking(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
 def _checklist(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
     """Return the judge for checklists; reject options that it does not support."""
     _own_form(llm, options, plan.protocol)
+    form = FORMS[plan.aspect]
+    if isinstance(form, CoverageForm):
+        form = CoverageForm(groups_per_call=options.groups_per_call)
     return ChecklistJudge(
-        form=FORMS[plan.aspect],
+        form=form,
         backend=llm.backend,
         target=llm.target,
         temperature=options.sampling_temperature,

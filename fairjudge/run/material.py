@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,11 +23,12 @@ from fairjudge.engine.runs import digest
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_file
 from fairjudge.judges.balance import BALANCE
+from fairjudge.judges.checklist import CoverageForm, order_names
 from fairjudge.judges.criteria import WORDINGS, builtin_criterion, builtin_paraphrases
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeated
 from fairjudge.judges.together import together_tasks
 from fairjudge.options.judging import JudgeOptions
-from fairjudge.prompting import Template, load_template_file
+from fairjudge.prompting import Template, load_template, load_template_file
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.sentences import sentence_texts
 from fairjudge.text.usable import ArticleLeftOut, articles_left_out
@@ -46,6 +47,9 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
     if options.prompt_variants == 1 and not options.paraphrases:
         return {}
     protocol = PROTOCOLS[plan.protocol]
+    if protocol.itemized and plan.aspect == "coverage" and not options.paraphrases:
+        template = load_template("judge", CoverageForm.prompt)
+        return dict.fromkeys(order_names(options.prompt_variants), template)
     if protocol.itemized or protocol.listwise:
         raise ConfigurationError(
             f"a {plan.protocol} has one prompt: --prompt-variants do not go with it"
@@ -113,10 +117,10 @@ class Material:
 
     def identity(self) -> dict[str, Any]:
         """Return the run's identity apart from its models: options and input hashes."""
-        options = replace(self.options.settled(), derive=())  # derives from what the run holds
+        options = replace(self.options, derive=())  # derives from what the run holds
         return {
             # own files by their content
-            "options": {key: _by_content(value) for key, value in asdict(options).items()},
+            "options": {key: _by_content(value) for key, value in options.stated().items()},
             "references": digest(self.sources.records),
             "summaries": digest(self.written),
         }

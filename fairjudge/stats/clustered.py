@@ -127,7 +127,7 @@ def t_estimate(
     variance: float,
     *,
     n: int,
-    freedom: int,
+    freedom: float,
     level: float = 0.95,
     null: float | None = None,
     n_excluded: int = 0,
@@ -156,7 +156,7 @@ def t_estimate(
     )
 
 
-def t_p_value(difference: float, standard_error: float, freedom: int) -> float:
+def t_p_value(difference: float, standard_error: float, freedom: float) -> float:
     """Return the two-sided p-value.
 
     With a standard error of 0 it is 1 for no difference, else 2 ** -freedom: the p-value of the

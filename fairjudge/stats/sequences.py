@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import logsumexp
+from scipy.special import logsumexp, ndtr
 from scipy.stats import chi2
 from scipy.stats import t as student_t
 
@@ -40,6 +40,8 @@ N_DRAWN = 5000
 _FRACTIONS = np.geomspace(0.03, 0.95, 14)
 """Bets as fractions of the largest one that cannot lose everything, with equal capital each."""
 _EDGE = 1e-9
+_FEW = 20
+"""Degrees of freedom below which Student's scale is drawn exactly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,10 +141,34 @@ def _drawn_sizes(looks: Sequence[LookEstimate]) -> FloatArray:
                 statistics[number] += part * _multipliers(place[document])
     if column:
         statistics += weights @ np.array([_multipliers(place[document]) for document in column])
+    scales = _drawn_scales(statistics, [max(1, look.freedom) for look in looks])
     for number, look in enumerate(looks):
         spread = sqrt(sum(part**2 for part in look.influence.values()))
-        statistics[number] /= spread * _scale(max(1, look.freedom)) if spread else 1.0
+        statistics[number] /= spread * scales[number] if spread else 1.0
     return np.asarray(np.abs(statistics))
+
+
+def _drawn_scales(drawn: FloatArray, freedoms: Sequence[int]) -> FloatArray:
+    """Return the divisors that turn normal draws into Student's t, shape of `drawn`.
+
+    The estimated variances of two looks correlate as the square of what the looks do; one variance
+    for all looks would make the boundaries too narrow. Computed row by row (Cholesky), so that
+    later looks do not change earlier ones. Wilson and Hilferty's (1931) approximation of chi-square
+    but for few degrees of freedom.
+    """
+    sizes = np.sqrt((drawn**2).sum(axis=1))
+    alike = np.square(drawn @ drawn.T / np.maximum(np.outer(sizes, sizes), np.finfo(float).tiny))
+    np.fill_diagonal(alike, 1.0 + _EDGE)
+    normal = np.linalg.cholesky(alike) @ np.array([_scale_draws(row) for row in range(len(drawn))])
+    divisors = np.empty_like(drawn)
+    for number, freedom in enumerate(freedoms):
+        of_cube = 2.0 / (9.0 * freedom)
+        divisors[number] = (
+            chi2.ppf(ndtr(normal[number]), freedom) / freedom
+            if freedom < _FEW
+            else (1.0 - of_cube + normal[number] * sqrt(of_cube)) ** 3
+        )
+    return np.sqrt(divisors)
 
 
 @lru_cache(maxsize=512)
@@ -150,11 +176,9 @@ def _multipliers(place: int) -> FloatArray:
     return np.random.default_rng([1, place]).standard_normal(N_DRAWN)
 
 
-@lru_cache(maxsize=64)
-def _scale(freedom: int) -> FloatArray:
-    """Return the divisors that turn normal draws into Student's t, from the same random numbers."""
-    chance = np.random.default_rng(0).random(N_DRAWN)
-    return np.sqrt(chi2.ppf(chance, freedom) / freedom)
+@lru_cache(maxsize=512)
+def _scale_draws(number: int) -> FloatArray:
+    return np.random.default_rng([2, number]).standard_normal(N_DRAWN)
 
 
 def _boundary(size: FloatArray, inside: BoolArray, *, spent: float) -> float:

@@ -212,7 +212,7 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
         reads=(*files[:2], *filter(None, own)),
         makes=files[2:],
         settings={
-            "options": asdict(options.settled()),
+            "options": options.stated(),
             "jury": part.jury,
             "models": [model.identity() for model in part.models],
             "seed": seed,

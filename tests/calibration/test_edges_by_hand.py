@@ -6,10 +6,11 @@ import pytest
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.assessment import equal_size_bins
-from fairjudge.calibration.estimates import MAX_SYSTEMS_IN_PAIRS, system_estimates
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean
+from fairjudge.calibration.estimates import system_estimates
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.length import Verdicts, length_controlled
-from fairjudge.calibration.ppi import PartlyLabelled, drawn_mean
+from fairjudge.calibration.samples import MAX_SYSTEMS_IN_PAIRS
 from fairjudge.calibration.scales import infer_scale, off_scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Judgement, Label, Summary, Undefined

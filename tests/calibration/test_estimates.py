@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairjudge.calibration.estimates import MAX_SYSTEMS_IN_PAIRS, plan_labels, system_estimates
+from fairjudge.calibration.estimates import plan_labels, system_estimates
 from fairjudge.calibration.items import join
 from fairjudge.calibration.planning import pilot, planning_curve
 from fairjudge.calibration.ppi import ppi_mean
+from fairjudge.calibration.samples import MAX_SYSTEMS_IN_PAIRS
 from fairjudge.domain import Judgement, Label, Undefined
 
 

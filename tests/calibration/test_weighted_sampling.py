@@ -7,15 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, chances_of, drawn_difference, drawn_mean
 from fairjudge.calibration.estimates import system_estimates
 from fairjudge.calibration.items import join
-from fairjudge.calibration.ppi import (
-    PartlyLabelled,
-    PpiMean,
-    chances_of,
-    drawn_difference,
-    drawn_mean,
-)
+from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Estimate, Judgement, Label, Undefined
 from fairjudge.errors import StatisticsError
 
@@ -43,16 +38,16 @@ def test_a_mean_by_hand():
 
 
 def test_the_variance_by_hand():
-    # Influences with lambda 1: of each labelled item w (Y - f - 1/3) + (f - 1/2) / 4, of each
-    # other (f - 1/2) / 4, so 2/9 - 1/8, -2/9 + 1/8, 1/8, -1/8. Four documents: 4/3 of the squares,
-    # and a t with one degree of freedom (12.7062) as two documents are labelled.
+    # Influences with lambda 1: of each labelled item w (Y - f - 1/3), so 2/9 and -2/9, as the
+    # jackknife has them: over 1 - w, so 1/3 and -2/3, times the root of 1 - 1/2; and of each item
+    # (f - 1/2) / 4. A t with one degree of freedom (12.7062) as two documents are labelled.
     found = drawn_mean(sample([1, 1], [0, 1], [0.5, 0.25], [1, 0]), tuning=1.0)
     assert isinstance(found, PpiMean)
-    squares = 2 * (2 / 9 - 1 / 8) ** 2 + 2 * (1 / 8) ** 2
-    # The frame corrects by the labelled documents, as the plain estimator does: 2 / (2 - 1).
+    root = np.sqrt(1 / 2)
+    squares = (root / 3 - 1 / 8) ** 2 + (-2 * root / 3 + 1 / 8) ** 2 + 2 * (1 / 8) ** 2
     assert found.ppi.high is not None
     half = found.ppi.high - found.ppi.value
-    assert half == pytest.approx(12.7062047 * np.sqrt(2 * squares), rel=1e-6)
+    assert half == pytest.approx(12.7062047 * np.sqrt(squares), rel=1e-6)
 
 
 @given(

@@ -86,7 +86,7 @@ def test_a_wording_of_ones_own_stands_beside_the_first(cli, references, summarie
         (("--backend", "local", "--repeats", "2"), "--repeats needs an LLM"),
         (("--backend", "local", "--prompt-variants", "2"), "--prompt-variants needs an LLM"),
         (
-            ("--aspect", "coverage", "--protocol", "checklist", "--prompt-variants", "2"),
+            ("--aspect", "faithfulness", "--protocol", "checklist", "--prompt-variants", "2"),
             "a checklist has one prompt",
         ),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 
 import pytest
 
@@ -17,9 +18,13 @@ from fairjudge.domain import (
 )
 from fairjudge.errors import RefusedError
 from fairjudge.judges.checklist import (
+    GROUPS_PER_CALL,
+    READER_VERSION,
+    CoverageForm,
     blocks_of,
     fence_groups,
     groups_of,
+    in_order,
     likert_of,
     pairwise_of,
     read_block,
@@ -27,6 +32,7 @@ from fairjudge.judges.checklist import (
 from fairjudge.judges.checklist_judge import ChecklistJudge
 from fairjudge.judges.deriving import derive
 from fairjudge.judges.ports import Reply
+from fairjudge.options.judging import JudgeOptions
 from fairjudge.ports import Completion, ModelRef
 from fairjudge.scores.aggregate import system_scores
 
@@ -395,3 +401,22 @@ async def test_nothing_to_judge_costs_no_call():
 def test_entries_are_kept_in_records():
     row = listed("s", 1.0, checklist=(ChecklistEntry(unit="answer:0.0", covered=1, quote="x"),))
     assert Judgement.model_validate_json(row.model_dump_json()) == row
+
+
+def test_an_order_by_chance_keeps_questions_together_and_is_the_same_every_time():
+    units = [f"answer:{q}.{g}" for q in range(6) for g in range(3)]
+    assert in_order(units, eid="e", order=None) == tuple(units)
+    assert in_order(units, eid="e", order="listed") == tuple(units)
+    found = in_order(units, eid="e", order="shuffled-1")
+    assert sorted(found) == sorted(units)
+    assert found != tuple(units)
+    assert found == in_order(units, eid="e", order="shuffled-1")
+    assert found != in_order(units, eid="e", order="shuffled-2")
+    assert found != in_order(units, eid="other", order="shuffled-1")
+    questions = [unit.partition(".")[0] for unit in found]
+    assert len([name for name, _ in groupby(questions)]) == 6
+
+
+def test_the_option_and_the_form_have_one_default():
+    assert JudgeOptions(aspect="coverage").groups_per_call == GROUPS_PER_CALL
+    assert CoverageForm().version == {"block": GROUPS_PER_CALL, "reader": READER_VERSION}

@@ -1,0 +1,218 @@
+"""The items of each system or pair of systems: labelled ones, and those the judge alone scored."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, chances_of
+from fairjudge.calibration.items import Joined
+from fairjudge.calibration.labels import ItemKey, Labels, mean_of, system_name
+from fairjudge.calibration.scales import rescale
+from fairjudge.domain import Judgement, Undefined
+from fairjudge.protocols import PROTOCOLS
+from fairjudge.stats._arrays import FloatArray, IntArray, document_codes
+from fairjudge.stats.bootstrap import divide
+
+MAX_SYSTEMS_IN_PAIRS = 20
+"""Differences are estimated for all pairs of at most this many systems."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What is known of items beside one judge's value of them.
+
+    ``columns`` are named numbers of items, such as other judges' values and covariates; ``strata``
+    maps documents to what they are of, None where nobody asked for it.
+    """
+
+    columns: Mapping[str, Mapping[ItemKey, float]] = field(default_factory=dict)
+    strata: Mapping[str, str] | None = None
+
+    def strata_of(self, documents: Iterable[str]) -> tuple[str, ...] | None:
+        """Return each document's stratum, "" where it is in none; None where there are none."""
+        if self.strata is None:
+            return None
+        return tuple(self.strata.get(document, "") for document in documents)
+
+
+def whole_sample(joined: Joined) -> PartlyLabelled:
+    """Return the items of all systems."""
+    mapped = _mapped(joined)
+    n = len(joined.keys)
+    return PartlyLabelled(
+        human=joined.human,
+        judged=mapped[:n],
+        documents=joined.documents,
+        rest=mapped[n:],
+        rest_documents=tuple(key[0] for key in joined.rest),
+        chances=joined.chances,
+    )
+
+
+def by_system(joined: Joined, beside: Beside | None = None) -> dict[str, PartlyLabelled]:
+    """Return the items of each system, or of each pair of systems."""
+    beside = beside or Beside()
+    mapped = _mapped(joined)
+    rows: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, keys in enumerate((joined.keys, joined.rest)):
+        for row, key in enumerate(keys):
+            rows[system_name(key)][side].append(row)
+    n = len(joined.keys)
+    columns = _columns(joined, beside, mapped)
+    found = {}
+    for name, (here, there) in rows.items():
+        documents = [joined.keys[row][0] for row in here]
+        rest_documents = [joined.rest[row][0] for row in there]
+        below = [n + row for row in there]
+        found[name] = PartlyLabelled(
+            human=joined.human[here],
+            judged=mapped[here],
+            documents=tuple(documents),
+            rest=mapped[below],
+            rest_documents=tuple(rest_documents),
+            chances=joined.chances[here]
+            if isinstance(joined.chances, np.ndarray)
+            else joined.chances,
+            **_known(columns[here], columns[below]),
+            strata=beside.strata_of((*documents, *rest_documents)),
+        )
+    return found
+
+
+def differences(
+    joined: Joined, beside: Beside | None = None
+) -> dict[tuple[str, str], PartlyLabelled]:
+    """Pair systems document by document; a document takes part where both have it."""
+    beside = beside or Beside()
+    every = (*joined.keys, *joined.rest)
+    names = tuple(dict.fromkeys(map(system_name, every)))
+    if PROTOCOLS[joined.protocol].paired or len(names) > MAX_SYSTEMS_IN_PAIRS:
+        return {}
+    mapped = _mapped(joined)
+    documents, n_documents = document_codes([key[0] for key in every], len(every))
+    document_names = tuple(dict.fromkeys(key[0] for key in every))
+    places = np.array([names.index(system_name(key)) for key in every], dtype=np.int64)
+    cells = documents * len(names) + places
+
+    def table(values: FloatArray, cells: IntArray) -> FloatArray:
+        """Return means of shape (documents, systems), NaN where there is no value."""
+        size = n_documents * len(names)
+        sums = np.bincount(cells, weights=values, minlength=size).astype(np.float64)
+        counts = np.bincount(cells, minlength=size).astype(np.float64)
+        return divide(sums, counts).reshape(n_documents, len(names))
+
+    n = len(joined.keys)
+    human, judged = table(joined.human, cells[:n]), table(mapped[:n], cells[:n])
+    everything = table(mapped, cells)
+    columns = [table(column, cells) for column in _columns(joined, beside, mapped).T[1:]]
+    out = {}
+    for i, j in combinations(range(len(names)), 2):
+        people = human[:, i] - human[:, j]
+        judge = everything[:, i] - everything[:, j]
+        known = ~np.isnan(people)
+        alone = ~known & ~np.isnan(judge)
+        scored = np.where(known, judged[:, i] - judged[:, j], judge)
+        beside_it = np.column_stack([scored, *(one[:, i] - one[:, j] for one in columns)])
+        rows = [*np.flatnonzero(known).tolist(), *np.flatnonzero(alone).tolist()]
+        out[names[i], names[j]] = PartlyLabelled(
+            human=people[known],
+            judged=scored[known],
+            documents=np.flatnonzero(known).tolist(),
+            rest=judge[alone],
+            rest_documents=np.flatnonzero(alone).tolist(),
+            chances=joined.chances if isinstance(joined.chances, Undefined) else None,
+            **_known(beside_it[known], beside_it[alone]),
+            strata=beside.strata_of(document_names[row] for row in rows),
+        )
+    return out
+
+
+def answers_by_system(
+    joined: Joined,
+    judgements: Iterable[Judgement],
+    by_aspect: Mapping[str, Labels],
+    beside: Beside | None = None,
+) -> dict[str, PartlyLabelled]:
+    """Return the groups of answers of a judge's checklists, by system, as shares of a summary.
+
+    A group that people labelled meets the judge's verdict on it; each counts for one part in as
+    many as its summary's checklist has. Empty where no such group has a label.
+    """
+    labels = by_aspect.get(joined.aspect)
+    if labels is None or not PROTOCOLS[joined.protocol].itemized:
+        return {}
+    beside = beside or Beside()
+    verdicts: dict[ItemKey, list[float]] = defaultdict(list)
+    lengths: dict[ItemKey, int] = {}
+    for row in judgements:
+        if (row.judge, row.aspect, row.protocol) != joined.group[:3] or not row.system:
+            continue
+        for entry in row.checklist or ():
+            verdicts[row.eid, row.system, "", entry.unit].append(float(entry.covered))
+            lengths[row.eid, row.system, "", ""] = len(row.checklist or ())
+    people = {key: rated for key, rated in labels.single.items() if key in verdicts}
+    keys: dict[str, tuple[list[ItemKey], list[ItemKey]]] = defaultdict(lambda: ([], []))
+    for key in verdicts:
+        keys[key[1]][key not in people].append(key)
+    if not people:
+        return {}
+    found = {}
+    for system, (known, alone) in keys.items():
+        every = [*known, *alone]
+        judged = rescale(
+            np.array([mean_of(verdicts[key]) for key in every]), (0.0, 1.0), joined.label_scale
+        )
+        found[system] = PartlyLabelled(
+            human=np.array([mean_of(list(people[key].values())) for key in known]),
+            judged=judged[: len(known)],
+            documents=tuple(key[0] for key in known),
+            rest=judged[len(known) :],
+            rest_documents=tuple(key[0] for key in alone),
+            chances=chances_of(known, labels.chances),
+            sizes=np.array([1.0 / lengths[(*key[:2], "", "")] for key in every]),
+            strata=beside.strata_of(key[0] for key in every),
+        )
+    return found
+
+
+def as_wins(series: PartlyLabelled) -> PartlyLabelled:
+    """Turn differences to wins: 1, 0.5 for a tie, 0; the judge's half wins stay between."""
+    return replace(
+        series,
+        human=(np.sign(series.human) + 1.0) / 2.0,
+        judged=(series.judged + 1.0) / 2.0,
+        rest=(series.rest + 1.0) / 2.0,
+        columns=None,
+        rest_columns=None,
+    )
+
+
+def _mapped(joined: Joined) -> FloatArray:
+    """Return the judge's values of labelled, then of other items, on the labels' scale."""
+    # Verdicts stay on -1 to 1, whatever the labels' differences span: they become wins.
+    scale = joined.judge_scale if PROTOCOLS[joined.protocol].paired else joined.label_scale
+    return rescale(np.r_[joined.judged, joined.judged_rest], joined.judge_scale, scale)
+
+
+def _columns(joined: Joined, beside: Beside, mapped: FloatArray) -> FloatArray:
+    """Return the judge's values, then the columns beside them, NaN where one is not known."""
+    every: Sequence[ItemKey] = (*joined.keys, *joined.rest)
+    others = [
+        [values.get(key, np.nan) for key in every]
+        for name, values in beside.columns.items()
+        if name != joined.group.title
+    ]
+    return np.column_stack([mapped, *map(np.array, others)])
+
+
+def _known(labelled: FloatArray, rest: FloatArray) -> dict[str, FloatArray | None]:
+    """Return the columns that every item has, where there is one beside the judge's own values."""
+    kept = np.isfinite(np.r_[labelled, rest]).all(axis=0)
+    if kept.sum() < 2 or not kept[0]:
+        return {"columns": None, "rest_columns": None}
+    return {"columns": labelled[:, kept], "rest_columns": rest[:, kept]}

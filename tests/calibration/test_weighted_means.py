@@ -1,0 +1,293 @@
+"""Means whose labelled items weigh unequally: by strata, as shares of a checklist, by columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fairjudge.calibration.agreement import Resampling
+from fairjudge.calibration.analysis import Settings, analyse
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean
+from fairjudge.calibration.ppi import PpiMean
+from fairjudge.domain import Article, Cluster, Judgement, Label, Undefined
+from fairjudge.errors import InputError
+
+DATA_SETS = 300
+LOW, HIGH = 0.912, 0.988
+"""Three standard errors around 95 % of `DATA_SETS`."""
+
+
+def covers(found: PpiMean, truth: float, way: str = "ppi_plus") -> bool:
+    one = getattr(found, way)
+    return bool(one.low <= truth <= one.high)
+
+
+def sample(human, judged, rest, strata, **more) -> PartlyLabelled:
+    return PartlyLabelled(
+        human=np.array(human, dtype=float),
+        judged=np.array(judged, dtype=float),
+        documents=[f"d{n}" for n in range(len(human))],
+        rest=np.array(rest, dtype=float),
+        rest_documents=[f"r{n}" for n in range(len(rest))],
+        strata=strata,
+        **more,
+    )
+
+
+def test_strata_count_by_their_shares_of_all_items():
+    # Ten labelled, five a stratum; of all twenty items a quarter is sport: .75 x 1 + .25 x 3.
+    labels = [1, 1, 1, 1, 1, 3, 3, 3, 3, 3]
+    strata = ["news"] * 5 + ["sport"] * 5 + ["news"] * 10
+    found = drawn_mean(sample(labels, [0] * 10, [0] * 10, strata), tuning=0.0)
+    assert isinstance(found, PpiMean)
+    assert found.classical.value == pytest.approx(0.75 * 1 + 0.25 * 3)
+    # Within strata nothing varies: what is left is which strata the twenty documents are of, the
+    # squares of (mean of stratum - 1.5) / 20. Freedom by Satterthwaite: each stratum has 4, and
+    # 5 x .15^2 and 5 x .05^2 of the variance, so .125^2 / (.1125^2 / 4 + .0125^2 / 4) = 4.878.
+    squares = (15 * 0.5**2 + 5 * 1.5**2) / 20**2
+    half = found.classical.high - found.classical.value
+    assert half == pytest.approx(2.5900319 * np.sqrt(squares), rel=1e-6)
+
+
+def test_a_stratum_with_too_few_labelled_documents_is_not_taken_by_itself():
+    strata = ["news"] * 5 + ["sport"] * 2 + ["news"] * 3 + ["chess"] * 10
+    found = drawn_mean(sample([1] * 5 + [3] * 2 + [1] * 3, [0] * 10, [0] * 10, strata), tuning=0.0)
+    plain = drawn_mean(sample([1] * 5 + [3] * 2 + [1] * 3, [0] * 10, [0] * 10, None), tuning=0.0)
+    assert isinstance(found, PpiMean)
+    assert isinstance(plain, PpiMean)
+    assert found.classical.value == pytest.approx(plain.classical.value)
+
+
+def test_one_stratum_is_none():
+    rng = np.random.default_rng(0)
+    values = sample(rng.normal(size=9), rng.normal(size=9), rng.normal(size=30), ["all"] * 39)
+    assert drawn_mean(values) == drawn_mean(replace(values, strata=None))
+
+
+@pytest.mark.slow
+def test_post_stratified_means_cover_where_the_labelled_topics_are_not_those_of_all():
+    """300 data sets: people labelled one topic far more often than its share of all items.
+
+    The mean is that of the population of topics; unweighted it is missed most of the time.
+    """
+    shifts, shares = np.array([0.0, 1.5, -1.0]), np.array([0.2, 0.5, 0.3])
+    truth = float(shares @ shifts)
+    weighted, plain, widths = [], [], []
+    for seed in range(DATA_SETS):
+        rng = np.random.default_rng([seed, 1])
+        topics = rng.choice(3, size=400, p=shares)
+        human = shifts[topics] + rng.normal(size=400)
+        judged = 0.5 + human + 0.7 * rng.normal(size=400)
+        chance = np.array([0.15, 0.7, 0.15])[topics]
+        order = np.argsort(rng.random(400) / chance)
+        taken, others = order[:60], order[60:]
+        one = sample(
+            human[taken], judged[taken], judged[others], topics[[*taken, *others]].tolist()
+        )
+        found, other = drawn_mean(one), drawn_mean(replace(one, strata=None))
+        assert isinstance(found, PpiMean)
+        assert isinstance(other, PpiMean)
+        weighted.append([covers(found, truth, way) for way in ("classical", "ppi", "ppi_plus")])
+        plain.append(covers(other, truth, "classical"))
+        widths.append([one.high - one.low for one in (found.classical, found.ppi_plus)])
+    assert np.all((np.mean(weighted, axis=0) > LOW) & (np.mean(weighted, axis=0) < HIGH))
+    assert np.mean(plain) < 0.8
+    classical, tuned = np.mean(widths, axis=0)
+    assert tuned < classical
+
+
+SYSTEMS = {"plain": 0.0, "rich": 0.8}
+
+
+def checklists(rng, n_labels: int) -> tuple[list[Judgement], list[Label]]:
+    """Draw 40 documents of 3 to 12 groups, two systems; labels of single groups of some of them.
+
+    Long checklists are covered less, so that a mean over groups is not one over summaries.
+    """
+    rows: list[Judgement] = []
+    labels: list[tuple[dict[str, str], str, int]] = []
+    for document in range(40):
+        n = int(rng.integers(3, 13))
+        level = 0.7 * rng.normal() - 0.15 * (n - 7.5)
+        for system, better in SYSTEMS.items():
+            hidden = level + better + rng.normal(size=n)
+            people = hidden > 0
+            judge = hidden + 0.6 * rng.normal(size=n) > -0.4
+            of = {"eid": f"e{document}", "system": system, "aspect": "coverage"}
+            entries = [{"unit": f"answer:{g}.0", "covered": int(judge[g])} for g in range(n)]
+            rows.append(
+                Judgement(
+                    **of, judge="j", protocol="checklist", value=judge.mean(), checklist=entries
+                )
+            )
+            labels += [(of, f"answer:{g}.0", int(people[g])) for g in range(n)]
+    drawn = rng.permutation(len(labels))[:n_labels]
+    return rows, [
+        Label(**of, unit=unit, annotator="ann", value=value)
+        for of, unit, value in (labels[at] for at in sorted(drawn.tolist()))
+    ]
+
+
+def figures(rows, labels, **settings):
+    return analyse(
+        rows,
+        labels,
+        settings=Settings(resampling=Resampling(n_resamples=100), **settings),
+    )
+
+
+def covered_of_all() -> dict[str, float]:
+    """Return the share of a summary that people call covered, over 4,000 documents."""
+    rng = np.random.default_rng(99)
+    found: dict[str, list[float]] = {name: [] for name in SYSTEMS}
+    for _ in range(4000):
+        n = int(rng.integers(3, 13))
+        level = 0.7 * rng.normal() - 0.15 * (n - 7.5)
+        for system, better in SYSTEMS.items():
+            found[system].append(float(np.mean(level + better + rng.normal(size=n) > 0)))
+    return {name: float(np.mean(some)) for name, some in found.items()}
+
+
+def estimates_of_answers(seed: int, n_labels: int):
+    from fairjudge.calibration.estimates import system_estimates
+    from fairjudge.calibration.items import join
+    from fairjudge.calibration.labels import Labels
+    from fairjudge.calibration.samples import answers_by_system
+
+    rows, labels = checklists(np.random.default_rng([seed, n_labels]), n_labels)
+    (joined,) = join(rows, labels, label_scale=(0.0, 1.0))
+    answers = answers_by_system(joined, rows, Labels.by_aspect(labels, ("*",)))
+    return system_estimates(joined, level=0.95, answers=answers)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_labels", [60, 120])
+def test_labels_of_single_answers_correct_a_systems_coverage(n_labels):
+    """300 data sets of checklists: intervals of both systems' coverage and of the difference."""
+    truth = covered_of_all()
+    hits, widths = [], []
+    for seed in range(DATA_SETS):
+        plain, rich, difference = estimates_of_answers(seed, n_labels)
+        assert plain.of == "answers"
+        assert plain.n_labelled + rich.n_labelled == n_labels
+        hits.append(
+            [
+                covers(plain.ppi, truth["plain"]),
+                covers(rich.ppi, truth["rich"]),
+                covers(difference.ppi, truth["plain"] - truth["rich"]),
+                covers(rich.ppi, truth["rich"], "naive"),
+            ]
+        )
+        widths.append(
+            [one.ppi.ppi_plus.high - one.ppi.ppi_plus.low for one in (plain, rich)]
+            + [one.classical.high - one.classical.low for one in (plain, rich)]
+        )
+    *intervals, naive = np.mean(hits, axis=0)
+    assert all(LOW < one < HIGH for one in intervals), intervals
+    assert naive < 0.5
+    own, labels_alone = np.mean(widths, axis=0).reshape(2, 2).mean(axis=1)
+    assert own < 0.9 * labels_alone
+
+
+def test_a_checklists_coverage_by_hand():
+    # Of two summaries one has one group and one has three; people labelled all four: 1; 1, 0, 0.
+    rows = []
+    for eid, n in (("a", 1), ("b", 3), ("c", 2)):
+        entries = [{"unit": f"answer:{g}.0", "covered": 0.5} for g in range(n)]
+        of = {"eid": eid, "system": "s", "aspect": "coverage", "protocol": "checklist"}
+        rows.append(Judgement(**of, judge="j", value=0.5, checklist=entries))
+    labels = [
+        Label(eid=eid, system="s", aspect="coverage", unit=f"answer:{g}.0", annotator="p", value=v)
+        for eid, g, v in (("a", 0, 1), ("b", 0, 1), ("b", 1, 0), ("b", 2, 0))
+    ]
+    (one,) = figures(rows, labels, label_scale=(0.0, 1.0)).groups[0].ppi
+    # As shares of a summary: (1 + 1/3) / 2, not 2 of 4.
+    assert one.classical.value == pytest.approx(2 / 3)
+    assert (one.n_labelled, one.n_unlabelled) == (4, 2)
+    assert one.naive.value == pytest.approx(0.5)
+
+
+def judged(rng, n_documents: int = 300, n_labelled: int = 60, by_topic: bool = False):
+    """Draw two judges who each see half of what people see; topics of documents."""
+    rows, labels, clusters = [], [], []
+    for document in range(n_documents):
+        topic = "sport" if document % 4 == 0 else "news"
+        clusters.append(
+            Cluster(
+                eid=f"e{document}",
+                title="t",
+                articles=[
+                    Article(aid="0", title="t", content="Words.", attributes={"topic": topic})
+                ],
+            )
+        )
+        parts = rng.normal(size=2)
+        people = 3 + parts.sum() + (topic == "sport") * by_topic
+        of = {"eid": f"e{document}", "system": "s", "aspect": "coverage"}
+        for part, judge in zip(parts, ("first", "second"), strict=True):
+            value = float(np.clip(3 + part + 0.2 * rng.normal(), 1, 5))
+            rows.append(Judgement(**of, judge=judge, protocol="likert", value=value))
+        if document < n_labelled:
+            value = float(np.clip(np.round(people), 1, 5))
+            labels.append(Label(**of, annotator="p", value=value))
+    return rows, labels, clusters
+
+
+def test_a_regression_takes_the_other_judges_and_is_narrower():
+    rng = np.random.default_rng(3)
+    rows, labels, _ = judged(rng)
+    first, second = figures(rows, labels).groups
+    for group in (first, second):
+        (one,) = group.ppi
+        assert isinstance(one.regression, PpiMean)
+        assert one.chosen == "regression"
+        own, plain = one.regression.ppi_plus, one.ppi.ppi_plus
+        assert own.high - own.low < 0.9 * (plain.high - plain.low)
+    # Both put the same two judges in the place of one.
+    assert first.ppi[0].regression.ppi_plus.value == pytest.approx(
+        second.ppi[0].regression.ppi_plus.value, abs=0.05
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_labelled", "chosen"), [(10, "ppi_plus"), (20, "ppi_plus"), (40, "regression")]
+)
+def test_counts_alone_choose_what_to_quote(n_labelled, chosen):
+    rows, labels, _ = judged(np.random.default_rng(4), n_labelled=n_labelled)
+    (one,) = figures(rows, labels).groups[0].ppi
+    assert one.chosen == chosen
+    assert isinstance(one.regression, Undefined if n_labelled < 15 else PpiMean)
+
+
+def test_one_judge_without_covariates_has_no_regression():
+    rows, labels, _ = judged(np.random.default_rng(4))
+    (one,) = figures([row for row in rows if row.judge == "first"], labels).groups[0].ppi
+    assert one.regression is None
+    assert one.chosen == "ppi_plus"
+
+
+def test_what_was_fitted_on_the_labels_is_no_column():
+    rows, labels, _ = judged(np.random.default_rng(4))
+    fitted = [
+        Judgement.model_validate({**row.to_json(), "judge": "jury", "members": {"first": 3}})
+        for row in rows
+        if row.judge == "second"
+    ]
+    firsts = [row for row in rows if row.judge == "first"]
+    assert figures([*firsts, *fitted], labels).groups[0].ppi[0].regression is None
+
+
+def test_strata_of_the_clusters_weigh_and_unknown_ones_are_named():
+    rows, labels, clusters = judged(np.random.default_rng(5), by_topic=True)
+    # Label news alone but for five of sport: sport has a quarter of all documents.
+    few = [one for one in labels if int(one.eid[1:]) % 4 or int(one.eid[1:]) < 20]
+    settings = Settings(resampling=Resampling(n_resamples=100), strata="topic")
+    found = analyse(rows, few, settings=settings, clusters=clusters).groups[0].ppi[0]
+    values = {one.eid: float(one.value) for one in few}
+    news = np.mean([value for eid, value in values.items() if int(eid[1:]) % 4])
+    sport = np.mean([value for eid, value in values.items() if int(eid[1:]) % 4 == 0])
+    assert found.ppi.classical.value == pytest.approx(0.75 * news + 0.25 * sport)
+    with pytest.raises(InputError, match="no strata 'mood': the clusters' groupings are 'topic'"):
+        analyse(rows, few, settings=replace(settings, strata="mood"), clusters=clusters)

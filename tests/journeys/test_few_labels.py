@@ -1,0 +1,158 @@
+"""A checklist judge from the command line: small calls in two orders, then few labels of answers.
+
+A server on loopback judges; people label a part of the answers; `calibrate` corrects each system's
+coverage, by topic where the labels are of other topics than the summaries.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from cli_tools import cluster, openai, summary, write_jsonl
+from stub_server import StubServer
+
+N_CLUSTERS, N_QUESTIONS = 30, 4
+LABELLED_SPORT = 7
+
+
+def rows_of(name: str) -> list[dict]:
+    return [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
+
+
+def references() -> list[dict]:
+    """Return clusters of four questions with one answer each; a third are about sport."""
+    found = []
+    for n in range(N_CLUSTERS):
+        questions = [
+            {
+                "question": f"What about matter {q}?",
+                "answer_groups": [[{"aid": f"e{n}0", "answer": f"Fact number {q}."}]],
+            }
+            for q in range(N_QUESTIONS)
+        ]
+        one = cluster(f"e{n}", 1) | {"question_answers": questions}
+        for article in one["articles"]:
+            article["attributes"] = {"topic": "sport" if n % 3 == 0 else "news"}
+        found.append(one)
+    return found
+
+
+def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
+    write_jsonl(Path("r.jsonl"), references()[:3])
+    write_jsonl(Path("s.jsonl"), [summary("s", f"e{n}") for n in range(3)])
+    asked = ("judge", "--references", "r.jsonl", "--summaries", "s.jsonl", "--aspect", "coverage",
+             "--protocol", "checklist", *openai(server))  # fmt: skip
+    done = cli(*asked, "-o", "one.jsonl")
+    assert done.code == 0, done.err
+    assert len(server.calls) == 3
+    done = cli(*asked, "-o", "small.jsonl", "--groups-per-call", "2")
+    assert done.code == 0, done.err
+    assert len(server.calls) == 3 + 2 * 3
+    one, small = rows_of("one.jsonl"), rows_of("small.jsonl")
+    assert {row["signature"] for row in one} != {row["signature"] for row in small}
+    assert "|block:25|" in one[0]["signature"]
+    assert "|block:2|" in small[0]["signature"]
+    assert [len(row["checklist"]) for row in small] == [N_QUESTIONS] * 3
+
+    # Orders are variants of one judge: the same answers, asked about in another order.
+    done = cli(*asked, "-o", "orders.jsonl", "--prompt-variants", "2")
+    assert done.code == 0, done.err
+    orders = rows_of("orders.jsonl")
+    assert Counter(row["variant"] for row in orders) == {"listed": 3, "shuffled-1": 3}
+    units = [f"answer:{q}.0" for q in range(N_QUESTIONS)]
+    assert all([entry["unit"] for entry in row["checklist"]] == units for row in orders)
+    done = cli("audit", "stability", "orders.jsonl")
+    assert done.code == 0, done.err
+
+    done = cli(*asked[:-5], "likert", *openai(server), "-o", "no.jsonl", "--groups-per-call", "2")
+    assert done.code == 1
+    assert "--groups-per-call is of coverage by --protocol checklist" in done.err
+
+
+def test_few_labels_of_answers_correct_each_systems_coverage(cli):
+    rng = np.random.default_rng(5)
+    judged, labels = [], []
+    for n in range(N_CLUSTERS):
+        for system, share in {"M7": 0.5, "claude-3": 0.7}.items():
+            people = rng.random(N_QUESTIONS) < share
+            judge = people | (rng.random(N_QUESTIONS) < 0.3)  # it finds too much
+            of = {"eid": f"e{n}", "system": system, "aspect": "coverage"}
+            entries = [
+                {"unit": f"answer:{q}.0", "covered": int(judge[q])} for q in range(N_QUESTIONS)
+            ]
+            judged.append(
+                of
+                | {"judge": "careful", "protocol": "checklist", "value": float(judge.mean())}
+                | {"checklist": entries}
+            )
+            # Of sport a summary of LABELLED_SPORT clusters is labelled, of news of ten.
+            if n < (3 * LABELLED_SPORT if n % 3 == 0 else 15):
+                labels += [
+                    of | {"unit": f"answer:{q}.0", "annotator": "ann", "value": int(people[q])}
+                    for q in range(0, N_QUESTIONS, 2)
+                ]
+    write_jsonl(Path("judged.jsonl"), judged)
+    write_jsonl(Path("labels.jsonl"), labels)
+    write_jsonl(Path("clusters.jsonl"), references())
+    common = ("calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--resamples", "100")
+    done = cli(*common, "--json", "c.json", "--html", "c.html")
+    assert done.code == 0, done.err
+    printed = " ".join(done.out.split())
+    assert "means from few labels" in printed
+    assert "labelled answers" in printed
+    assert "means from few labels" in Path("c.html").read_text("utf-8")
+    (group,) = json.loads(Path("c.json").read_text("utf-8"))["groups"]
+    for one in group["ppi"]:
+        if one["kind"] == "mean":
+            assert (one["of"], one["chosen"]) == ("answers", "ppi_plus")
+            assert one["n_labelled"] == 2 * (LABELLED_SPORT + 10)
+            assert one["n_unlabelled"] == N_CLUSTERS * N_QUESTIONS - one["n_labelled"]
+            # The judge finds too much; what corrects it lies nearer to people, and below.
+            assert one["ppi_plus"]["value"] < one["naive"]["value"]
+
+    done = cli(*common, "--clusters", "clusters.jsonl", "--strata", "topic", "--json", "t.json")
+    assert done.code == 0, done.err
+    assert "each topic has its share of all judged items" in " ".join(done.out.split())
+    (weighed,) = json.loads(Path("t.json").read_text("utf-8"))["groups"]
+    assert weighed["ppi"][0]["classical"]["value"] != group["ppi"][0]["classical"]["value"]
+    done = cli(*common, "--clusters", "clusters.jsonl", "--strata", "mood")
+    assert done.code == 1
+    assert "no strata 'mood'" in done.err
+
+
+def test_covariates_are_named_in_one_list(cli):
+    rng = np.random.default_rng(6)
+    summaries, judged, labels = [], [], []
+    for n in range(60):
+        words = int(rng.integers(10, 60))
+        of = {"eid": f"e{n}", "system": "s", "aspect": "coverage"}
+        summaries.append({"eid": f"e{n}", "system": "s", "text": "word " * words})
+        quality = rng.normal()
+        value = float(np.clip(np.round(3 + quality + (words - 35) / 15), 1, 5))
+        score = int(np.clip(round(3 + quality), 1, 5))
+        judged.append(of | {"judge": "j", "protocol": "likert", "value": score})
+        if n < 40:
+            labels.append(of | {"annotator": "ann", "value": value})
+    write_jsonl(Path("s.jsonl"), summaries)
+    write_jsonl(Path("c.jsonl"), [cluster(f"e{n}", 1) for n in range(60)])
+    write_jsonl(Path("j.jsonl"), judged)
+    write_jsonl(Path("l.jsonl"), labels)
+    common = ("calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100")
+    texts = ("--summaries", "s.jsonl", "--clusters", "c.jsonl")
+    done = cli(*common, *texts, "--covariates", "length,overlap", "--json", "c.json")
+    assert done.code == 0, done.err
+    (one,) = json.loads(Path("c.json").read_text("utf-8"))["groups"][0]["ppi"]
+    assert one["chosen"] == "regression"
+    widths = [one[way]["high"] - one[way]["low"] for way in ("regression", "ppi_plus")]
+    assert widths[0] < widths[1]
+    for given, said in (
+        (("--covariates", "lenght"), "expected some of"),
+        (("--covariates", "length"), "covariates: length needs summaries"),
+        (("--covariates", "overlap", "--summaries", "s.jsonl"), "needs summaries and clusters"),
+    ):
+        done = cli(*common, *given)
+        assert done.code == 1
+        assert said in done.err
