@@ -14,6 +14,7 @@ from fairjudge.domain import Judgement, Undefined, Verdict
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.scores.ratings import Rated
 from fairjudge.scores.strengths import INCOMPLETE, strengths
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.calibration.ranking import Ranking
@@ -267,7 +268,7 @@ def _apart(means: Mapping[str, Mapping[str, float]]) -> str:
     for one, other in combinations(means, 2):
         if means[one].keys().isdisjoint(means[other].keys()):
             return f"{one} and {other}"
-    return f"all {len(means)} systems together"
+    return f"all {pluralize(len(means), 'system')} together"
 
 
 def _by_strengths(scores: Sequence[SystemScore], found: Ranking | Undefined) -> list[SystemScore]:
