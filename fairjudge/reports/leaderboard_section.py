@@ -9,6 +9,7 @@ from fairjudge.records.results import figure, to_json
 from fairjudge.reports.figures import forest, row
 from fairjudge.reports.findings import Board, board_findings, of_leaderboard
 from fairjudge.reports.leaderboard_table import (
+    RANKS_BY_MEANS,
     UNITS,
     has_strengths,
     leaderboard_cautions,
@@ -27,9 +28,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
         yield Paragraph(f"{_described(board)}.", "note")
         yield from (Paragraph(caution, "strong") for caution in leaderboard_cautions(board))
         yield Group((_plot(board), leaderboard_table(board)))
-        if has_strengths(board):
-            placed = [to_json(one.place) for one in board.standings if one.place is not None]
-            yield ranks_plot(placed, f"{board.aspect}, by {board.judge}")
+        yield _ranks(board)
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample clusters. 'Difference to best' is the first system's "
@@ -56,6 +55,27 @@ def _plot(board: Leaderboard) -> Plot:
         across=PROTOCOLS[board.protocol].meaning_of(board.aspect),
         span=board.scale_range,
     )
+
+
+def _ranks(board: Leaderboard) -> Plot:
+    """Return the ranks that systems may have, by strengths or by differences of means."""
+    if has_strengths(board):
+        placed = [to_json(one.place) for one in board.standings if one.place is not None]
+        return ranks_plot(placed, f"{board.aspect}, by {board.judge}")
+    ranked = [(one.score, one.ranks) for one in board.standings if one.ranks is not None]
+    means = [mean for score, _ in ranked if isinstance(mean := score.figure, float)]
+    placed = [
+        {
+            "system": score.system,
+            "rank": 1 + sum(mean > score.figure for mean in means),
+            "best_rank": best,
+            "worst_rank": worst,
+        }
+        for score, (best, worst) in ranked
+        if isinstance(score.figure, float)
+    ]
+    title = f"{board.aspect}, {board.shown_protocol}, by {board.judge}"
+    return ranks_plot(placed if len(placed) > 1 else [], title, allowed=RANKS_BY_MEANS)
 
 
 def _described(board: Leaderboard) -> str:

@@ -32,6 +32,8 @@ DESIGN = (
     "strengths (Bradley-Terry with ties) rank them, and hold whom each met against it."
 )
 """What must be said of win rates in an incomplete design of pairs."""
+RANKS_BY_MEANS = "the best and the worst that the 95 % intervals of the differences allow"
+"""What a rank by means is."""
 SIGNIFICANT = "* significant: the 95 % interval excludes 0."
 UNITS = {
     "summary": "whole summaries",
@@ -131,7 +133,7 @@ def leaderboard_notes(board: Leaderboard) -> Iterator[str]:
     if ranks and has_strengths(board):
         yield f"Rank: {RANKS_ALLOWED} (95 %)."
     elif ranks:
-        yield "Rank: the best and the worst that the 95 % intervals of the differences allow."
+        yield f"Rank: {RANKS_BY_MEANS}."
     elif why := why_no_ranks(board):
         yield why
     if any(standing.significant for standing in board.standings):
