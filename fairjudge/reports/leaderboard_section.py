@@ -53,8 +53,8 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample documents. 'Difference to best' is the first system's "
-            "mean less this one's on the same documents: an interval that leaves out 0 tells them "
-            "apart, overlapping intervals of two means do not say that they are alike. "
+            "mean minus this one's on the same documents: significant if the interval excludes 0. "
+            "Overlapping intervals of two means do not show that the systems are equally good. "
             f"Of means, {WEIGHTING}.",
             "note",
         )

@@ -107,9 +107,9 @@ def test_the_page_shows_what_changed(cli, swept):
     done = cli("report", "cmp.json", "-o", "page.html")
     assert done.code == 0, done.err
     page = Path("page.html").read_text()
-    assert f"What changed beside {OWN}" in page
+    assert f"Differences from {OWN}" in page
     # the plot names its rows; what has no value says why in the table
-    assert f"{OWN}+fair=mood beside {OWN}: BUR -100.00 [-100.00, -100.00]" in page
+    assert f"{OWN}+fair=mood minus {OWN}: BUR -100.00 [-100.00, -100.00]" in page
     assert "no sample that both systems have" in page
     assert "5 no document supports the summary" in page
 
