@@ -52,7 +52,7 @@ def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
     assert found["kept"]
     assert found["chosen"].startswith("examples")
     assert done.out.startswith("In short: 'examples-")
-    assert f"{len(found['candidates'])} candidates tried" in " ".join(done.out.split())
+    assert f"{len(found['candidates'])} candidates compared" in " ".join(done.out.split())
     assert found["decision"]["agreement"]["low"] > 0
     assert found["decision"]["error"]["low"] > 0
     assert found["n_opened"] == 1

@@ -83,7 +83,7 @@ def test_invalid_answers_go_and_questions_are_checked_again(cli):
 @pytest.mark.usefixtures("files")
 def test_the_share_of_sources_is_an_option(cli):
     done = cli("references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--min-sources", "0.2")
-    assert done.out.startswith("In short: 2 of 4 questions stay")
+    assert done.out.startswith("In short: 2 of 4 questions kept")
 
 
 @pytest.mark.usefixtures("files")

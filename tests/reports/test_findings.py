@@ -84,7 +84,7 @@ BOARD = Board(
         ),
         (
             {"by_default": True},
-            "Next: an LLM as judge, or labels by people for 'fairjudge calibrate'.",
+            "Next: an LLM as judge, or human labels for 'fairjudge calibrate'.",
         ),
         (
             {"reasons": {"refused": 3}},  # 5 % is not much yet

@@ -302,12 +302,12 @@ def test_an_oracle_says_what_a_scorer_does_not_see():
     }
     assert findings_of("fairness oracle", {"measures": measures}) == (
         "The scorer detects the planted unfairness significantly in BUR %.",
-        "It does not in UER %, SOF %: a low value there means nothing.",
+        "It does not in UER %, SOF %: there a low value is no evidence.",
     )
     del measures["bur"]
     assert findings_of("fairness oracle", {"measures": measures}) == (
-        "The scorer does not detect the planted unfairness in UER %, SOF %: a low value there "
-        "means nothing.",
+        "The scorer does not detect the planted unfairness in UER %, SOF %: there a low value "
+        "is no evidence.",
     )
 
 
