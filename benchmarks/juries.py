@@ -38,7 +38,7 @@ from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.judge_ranking import JudgeRanking, rank_by_judges
 from fairjudge.calibration.juries import JuryItems
 from fairjudge.calibration.jury_assessment import JuryFigures, jury_figures
-from fairjudge.calibration.ranking import Comparisons
+from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.datasets import read_clusters, read_summaries
 from fairjudge.domain import Estimate, Judgement, Label, Unscored
 from fairjudge.parsing import read_verdict

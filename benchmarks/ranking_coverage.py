@@ -18,7 +18,8 @@ import numpy as np
 from _machine import describe_machine
 
 from fairjudge.analysis.ranking import ranking_report
-from fairjudge.calibration.ranking import Comparisons, Ranking, rank_systems
+from fairjudge.calibration.paired_comparisons import Comparisons
+from fairjudge.calibration.ranking import Ranking, rank_systems
 from fairjudge.datasets import read_replies
 from fairjudge.domain import Estimate
 from fairjudge.importing import import_replies

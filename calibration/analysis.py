@@ -16,12 +16,6 @@ from fairjudge.calibration.agreement import (
     judge_agreement,
 )
 from fairjudge.calibration.annotators import AnnotatorReport, Camps, annotator_report
-from fairjudge.calibration.assessment import (
-    ErrorScores,
-    ReliabilityBin,
-    assess,
-    reliability_diagram,
-)
 from fairjudge.calibration.baseline_gains import BaselineGain, baseline_gain
 from fairjudge.calibration.baselines import (
     baseline_scores,
@@ -29,7 +23,8 @@ from fairjudge.calibration.baselines import (
     document_groups,
     word_counts,
 )
-from fairjudge.calibration.calibrators import Calibrator, CrossFitted, cross_fit
+from fairjudge.calibration.calibration_report import CalibrationReport, calibration_report
+from fairjudge.calibration.calibrators import CrossFitted, cross_fit
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.comparison import Comparison, comparisons
 from fairjudge.calibration.confusion import Confusion, confusion
@@ -50,7 +45,6 @@ from fairjudge.calibration.jury_report import (
     Covariates,
     JuryChoices,
     JuryReport,
-    calibrator_of,
     juries,
 )
 from fairjudge.calibration.labels import ItemKey, Labels
@@ -63,12 +57,10 @@ from fairjudge.calibration.replaceability import (
 )
 from fairjudge.calibration.samples import Beside, answers_by_system
 from fairjudge.calibration.scales import Scale, rescale
-from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Cluster, Estimate, Judgement, Label, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import with_ids_of
-from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.counting import pluralize
 
 
@@ -96,24 +88,6 @@ class Settings:
     covariates: tuple[CovariateName, ...] = ()
     strata: str | None = None
     seed: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationReport:
-    """Errors in units of the labels before and after calibration, and the calibrator itself.
-
-    ``before`` maps the judge's scale to the labels' by a straight line. ``after`` is cross-fitted
-    over documents. ``calibrator`` is fitted on all labelled items, to be used on others.
-    """
-
-    method: CalibratorName
-    n_folds: int
-    calibrator: Calibrator | Undefined
-    before: ErrorScores | Undefined
-    after: ErrorScores | Undefined
-    reliability_before: tuple[ReliabilityBin, ...]
-    reliability_after: tuple[ReliabilityBin, ...]
-    distribution: DistributionReport | Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,7 +280,9 @@ def _report(
         over_baselines=few
         if n < FEWEST_ITEMS
         else baseline_gain(joined, baselines, given.baselines, resampling=resampling, rng=apart),
-        calibration=_calibration(joined, mapped, fitted, settings, rng),
+        calibration=calibration_report(
+            joined, mapped, fitted, method=settings.calibrator, resampling=resampling, rng=rng
+        ),
         ppi=system_estimates(
             joined,
             level=level,
@@ -357,43 +333,4 @@ def _decided(report: GroupReport, asked: Mapping[GroupKey, Asked]) -> GroupRepor
             in_camps=isinstance(camps, Camps) and camps.found,
         ),
         asked=asked.get(joined.group),
-    )
-
-
-def _calibration(
-    joined: Joined,
-    mapped: FloatArray,
-    fitted: CrossFitted | Undefined,
-    settings: Settings,
-    rng: np.random.Generator,
-) -> CalibrationReport:
-    resampling, documents = settings.resampling, joined.documents
-
-    def errors(scores: FloatArray) -> ErrorScores | Undefined:
-        return assess(
-            scores,
-            joined.human,
-            scale=joined.label_scale,
-            documents=documents,
-            rng=rng,
-            n_resamples=resampling.n_resamples,
-            level=resampling.level,
-            method=resampling.method,
-        )
-
-    def diagram(scores: FloatArray) -> tuple[ReliabilityBin, ...]:
-        return reliability_diagram(
-            scores, joined.human, documents=documents, level=resampling.level
-        )
-
-    after = errors(fitted.calibrated) if isinstance(fitted, CrossFitted) else fitted
-    return CalibrationReport(
-        method=settings.calibrator,
-        n_folds=fitted.n_folds if isinstance(fitted, CrossFitted) else 0,
-        calibrator=calibrator_of(joined, settings.calibrator),
-        before=errors(mapped),
-        after=after,
-        reliability_before=diagram(mapped),
-        reliability_after=diagram(fitted.calibrated) if isinstance(fitted, CrossFitted) else (),
-        distribution=distribution_report(joined, rng=rng, level=resampling.level),
     )

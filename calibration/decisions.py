@@ -155,8 +155,8 @@ def _more_documents(
         return f"other labels or judgements: {figure.why}"
     needed = documents_needed(figure, n_documents=n_documents, against=against)
     if needed is None:
-        return f"more than {_MOST_TIMES * n_documents:,} labelled documents"
-    return f"about {needed:,} labelled documents, were {figure.value:.2f} true"
+        return f"more than {pluralize(_MOST_TIMES * n_documents, 'labelled document')}"
+    return f"about {pluralize(needed, 'labelled document')}, were {figure.value:.2f} true"
 
 
 def _beside_baseline(found: Decision, over: BaselineGain, n_documents: int) -> Decision:
@@ -225,6 +225,7 @@ def _documents_of_test(p_values: Sequence[float], n_documents: int) -> str:
         return "more labelled documents"
     factor = (critical / least) ** 2
     if factor > _MOST_TIMES:
-        return f"more than {_MOST_TIMES * n_documents:,} labelled documents"
+        return f"more than {pluralize(_MOST_TIMES * n_documents, 'labelled document')}"
     needed = max(FEW_DOCUMENTS, n_documents + 1, ceil(n_documents * factor))
-    return f"about {needed:,} labelled documents, were the differences to annotators true"
+    documents = pluralize(needed, "labelled document")
+    return f"about {documents}, were the differences to annotators true"

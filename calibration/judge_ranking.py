@@ -19,17 +19,14 @@ from typing import Literal
 
 import numpy as np
 
-from fairjudge.calibration.ranking import (
-    FEWEST_DOCUMENTS,
-    RIDGE,
+from fairjudge.calibration.paired_comparisons import (
     Comparisons,
     check_comparisons,
     count_parts,
     outcomes_of,
     probabilities,
-    rank_of,
-    surely_above,
 )
+from fairjudge.calibration.ranking import FEWEST_DOCUMENTS, RIDGE, rank_of, surely_above
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import (
     FloatArray,

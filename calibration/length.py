@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from fairjudge.calibration.ranking import Comparisons
+from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, codes, same_length, vector

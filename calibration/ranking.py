@@ -8,27 +8,22 @@ The likelihood is concave; without ties it is the plain Bradley-Terry model.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-from scipy.special import softmax
 from scipy.stats import t as student_t
 
+from fairjudge.calibration.paired_comparisons import (
+    Comparisons,
+    Design,
+    check_comparisons,
+    probabilities,
+)
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import (
     FloatArray,
-    IntArray,
     check_level,
-    codes,
-    document_codes,
-    same_length,
     totals,
-    vector,
 )
 from fairjudge.stats.clustered import clustered_mean, t_estimate, within
 
@@ -43,21 +38,6 @@ _LEVEL = 1e-9
 _TOLERANCE = 1e-10
 _DRAWS = 4000
 _METHOD = "Bradley-Terry with ties (Davidson), sandwich variance over documents"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparisons:
-    """Pairwise judgements, all of length n.
-
-    ``wins`` is 1 for system_a, 0 for system_b, 0.5 for a tie; ``positions`` is 1 where a stood
-    first, -1 where b did, 0 if unknown.
-    """
-
-    wins: FloatArray
-    system_a: tuple[str, ...]
-    system_b: tuple[str, ...]
-    positions: FloatArray
-    documents: tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +99,7 @@ def rank_systems(
     check_comparisons(comparisons)
     if not len(comparisons.wins):
         return Undefined(why="no comparisons")
-    data = _Data.of(comparisons)
+    data = Design.of(comparisons)
     n_parts = data.n_parts("weak")
     if n_parts > 1:
         return Undefined(why=f"systems fall into {n_parts} sets that are never compared")
@@ -136,105 +116,18 @@ def rank_systems(
     )
 
 
-def check_comparisons(comparisons: Comparisons) -> None:
-    """Raise a `StatisticsError` for unequal lengths, and values other than those documented."""
-    same_length(
-        wins=vector(comparisons.wins, name="wins"),
-        system_a=comparisons.system_a,
-        system_b=comparisons.system_b,
-        positions=vector(comparisons.positions, name="positions"),
-        documents=comparisons.documents,
-    )
-    if not np.all(np.isin(comparisons.wins, (0.0, 0.5, 1.0))):
-        raise StatisticsError("wins must be 0, 0.5 or 1")
-    if not np.all(np.isin(comparisons.positions, (-1.0, 0.0, 1.0))):
-        raise StatisticsError("positions must be -1, 0 or 1")
-    for a, b in zip(comparisons.system_a, comparisons.system_b, strict=True):
-        if a == b:
-            raise StatisticsError(f"a comparison must hold two different systems, got {a!r} twice")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Data:
-    """Design of shape (n, k) of d; outcomes of shape (n, 3): a, b, tie."""
-
-    names: tuple[str, ...]
-    places: IntArray
-    design: FloatArray
-    outcomes: FloatArray
-    has_position: bool
-    confounded: bool
-    has_ties: bool
-    documents: IntArray
-    n_documents: int
-
-    @staticmethod
-    def of(given: Comparisons) -> _Data:
-        n = len(given.wins)
-        coded, names = codes([*given.system_a, *given.system_b])
-        places = np.column_stack([coded[:n], coded[n:]])
-        system = np.eye(len(names))
-        design = np.column_stack([system[coded[:n]] - system[coded[n:]], given.positions])
-        products = design.T @ design
-        n_free = int(np.linalg.matrix_rank(products[:-1, :-1]))
-        has_position = int(np.linalg.matrix_rank(products)) > n_free
-        documents, n_documents = document_codes(given.documents, n)
-        return _Data(
-            names=tuple(str(name) for name in names),
-            places=places,
-            design=design if has_position else design[:, :-1],
-            outcomes=outcomes_of(given.wins),
-            has_position=has_position,
-            confounded=bool(np.any(given.positions)) and not has_position,
-            has_ties=bool(np.any(given.wins == 0.5)),
-            documents=documents,
-            n_documents=n_documents,
-        )
-
-    def n_parts(self, connection: Literal["weak", "strong"]) -> int:
-        """Count the components of the graph of who beat or tied whom."""
-        return count_parts(self.places, self.outcomes, len(self.names), connection)
-
-
-def outcomes_of(wins: FloatArray) -> FloatArray:
-    """Return 1 for what came of each comparison: a, b or a tie, shape (n, 3)."""
-    return np.column_stack([wins == won for won in (1.0, 0.0, 0.5)]).astype(float)
-
-
-def count_parts(
-    places: IntArray, outcomes: FloatArray, n_systems: int, connection: Literal["weak", "strong"]
-) -> int:
-    """Count the components of the graph of who beat or tied whom.
-
-    `places` are the codes of a and b, shape (n, 2); `outcomes` those of `outcomes_of`.
-    """
-    beats, ties = outcomes[:, 0] == 1.0, outcomes[:, 2] == 1.0
-    forward, backward = beats | ties, ~beats
-    rows = np.r_[places[forward, 0], places[backward, 1]]
-    columns = np.r_[places[forward, 1], places[backward, 0]]
-    graph = csr_array((np.ones(rows.size), (rows, columns)), shape=(n_systems,) * 2)
-    n_parts, _ = connected_components(graph, directed=True, connection=connection)
-    return int(n_parts)
-
-
-def probabilities(d: FloatArray, tie: float | FloatArray) -> FloatArray:
-    """Return P(a), P(b), P(tie), shape (n, 3); `tie` is -inf in a model without ties."""
-    weights = [d / 2, -d / 2, np.broadcast_to(tie, d.shape)]
-    return np.asarray(softmax(np.column_stack(weights), axis=1))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Model:
     """Coefficients: strengths, then the position effect, then the tie weight, where there."""
 
-    data: _Data
+    data: Design
     coefficients: FloatArray
     covariance: FloatArray
     separated: bool
     level: float
 
     @staticmethod
-    def fitted(data: _Data, level: float) -> _Model:
+    def fitted(data: Design, level: float) -> _Model:
         beta = _newton(data)
         scores, information = _derivatives(data, beta)
         inverse = np.linalg.inv(information)
@@ -318,7 +211,7 @@ class _Model:
         return within(self.linear(value, gradient, n=n, null=None), 0.0, 1.0)
 
 
-def _derivatives(data: _Data, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _derivatives(data: Design, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return each row's score, shape (n, k), and the penalised information, shape (k, k)."""
     k = data.design.shape[1]
     p = probabilities(data.design @ beta[:k], beta[-1] if data.has_ties else -np.inf)
@@ -335,7 +228,7 @@ def _derivatives(data: _Data, beta: FloatArray) -> tuple[FloatArray, FloatArray]
     return scores, information + RIDGE * np.eye(len(information))
 
 
-def _newton(data: _Data) -> FloatArray:
+def _newton(data: Design) -> FloatArray:
     """Return the penalised maximum; steps are bounded, since the first ones may overshoot."""
     beta = np.zeros(data.design.shape[1] + data.has_ties)
     for _ in range(_MAX_STEPS):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairjudge.calibration.analysis import Analysis, CalibrationReport, GroupReport
+from fairjudge.calibration.analysis import Analysis, GroupReport
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
+from fairjudge.calibration.calibration_report import CalibrationReport
 from fairjudge.calibration.estimates import Planning, Separation, SystemEstimate
 from fairjudge.calibration.groups import FEW_DOCUMENTS
 from fairjudge.calibration.items import Joined

@@ -110,9 +110,9 @@ class _Short:
             case str() as text if len(text) > _SHOWN_CHARACTERS:
                 return repr(text[: _SHOWN_CHARACTERS - 3] + "...")
             case tuple() | list() as values if len(repr(values)) > _SHOWN_CHARACTERS:
-                return f"[{len(values)} items]"
+                return f"<list of {len(values)}>"
             case Mapping() as values if len(repr(values)) > _SHOWN_CHARACTERS:
-                return f"{{{len(values)} items}}"
+                return f"<dict of {len(values)}>"
             case value:
                 return repr(value)
 

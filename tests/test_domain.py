@@ -68,7 +68,7 @@ def test_a_record_shows_what_its_line_has_and_long_values_short():
     assert shown == f"Summary(eid='e', system='s', text='{('It rained. ' * 30)[:57]}...', note=1)"
     articles = [{"aid": aid, "content": "It rained for a week."} for aid in "abcd"]
     cluster = Cluster.model_validate({"eid": "e", "articles": articles})
-    assert repr(cluster) == "Cluster(eid='e', articles=[4 items])"
+    assert repr(cluster) == "Cluster(eid='e', articles=<list of 4>)"
     assert repr(cluster.articles[0]) == "Article(aid='a', content='It rained for a week.')"
 
 

@@ -39,7 +39,7 @@ NO_NUMBER = {
     "{self.target.model} holds replies",
     "{self._server} sends replies",
     "{group} words",
-    "{one.name} needs questions",
+    "{judge.name} needs questions",
     "{group['judge']} against people",
     "{found['winning_rate']} of annotators",
 }

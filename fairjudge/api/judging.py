@@ -339,6 +339,8 @@ class Judge:
         Wordings of your own, by which every item is judged too.
     token_probabilities : bool
         Score by the probabilities of the answers' tokens where the backend gives them.
+    groups_per_call : int
+        Groups of answers that one request of a checklist asks about, at most.
     together : list of AskedAspect
         Other aspects to judge in the same request (`fairjudge.judges.asking.AskedAspect`).
 
@@ -378,6 +380,7 @@ class Judge:
         prompt_variants: int = 1,
         paraphrases: Sequence[str | Path] = (),
         token_probabilities: bool = False,
+        groups_per_call: int = 25,
         together: Sequence[AskedAspect] = (),
     ) -> None:
         from fairjudge.options.checking import of_arguments

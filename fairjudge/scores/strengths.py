@@ -19,7 +19,8 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.scores.ratings import Rated
 
 if TYPE_CHECKING:
-    from fairjudge.calibration.ranking import Comparisons, Ranking
+    from fairjudge.calibration.paired_comparisons import Comparisons
+    from fairjudge.calibration.ranking import Ranking
 
 INCOMPLETE = "not every pair of systems is compared in every cluster"
 _WINS = {"a": 1.0, "b": 0.0, "tie": 0.5}
@@ -28,7 +29,7 @@ _POSITIONS = {"ab": 1.0, "ba": -1.0, None: 0.0}
 
 def comparisons(rows: Iterable[Rated]) -> Comparisons:
     """Return the scored judgements of pairs among `rows`; each order is a comparison."""
-    from fairjudge.calibration.ranking import Comparisons
+    from fairjudge.calibration.paired_comparisons import Comparisons
 
     scored = [row for row in rows if isinstance(row.value, str)]
     return Comparisons(

@@ -56,7 +56,7 @@ def test_facts_by_people_become_shares_of_values(folder):
     def choose(page):
         shown = {mood for mood in ("pos", "neg") if f"(mood: {mood})" in page}
         (mood,) = shown  # the articles of one value at a time
-        asked = re.search(r'class="statement">.*?<span dir="auto">(.*?)</span>', page)[1]
+        asked = re.search(r'class="statement" dir="auto">(.*?)</p>', page)[1]
         return YES if asked == {"pos": PRAISE, "neg": BLAME}[mood] else NO
 
     labels = label_all(folder, "values", choose, who=("ann", "bob"))

@@ -7,7 +7,8 @@ import pytest
 from scipy.optimize import minimize
 
 from fairjudge.calibration.judge_ranking import PRIOR_SPREAD, rank_by_judges
-from fairjudge.calibration.ranking import RIDGE, Comparisons, rank_systems
+from fairjudge.calibration.paired_comparisons import Comparisons
+from fairjudge.calibration.ranking import RIDGE, rank_systems
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 

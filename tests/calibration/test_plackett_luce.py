@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.plackett_luce import Rankings, rank_by_rankings
-from fairjudge.calibration.ranking import Comparisons, Ranking, rank_systems
+from fairjudge.calibration.ranking import Ranking, rank_systems
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 

@@ -9,7 +9,8 @@ from scipy.optimize import approx_fprime
 from scipy.stats import studentized_range
 from scipy.stats import t as student_t
 
-from fairjudge.calibration.ranking import Comparisons, rank_systems
+from fairjudge.calibration.paired_comparisons import Comparisons
+from fairjudge.calibration.ranking import rank_systems
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 

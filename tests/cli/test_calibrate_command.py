@@ -119,7 +119,8 @@ def test_one_page_holds_tables_and_plots(files):
     assert done.exit_code == 0, done.output
     text = page.read_text("utf-8")
     assert text.startswith("<!DOCTYPE html>")
-    assert text.count("<svg") == 7  # Three levels, two of reliability, systems, the curve.
+    # Three levels, confusion, ratings, systems with people, two of reliability, systems, the curve.
+    assert text.count("<svg") == 10
     assert "j, coverage, likert" in text
 
 

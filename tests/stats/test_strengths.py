@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from fairjudge.calibration.ranking import Comparisons, rank_systems
+from fairjudge.calibration.paired_comparisons import Comparisons
+from fairjudge.calibration.ranking import rank_systems
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.levels import correlations, scores
 from fairjudge.stats.strengths import n_parts, strengths
