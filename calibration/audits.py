@@ -20,8 +20,7 @@ from fairjudge.calibration.labels import (
 from fairjudge.calibration.length import VerbosityBias, verbosity_bias
 from fairjudge.domain import Estimate, Judgement, Order, Undefined, Verdict
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.stats.clustered import clustered_mean
-from fairjudge.stats.intervals import clustered_wilson
+from fairjudge.stats.intervals import clustered_wilson, shares_apart
 
 _FLIPPED: dict[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
 EXTENDED = ":extended"
@@ -216,15 +215,14 @@ def position_bias(
             (kinds == kind).astype(np.float64), documents, level=level, n_excluded=n_excluded
         )
 
-    lean = (kinds == "first").astype(np.float64) - (kinds == "second").astype(np.float64)
     return PositionBias(
         n_pairs=len(pairs),
         first=share("first"),
         second=share("second"),
         consistency=share("consistent"),
         one_tie=share("one_tie"),
-        first_minus_second=clustered_mean(
-            lean, documents, level=level, null=0.0, n_excluded=n_excluded
+        first_minus_second=shares_apart(
+            kinds == "first", kinds == "second", documents, level=level, n_excluded=n_excluded
         ),
     )
 

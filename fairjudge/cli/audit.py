@@ -34,6 +34,7 @@ def position(
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Measure position bias: verdicts that follow the position and not the summary.
@@ -53,7 +54,7 @@ def position(
         model=model,
         quiet=quiet,
     )
-    display.found(audit_of(skip_bad=skip_bad, judgements=rows), json_file)
+    display.found(audit_of(skip_bad=skip_bad, judgements=rows), json_file, figures)
     audit_opt.finish(rows, protocol="pairwise", limit=max_unscored)
 
 
@@ -80,6 +81,7 @@ def verbosity(
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Measure verbosity bias: the summary against itself written twice, and finer probes.
@@ -99,7 +101,7 @@ def verbosity(
         model=model,
         quiet=quiet,
     )
-    display.found(audit.verbosity(rows), json_file)
+    display.found(audit.verbosity(rows), json_file, figures)
     audit_opt.finish(rows, protocol=None, limit=max_unscored)
 
 
@@ -125,6 +127,7 @@ def covered(
     references: Annotated[Path, Opt("References or clusters of the judgements.")],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Measure coverage by article position, question word, answer frequency, outlet, attribute.
 
@@ -135,7 +138,7 @@ def covered(
 
     rows = audit_of.read(skip_bad=skip_bad)["judgements"].records
     sources = display.read(sources_reader(rows), references, skip_bad=skip_bad)
-    display.found(audit_of(references=sources), json_file)
+    display.found(audit_of(references=sources), json_file, figures)
 
 
 @app.command("statements")
@@ -160,9 +163,10 @@ def length(
     audit_of: opt.Call[Findings],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Adjust win rates for length: as judged, by a model at equal length, and on matched pairs."""
-    display.found(audit_of(skip_bad=skip_bad), json_file)
+    display.found(audit_of(skip_bad=skip_bad), json_file, figures)
 
 
 @app.command("order")
@@ -173,6 +177,7 @@ def order(
     model: Model,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Measure the effect of the order of articles in the prompt on faithfulness ratings.
@@ -181,7 +186,7 @@ def order(
     --summaries, those with their articles shuffled.
     """
     asked = replace(model, progress=display.shown(quiet=quiet))
-    display.found(audit_of(skip_bad=skip_bad, model=asked), json_file)
+    display.found(audit_of(skip_bad=skip_bad, model=asked), json_file, figures)
 
 
 @app.command("checks")
@@ -192,6 +197,7 @@ def checks(
     model: Model,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Run metamorphic (consistency) tests, which need no right verdicts.
@@ -205,4 +211,4 @@ def checks(
     reader = read_references if audit_of.values["aspect"] == "coverage" else read_clusters
     sources = display.read(reader, audit_of.values["references"], skip_bad=skip_bad)
     asked = replace(model, progress=display.shown(quiet=quiet))
-    display.found(audit_of(skip_bad=skip_bad, references=sources, model=asked), json_file)
+    display.found(audit_of(skip_bad=skip_bad, references=sources, model=asked), json_file, figures)

@@ -28,7 +28,11 @@ app = Application(
 @app.command("words")
 @opt.with_options(measure=opt.call_of(bias.words))
 def words(
-    *, measure: opt.Call[Findings], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
+    *,
+    measure: opt.Call[Findings],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Compare how often summaries and sources mention each group (word-list inclusion).
 
@@ -37,13 +41,17 @@ def words(
 
         fairjudge bias words clusters.jsonl --summaries summaries.jsonl --controls
     """
-    display.found(measure(skip_bad=skip_bad), json_file)
+    display.found(measure(skip_bad=skip_bad), json_file, figures)
 
 
 @app.command("entities")
 @opt.with_options(measure=opt.call_of(bias.entities))
 def entities(
-    *, measure: opt.Call[Findings], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
+    *,
+    measure: opt.Call[Findings],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Measure who of the sources is in the summaries, and who is made up.
 
@@ -53,7 +61,7 @@ def entities(
 
         fairjudge bias entities inputs.jsonl --summaries s.jsonl --census census1990
     """
-    display.found(measure(skip_bad=skip_bad), json_file)
+    display.found(measure(skip_bad=skip_bad), json_file, figures)
 
 
 @app.command("distinguishability")
@@ -67,6 +75,7 @@ def distinguishability(
     model: Model,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Measure how well the group can be told from the summary, pronouns and names hidden.
 
@@ -75,7 +84,7 @@ def distinguishability(
 
         fairjudge bias distinguishability inputs.jsonl --summaries s.jsonl
     """
-    display.found(measure(skip_bad=skip_bad, model=model), json_file)
+    display.found(measure(skip_bad=skip_bad, model=model), json_file, figures)
 
 
 def making(

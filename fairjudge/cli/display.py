@@ -50,9 +50,34 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
     write_output(Path(target), text)
 
 
-def found(result: Findings, json_file: str | None) -> None:
-    """Show findings, unless the JSON goes to standard output, and write the JSON."""
+def found(result: Findings, json_file: str | None, figures: Path | None = None) -> None:
+    """Show findings, unless the JSON goes to standard output, and write the JSON.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is a folder for `figures` and Matplotlib is not installed.
+    """
     report(result.to_dict(), json_file, result.tables())
+    save_figures(result.kind, result.figures, figures)
+
+
+def save_figures(kind: str, figures: Json, folder: Path | None) -> None:
+    """Write the figures that a page has of the JSON of the command `kind` to `folder`, if any.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is a folder and Matplotlib is not installed.
+    """
+    if folder is None:
+        return
+    from fairjudge.reports.report_page import figures_of
+    from fairjudge.reports.svg import to_svg
+
+    with figures_in(folder):
+        for drawing in figures_of(kind, figures):
+            to_svg(drawing)
 
 
 @contextmanager

@@ -38,6 +38,7 @@ def coverage(
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Tell whether summaries cover documents of every value alike: Equal Coverage, Coverage Parity.
@@ -60,6 +61,7 @@ def coverage(
         found.save_supports(save_supports)
     report = found.to_dict()
     display.report(report, json_file, tables_of("fairness coverage", report))
+    display.save_figures("fairness coverage", report, figures)
     _finish(report, max_unscored)
 
 
@@ -71,6 +73,7 @@ def proportional(
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Tell whether every value gets its share of the summaries: BUR, UER, AUC and SOF.
@@ -85,6 +88,7 @@ def proportional(
 
     report = measure(skip_bad=skip_bad, progress=display.shown(quiet=quiet)).to_dict()
     display.report(report, json_file, tables_of("fairness proportional", report))
+    display.save_figures("fairness proportional", report, figures)
     _finish(report, max_unscored)
 
 

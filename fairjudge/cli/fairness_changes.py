@@ -13,6 +13,7 @@ def compare(
     *,
     comparison: opt.Call[Findings],
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     r"""Tell what each variant did to every fairness measure, beside a baseline.
 
@@ -27,4 +28,4 @@ def compare(
 
         fairjudge fairness compare coverage.json --baseline gpt-4o-mini-direct
     """
-    display.found(comparison(), json_file)
+    display.found(comparison(), json_file, figures)

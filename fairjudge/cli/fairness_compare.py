@@ -9,7 +9,12 @@ from fairjudge.cli import options as opt
 
 
 @opt.with_options(ranking=opt.call_of(fairness_comparing.overall))
-def overall(*, ranking: opt.Call[Findings], json_file: opt.Json = None) -> None:
+def overall(
+    *,
+    ranking: opt.Call[Findings],
+    json_file: opt.Json = None,
+    figures: opt.Figures = None,
+) -> None:
     """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
 
     Only systems with a score on every data set are compared.
@@ -20,11 +25,16 @@ def overall(*, ranking: opt.Call[Findings], json_file: opt.Json = None) -> None:
 
         fairjudge fairness overall ngram.json bert.json --measure uer --scaling none
     """
-    display.found(ranking(), json_file)
+    display.found(ranking(), json_file, figures)
 
 
 @opt.with_options(comparison=opt.call_of(fairness_comparing.agreement))
-def agreement(*, comparison: opt.Call[Findings], json_file: opt.Json = None) -> None:
+def agreement(
+    *,
+    comparison: opt.Call[Findings],
+    json_file: opt.Json = None,
+    figures: opt.Figures = None,
+) -> None:
     """Compare two scorers, or two measures, by their correlation over summaries and systems.
 
     Two reports of one command: each measure by both scorers. One of coverage and one of
@@ -34,4 +44,4 @@ def agreement(*, comparison: opt.Call[Findings], json_file: opt.Json = None) -> 
 
         fairjudge fairness agreement coverage.json shares.json
     """
-    display.found(comparison(), json_file)
+    display.found(comparison(), json_file, figures)

@@ -70,9 +70,7 @@ class Explorer {
   }
 
   save() {
-    const url = URL.createObjectURL(new Blob([this.csv()], { type: "text/csv" }));
-    make("a", { href: url, download: "judgements.csv" }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
+    saveFile("judgements.csv", new Blob([this.csv()], { type: "text/csv" }));
   }
 
   verdict(place) {

@@ -121,7 +121,7 @@ def forest(
 ) -> Plot:
     """Return a forest plot named by its title and all its rows."""
     said = "; ".join(f"{one.label} {one.text}" for one in rows)
-    name = f"{title}: {said}"
+    name = f"{title.replace(': ', ', ')}: {said}"  # the title of a figure ends at a colon
     figure = ForestPlot(name=name, rows=rows, across=across, span=span, band=band, whole=whole)
     return Plot(figure, caption)
 

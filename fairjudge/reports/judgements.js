@@ -136,12 +136,3 @@ function searchTest(text) {
   const parts = [...text.toLowerCase().matchAll(/(-?)(?:"([^"]+)"?|(\S+))/g)].map(([, no, phrase, word]) => [no === "", phrase || word]);
   return (written) => parts.every(([wanted, part]) => written.includes(part) === wanted);
 }
-
-function csvOf(rows) {
-  const cell = (value) => {
-    const text = String(value ?? "");
-    const safe = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text;  // a spreadsheet would run it
-    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  return rows.map((row) => row.map(cell).join(",")).join("\r\n");
-}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
+from fairjudge.domain import Estimate
 from fairjudge.protocols import PROTOCOLS, shown_protocol
 from fairjudge.records.results import figure, to_json
 from fairjudge.reports.figures import Json, forest, row
@@ -31,6 +32,8 @@ DESIGN = (
     "strengths (Bradley-Terry with ties) rank them, and hold whom each met against it."
 )
 """What must be said of win rates in an incomplete design of pairs."""
+RANKS_BY_MEANS = "from one after those surely above to one before those surely below"
+"""What the interval of a rank by means holds."""
 _UNITS = {
     "summary": "whole summaries",
     "sentence": "single sentences",
@@ -47,9 +50,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
         yield Paragraph(f"{_described(board)}.", "note")
         yield from (Paragraph(caution, "strong") for caution in _cautions(board))
         yield Group((_plot(board), _table(board)))
-        if has_strengths(board):
-            placed = [to_json(one.place) for one in board.standings if one.place is not None]
-            yield ranks_plot(placed, f"{board.aspect}, by {board.judge}")
+        yield _ranks(board)
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample documents. 'Difference to best' is the first system's "
@@ -76,6 +77,29 @@ def _plot(board: Leaderboard) -> Plot:
         across=PROTOCOLS[board.protocol].meaning_of(board.aspect),
         span=board.scale_range,
     )
+
+
+def _ranks(board: Leaderboard) -> Plot:
+    """Return the ranks that systems may have, by strengths or by differences of means."""
+    if has_strengths(board):
+        placed = [to_json(one.place) for one in board.standings if one.place is not None]
+        return ranks_plot(placed, f"{board.aspect}, by {board.judge}")
+    means = {
+        one.score.system: one.mean.value
+        for one in board.standings
+        if one.score.system in board.ranges and isinstance(one.mean, Estimate)
+    }
+    placed = [
+        {
+            "system": system,
+            "rank": 1 + sum(other > mean for other in means.values()),
+            "best_rank": board.ranges[system][0],
+            "worst_rank": board.ranges[system][1],
+        }
+        for system, mean in means.items()
+    ]
+    title = f"{board.aspect}, {board.shown_protocol}, by {board.judge}"
+    return ranks_plot(placed if len(placed) > 1 else [], title, allowed=RANKS_BY_MEANS)
 
 
 def has_strengths(board: Leaderboard) -> bool:

@@ -1,4 +1,4 @@
-"""A plot of a table: each cell is as dark as its share is high, and holds its number."""
+"""A plot of a table: each cell is as blue as its share is high, and holds its number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairjudge.reports import svg
-from fairjudge.reports.drawing import JUDGE, LETTER, WIDTH, Layout, length, short
+from fairjudge.reports.drawing import LETTER, WIDTH, Layout, length, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,13 +18,15 @@ _NARROWEST, _WIDEST = 42, 72
 _LONGEST_ROW, _LONGEST_COLUMN = 20, 16
 """Characters of a label; the whole one is in the tooltip of each cell."""
 _EDGE, _TITLE = 6, 22
-_DARK = 0.75
-"""Share from which letters are white: both black and white have a contrast of 4.5 there."""
+FULL = "#7fb2e5"
+"""A share of 1. Black letters have a contrast of 4.5 and more on every shade up to it, and so have
+the light ones that the page's style sheet makes of them where the reader prefers dark: it turns all
+colours round, and on darker shades no letter is legible both ways."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A number as text, with a smaller ``note`` under it; ``share``, 0 to 1, is its darkness."""
+    """A number as text, with a smaller ``note`` under it; ``share``, 0 to 1, is its shade."""
 
     text: str
     share: float | None
@@ -133,18 +135,17 @@ def _draw_cell(axes: Axes, x: int, y: int, cell: Cell | None, *, said: str) -> N
             gid=svg.tooltip(f"{said}: {text}{f', {note}' if note else ''}"),
         )
     )  # fmt: skip
-    colour = "white" if (share or 0.0) > _DARK else "black"
     middle = y + (0.34 if note else 0.5)
-    style = {"ha": "center", "va": "center", "color": colour}
+    style = {"ha": "center", "va": "center", "color": "black"}
     axes.text(x + 0.5, middle, svg.shown(text), **style)
     if note:
         axes.text(x + 0.5, y + 0.74, svg.shown(note), fontsize=10, **style)
 
 
 def _shade(share: float | None) -> tuple[float, float, float] | str:
-    """Return white for 0, the judge's colour for 1, what lies between, and grey for no value."""
+    """Return white for 0, `FULL` for 1, what lies between, and grey for no value."""
     if share is None:
         return "#eff0f2"
-    full = [int(JUDGE[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    full = [int(FULL[n : n + 2], 16) / 255 for n in (1, 3, 5)]
     red, green, blue = (1 - min(max(share, 0.0), 1.0) * (1 - one) for one in full)
     return red, green, blue

@@ -2,7 +2,7 @@
 
 A page loads nothing. Its own Content-Security-Policy lets exactly this style sheet and this script
 through, by hash; a script or style that came in with a text would not run even if it were not
-escaped.
+escaped. Images are only what the script itself draws (``blob:``), to save a figure as PNG.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _FOLDER = Path(__file__).parent
-_TABLES = ("dom.js", "tables.js", "page.js")
+_TABLES = ("dom.js", "save.js", "tables.js", "page.js")
 _BROWSING = (
-    "dom.js", "tables.js", "judgements.js", "judgement_view.js", "explorer.js", "evidence.js",
-    "stories.js", "page.js",
+    "dom.js", "save.js", "tables.js", "judgements.js", "judgement_view.js", "explorer.js",
+    "evidence.js", "stories.js", "page.js",
 )  # fmt: skip
 
 

@@ -18,12 +18,13 @@ from fairjudge.text.counting import pluralize
 _HOLLOW = Mark(shape=BY_PEOPLE.shape, filled=False)
 _VERDICTS = {-1.0: "second better", 0.0: "tie", 1.0: "first better"}
 _YES_OR_NO = {0.0: "no", 1.0: "yes"}
+RANKS_HELD = "those that the data allow, for all systems at once"
 MAX_ROWS = 30
 """Rows of a heat map; the table beside it has all."""
 
 
-def ranks_plot(systems: Sequence[Json], title: str) -> Plot:
-    """Return each system's rank with those that the data allow."""
+def ranks_plot(systems: Sequence[Json], title: str, *, allowed: str = RANKS_HELD) -> Plot:
+    """Return each system's rank with those that the data allow; `allowed` says how."""
     ranked = [one for one in systems if one.get("best_rank") is not None]
     rows = [
         row(
@@ -36,7 +37,7 @@ def ranks_plot(systems: Sequence[Json], title: str) -> Plot:
     return forest(
         rows,
         title=f"Ranks, {title}",
-        across="rank; the interval holds those that the data allow, for all systems at once",
+        across=f"rank; the interval: {allowed}",
         span=(1.0, float(max(len(systems), 2))),
         whole=True,
     )

@@ -73,7 +73,8 @@ class Leaderboard:
     default's; ``without_probabilities`` counts values that were to come from token probabilities,
     by the reason why they do not. ``derived``: they say what checklists do under this protocol, and
     nobody was asked for them. ``ranking`` are the strengths by which systems compared in an
-    incomplete design are ranked, or why there are none; None for any other.
+    incomplete design are ranked, or why there are none; None for any other. ``ranges`` are the best
+    and the worst rank of each system by `rank_ranges`.
     """
 
     judge: str
@@ -88,6 +89,7 @@ class Leaderboard:
     without_probabilities: Mapping[str, int] = field(default_factory=dict)
     derived: bool = False
     ranking: Ranking | Undefined | None = None
+    ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def shown_protocol(self) -> str:
@@ -214,6 +216,7 @@ def _leaderboard(
         n_by_default=sum(row.scored_by == "embedding" for row in rows),
         derived=is_derived(rows[0]),
         ranking=ranking,
+        ranges=rank_ranges(rows, n_resamples=n_resamples) if ranking is None else {},
     )
 
 

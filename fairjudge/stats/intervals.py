@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.stats import t as student_t
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, check_level, document_codes, totals, vector
+from fairjudge.stats.clustered import clustered_mean
 
 
 def wilson(successes: float, n: int, *, level: float = 0.95) -> Estimate | Undefined:
@@ -82,6 +84,55 @@ def clustered_wilson(
         n_excluded=n_excluded,
         method="Wilson, effective number of trials over documents",
     )
+
+
+def shares_apart(
+    first: ArrayLike,
+    second: ArrayLike,
+    documents: Sequence[Hashable],
+    *,
+    level: float = 0.95,
+    n_excluded: int = 0,
+) -> Estimate | Undefined:
+    """Estimate how much more often the first of two outcomes occurs; no trial has both.
+
+    Student's interval and test of `clustered_mean`, against 0. Where all documents are alike that
+    interval has no width: there it is Newcombe's (1998, method 10), of the shares' own intervals by
+    `clustered_wilson` and their correlation.
+
+    Parameters
+    ----------
+    first, second : arrays of shape (n,), each 0 or 1
+    documents
+        The document of each trial; fewer than 2 give a value without an interval.
+    """
+    one, other = vector(first, name="first"), vector(second, name="second")
+    if np.any((one == 1.0) & (other == 1.0)):
+        raise StatisticsError("no trial can have both outcomes")
+    apart = clustered_mean(one - other, documents, level=level, null=0.0, n_excluded=n_excluded)
+    if isinstance(apart, Undefined) or apart.low is None or apart.low != apart.high:
+        return apart
+    shares = [clustered_wilson(outcome, documents, level=level) for outcome in (one, other)]
+    low, high = _newcombe_bounds(*(share for share in shares if isinstance(share, Estimate)))
+    return replace(apart, low=low, high=high, method="Newcombe, all documents alike")
+
+
+def _newcombe_bounds(one: Estimate, other: Estimate) -> tuple[float, float]:
+    """Return the bounds of ``one - other``, shares of outcomes that exclude each other."""
+    p, q = one.value, other.value
+    odds = (1.0 - p) * (1.0 - q)
+    correlation = -sqrt(p * q / odds) if odds else -1.0
+
+    def half(up: float, down: float) -> float:
+        return sqrt(max(up**2 + down**2 - 2.0 * correlation * up * down, 0.0))
+
+    (least, most), (other_least, other_most) = (
+        (p if share.low is None else share.low, p if share.high is None else share.high)
+        for p, share in ((p, one), (q, other))
+    )
+    low = p - q - half(p - least, other_most - q)
+    high = p - q + half(most - p, q - other_least)
+    return max(low, -1.0), min(high, 1.0)
 
 
 def normal(

@@ -278,6 +278,13 @@ def test_position_shares_by_hand():
     assert isinstance(position_bias([]).first, Undefined)
 
 
+def test_no_position_bias_in_few_pairs_is_not_surely_none():
+    found = position_bias([both(i, "a", "a") for i in range(17)]).first_minus_second
+    assert value(found) == 0.0
+    assert found.low == pytest.approx(-found.high)
+    assert 0.1 < found.high < 0.3
+
+
 @given(st.lists(st.tuples(*[st.sampled_from(["a", "b", "tie"])] * 2), min_size=1, max_size=40))
 def test_position_shares_add_up_and_swap(kinds):
     found = position_bias([both(i, *kind) for i, kind in enumerate(kinds)])

@@ -74,6 +74,41 @@ def test_ranks_wins_and_position_of_pairs_are_files(folder: Path) -> None:
     assert page.count("<svg") == len(stems(folder / "all"))  # each figure once, and no more
 
 
+def test_audits_and_fairness_write_their_figures_too(folder: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra [plots]")
+    done = fairjudge(folder, "audit", "position", "p.jsonl", "--figures", "position")
+    assert done.returncode == 0, done.stderr
+    assert stems(folder / "position") == [
+        "position-bias-by-pair-of-systems-coverage-by-j", "position-coverage-by-j"
+    ]  # fmt: skip
+    assert "Written: position (2 figures as SVG, PDF, PNG)" in done.stderr
+    clusters, summaries = [], []
+    for document in range(6):
+        articles = [
+            {
+                "aid": f"a{n}",
+                "content": f"The {word} stands by the river.",
+                "attributes": {"sentiment": value},
+            }
+            for n, (word, value) in enumerate(
+                [("mill", "good"), ("bridge", "bad"), ("tower", "good"), ("gate", "bad")]
+            )
+        ]
+        clusters.append({"eid": f"d{document}", "articles": articles})
+        summaries.append(
+            {"eid": f"d{document}", "system": "s", "text": "The mill stands by the river."}
+        )
+    for name, rows in (("clusters", clusters), ("summaries", summaries)):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(lines, "utf-8")
+    words = ["clusters.jsonl", "--summaries", "summaries.jsonl", "--attribute", "sentiment"]
+    done = fairjudge(folder, "fairness", "proportional", *words, "--scorer", "unigrams",
+                     "--figures", "shares")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Written: shares" in done.stderr
+    assert stems(folder / "shares")
+
+
 def test_judge_by_people_from_json_and_page(folder: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     words = ["calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100"]

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fairjudge.calibration.confusion import levels_of
+from fairjudge.domain import Judgement
+from fairjudge.reports import svg
 from fairjudge.reports.drawing import BY_PEOPLE, CURVE_MARKS, PLAIN, Mark
+from fairjudge.reports.leaderboard_section import leaderboard_parts
+from fairjudge.reports.matrix_plot import Cell, MatrixPlot
+from fairjudge.reports.parts import Plot
 from fairjudge.reports.plots import Curve, CurvePlot, ForestPlot, ForestRow, ReliabilityPlot
 from fairjudge.reports.point_plots import BarPlot, Bars, Point, ScatterPlot, spread
 from fairjudge.reports.result_figures import (
@@ -21,6 +27,7 @@ from fairjudge.reports.result_figures import (
     wins_plot,
 )
 from fairjudge.reports.svg import house_style, to_svg
+from fairjudge.scores.leaderboards import leaderboards
 
 SYSTEMS = [
     "GPT-4o",
@@ -261,3 +268,63 @@ def test_figures_without_values_are_empty():
         name="n", levels=["1"], across="v",
         series=[Bars(name="judge", mark=Mark(shape="square", filled=True), percent=[100.0])],
     ).empty  # fmt: skip
+
+
+def luminance(colour):
+    """WCAG 2's relative luminance of sRGB, 0 to 1."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+    return np.dot([0.2126, 0.7152, 0.0722], linear)
+
+
+def contrast(one, other):
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def when_dark(colour):
+    """What the style sheet's filter makes of a colour (CSS Filter Effects, section 9)."""
+    css = Path(svg.__file__).with_name("page.css").read_text("utf-8")
+    assert "figure svg { filter: invert(.9) hue-rotate(180deg); }" in css
+    inverted = 0.9 - 0.8 * np.array(colour[:3])
+    turned = 2 * np.array([[0.213, 0.715, 0.072]] * 3) - np.eye(3)
+    return np.clip(turned @ inverted, 0, 1)
+
+
+@pytest.mark.parametrize("scheme", [lambda colour: colour[:3], when_dark], ids=["light", "dark"])
+def test_letters_on_cells_of_every_share_are_legible(scheme):
+    colors = pytest.importorskip("matplotlib.colors", reason="needs the extra [plots]")
+    shares = [*np.linspace(0, 1, 21), None]
+    cells = [[Cell(text="1", share=share, note="n 2") for share in shares], [None] * len(shares)]
+    plot = MatrixPlot(
+        name="m", rows=["a", "b"], columns=[str(n) for n in range(22)], cells=cells,
+        down="d", across="a",
+    )  # fmt: skip
+    axes, _ = drawn(plot)
+    patches = {(round(p.get_x()), round(p.get_y())): p.get_facecolor() for p in axes.patches}
+    letters = [text for text in axes.texts if text.get_text() in {"1", "n 2", "–"}]
+    assert len(letters) == 3 * 22
+    for text in letters:
+        x, y = text.get_position()
+        shade = patches[int(x), int(y)]
+        assert contrast(scheme(colors.to_rgb(text.get_color())), scheme(shade)) >= 4.5
+    row = [luminance(patches[x, 0][:3]) for x in range(21)]
+    assert row == sorted(row, reverse=True)  # a higher share is darker
+
+
+def test_means_are_ranked_with_what_their_differences_leave_open():
+    rng = np.random.default_rng(0)
+    rows = [
+        Judgement(eid=f"d{n}", system=system, aspect="coverage", protocol="likert", judge="j",
+                  value=float(np.clip(np.rint(level + rng.normal(0, 0.7)), 1, 5)), scored_by="llm")
+        for n in range(30)
+        for system, level in (("good", 4), ("as good", 4), ("bad", 2))
+    ]  # fmt: skip
+    (board,) = leaderboards(rows, n_resamples=200)
+    assert board.ranges == {"good": (1, 2), "as good": (1, 2), "bad": (3, 3)}
+    *_, plot = [part for part in leaderboard_parts([board]) if isinstance(part, Plot)]
+    assert plot.figure.name.startswith("Ranks, coverage, likert, by j: ")
+    assert "bad 3 [3, 3]" in plot.figure.name
+    assert "one after those surely above" in plot.figure.across
+    few = leaderboards([row for row in rows if row.eid in {"d0", "d1"}], n_resamples=200)
+    *_, plot = [part for part in leaderboard_parts(few) if isinstance(part, Plot)]
+    assert plot.figure.empty

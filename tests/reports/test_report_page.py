@@ -146,7 +146,7 @@ def test_nothing_is_loaded_and_nothing_runs_but_the_pages_own_script(seen, repor
     policy = next(value for _, name, value in seen.attributes if name == "content")
     assert re.fullmatch(
         r"default-src 'none'; style-src 'sha256-[\w+/=]+'; script-src 'sha256-[\w+/=]+'; "
-        r"base-uri 'none'; form-action 'none'",
+        r"img-src blob:; base-uri 'none'; form-action 'none'",
         policy,
     )
     assert "://" not in report_file.read_text("utf-8").split('id="data">')[0]
