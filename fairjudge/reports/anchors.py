@@ -41,7 +41,8 @@ def _words(parts: Iterable[Part], above: tuple[str, ...]) -> Iterator[list[str]]
         elif isinstance(part, Group):
             yield from _words(part.parts, under)
         elif isinstance(part, Fold):
-            yield from _words(part.parts, (*under, part.summary))
+            # what a summary says after its colon are results, such as a count
+            yield from _words(part.parts, (*under, part.summary.split(": ")[0]))
         elif isinstance(part, Plot | TextTable):
             kind = "table" if isinstance(part, TextTable) else "figure"
             slugs = (_OTHER.sub("-", text.lower()).strip("-") for text in (*under, title_of(part)))

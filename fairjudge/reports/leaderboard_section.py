@@ -49,8 +49,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
         yield Paragraph(" ".join(board_findings(sentences)))
         yield Paragraph(f"{_described(board)}.", "note")
         yield from (Paragraph(caution, "strong") for caution in _cautions(board))
-        yield Group((_plot(board), _table(board)))
-        yield _ranks(board)
+        yield Group((_plot(board), _table(board), _ranks(board)))
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample documents. 'Difference to best' is the first system's "
