@@ -69,7 +69,8 @@ class Labels:
         if given and not by_aspect:
             names = ", ".join(sorted({label.annotator for label in given})[:8])
             raise InputError(
-                f"no annotator matches {tuple(patterns)!r}; the labels are by {names}",
+                f"no annotator matches {' or '.join(map(repr, patterns))} (--annotators); the "
+                f"labels are by {names}",
                 field="annotator",
             )
         return {aspect: Labels._of(some, adjudicated[aspect]) for aspect, some in by_aspect.items()}

@@ -63,7 +63,7 @@ def read_file(path: Path) -> bytes:
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
     except IsADirectoryError:
-        raise InputError("expected a file, found a folder", path=path) from None
+        raise InputError("expected a file, found a folder; name a file in it", path=path) from None
     except PermissionError:
         raise InputError("no permission to read the file", path=path) from None
     except OSError as error:
@@ -132,7 +132,7 @@ def unpack(data: bytes, *, path: str | Path) -> bytes:
                         path=path,
                     )
     except EOFError:
-        raise InputError("the gzip data are cut off", path=path) from None
+        raise InputError("the gzip data are cut off; copy the file again", path=path) from None
     except (OSError, zlib.error):
-        raise InputError("the gzip data are damaged", path=path) from None
+        raise InputError("the gzip data are damaged; copy the file again", path=path) from None
     return unpacked.getvalue()

@@ -39,7 +39,10 @@ def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dic
         if PROTOCOLS[key.protocol].paired
     ]
     if not groups:
-        raise InputError("a ranking needs pairwise judgements, and there are none")
+        raise InputError(
+            "a ranking needs judgements of pairs or rankings, and there are none: judge with "
+            "--protocol pairwise or ranking"
+        )
     return {"groups": groups, "together": list(_together(found, level=level, seed=seed))}
 
 

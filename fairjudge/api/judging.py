@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, overload
 
-from fairjudge.api.tables import Table, to_pandas, with_interval
+from fairjudge.api.tables import Table, to_pandas
 from fairjudge.domain import Cluster, Judgement, ProtocolName
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.checking import checks_arguments
@@ -104,12 +104,16 @@ class JudgeResult(Sequence[Judgement]):
         Returns
         -------
         Table
-            One row a system (and judge, protocol and unit where there are several): ``mean``,
-            ``low``, ``high``, ``behind`` the first with its interval, ``n_clusters``, ``n_judged``,
-            ``n_unscored``, ``ranked``. A system scored on fewer clusters is not ranked. Pairs of an
-            incomplete design also have ``strength``, by which they are ranked.
+            One row a system (and judge, protocol and unit where there are several): ``best_rank``
+            and ``worst_rank`` that the intervals allow (None where there are none), ``mean`` and
+            ``behind`` the first, each with ``_low`` and ``_high``, ``significant`` for that
+            difference, ``n_clusters``, ``n_unscored``, ``n_judged``, ``worst`` and ``best`` (the
+            mean if unscored items stood at the ends of the scale), ``ranked``: False for systems
+            scored on fewer than 90 % of the clusters. Pairs of an incomplete design also have
+            ``strength``, by which they are ranked. The terminal and pages show the same table.
         """
-        from fairjudge.reports.leaderboard_section import combined_table, leaderboard_parts
+        from fairjudge.reports.leaderboard_section import leaderboard_parts
+        from fairjudge.reports.leaderboard_table import combined_table, flat_rows
         from fairjudge.reports.parts import figures_in
         from fairjudge.scores.leaderboards import leaderboards
 
@@ -120,17 +124,10 @@ class JudgeResult(Sequence[Judgement]):
                 "aspect": board.aspect,
                 "protocol": board.shown_protocol,
                 "unit": board.unit,
-                "system": standing.score.system,
-                **with_interval("mean", standing.mean),
-                **with_interval("behind", standing.behind),
-                **(with_interval("strength", standing.place.strength) if standing.place else {}),
-                "n_clusters": standing.score.n_clusters,
-                "n_judged": standing.score.n_judged,
-                "n_unscored": standing.score.n_unscored,
-                "ranked": standing.score.ranked,
+                **row,
             }
             for board in boards
-            for standing in board.standings
+            for row in flat_rows(board)
         )
         return Table(rows, combined_table(boards), tuple(figures_in(leaderboard_parts(boards))))
 

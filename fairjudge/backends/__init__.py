@@ -5,7 +5,6 @@ Importing this package imports no client library; `open_backend` imports the one
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import os
 import pkgutil
@@ -20,6 +19,7 @@ from fairjudge.backends.ports import AnyBackend, Pipeline, Warn
 from fairjudge.cache.secret import new_secret
 from fairjudge.errors import ConfigurationError, MissingExtraError
 from fairjudge.ports import ModelRef
+from fairjudge.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -216,7 +216,10 @@ def resolve_target(spec: str, *, base_url: str | None = None) -> ModelRef:
     """
     provider, colon, model = spec.partition(":")
     if not colon or not model:
-        raise ConfigurationError(f"{spec!r} is not a backend; write it as provider:model")
+        raise ConfigurationError(
+            f"{spec!r} is not a backend; write it as provider:model, such as openai:gpt-4o-mini "
+            "('fairjudge backends list' shows the providers)"
+        )
     urls = (os.environ.get(name, "").strip() for name in _find(provider).url_variables)
     url = base_url or next((url for url in urls if url), None)
     return ModelRef(
@@ -281,6 +284,5 @@ def _find(provider: str) -> BackendKind:
     if provider in plug_ins:
         return _plug_in(plug_ins[provider])
     names = [*_KINDS, *sorted(plug_ins), LOCAL]
-    close = difflib.get_close_matches(provider, names, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
+    hint = did_you_mean(provider, names) or "."
     raise ConfigurationError(f"unknown backend {provider!r}{hint} Known: {', '.join(names)}")

@@ -107,7 +107,7 @@ def _error(
     elif kind is AuthenticationError and _cannot_pay(details):
         error = AuthenticationError(f"{text} (the account behind the key cannot pay)")
     else:
-        error = kind(text)
+        error = kind(f"{text} (check the key)" if status == 401 else text)
     return _with(error, status, details)
 
 

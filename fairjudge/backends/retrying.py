@@ -176,7 +176,8 @@ class Retrying(Middleware):
         except NotFoundError as error:
             if self._reached or self._answered_before:
                 raise
-            raise ConfigurationError(f"{request.target}: {error}") from None
+            problem = f"{request.target}: {error}; check the model's name and the base URL"
+            raise ConfigurationError(problem) from None
         except ConnectionFailedError:
             raise
         except AuthenticationError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,14 @@ from fairjudge.cli.display import (
 from fairjudge.cli.terminal import say
 from fairjudge.reports.figures import dollars, named
 from fairjudge.reports.stability_tables import stability_tables
-from fairjudge.reports.tables import TextTable, columns, number, print_table
+from fairjudge.reports.tables import TextTable, columns, print_table
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.engine.costs import Cost
     from fairjudge.run.judged import AspectReport, JudgeReport
     from fairjudge.run.judging import JudgeOutcome
-    from fairjudge.scores.aggregate import SystemScore
+    from fairjudge.scores.leaderboards import Leaderboard
 
 
 def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> None:
@@ -83,9 +84,10 @@ def _show(aspect: AspectReport) -> None:
 
     outcome = aspect.outcome
     say(f"In short: {' '.join(aspect.findings)}")
-    print_table(_leaderboard(outcome, aspect.ranks))
-    for protocol, scores in outcome.derived_scores.items():
-        print_table(_derived(outcome, protocol, scores))
+    if aspect.leaderboard is not None:
+        print_table(_leaderboard(outcome, aspect.leaderboard))
+    for board in aspect.derived:
+        print_table(_derived(outcome, board))
     for table in covered_tables({"groups": aspect.covered}, only=MATRICES):
         print_table(table)
     for table in statement_tables({"groups": aspect.statements}) if aspect.statements else ():
@@ -102,99 +104,25 @@ def _meaning(protocol: str, aspect: str, low: float, high: float) -> str:
     return f"Score: {asked.meaning_of(aspect)}, {span}"
 
 
-def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) -> TextTable:
-    bounded = outcome.n_unscored > 0
-    from fairjudge.reports.leaderboard_section import DESIGN
-    from fairjudge.scores.leaderboards import WEIGHTING, not_ranked
+def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
+    from fairjudge.reports.leaderboard_table import combined_table
+    from fairjudge.scores.leaderboards import WEIGHTING
 
-    by_strength = any(score.strength is not None for score in outcome.scores)
-    heads = ("rank", *(("strength",) if by_strength else ()), "score")
-    heads = (*heads, *(("worst", "best") if bounded else ()), "clusters", "judged", "unscored")
-    rows = [
-        (
-            score.system if score.ranked else f"{score.system} (not ranked)",
-            _rank(ranks.get(score.system)),
-            *([number(score.strength)] if by_strength else []),
-            _mean(score),
-            *([number(score.low), number(score.high)] if bounded else []),
-            str(score.n_clusters),
-            str(score.n_judged),
-            str(score.n_unscored),
-        )
-        for score in outcome.scores
-    ]
     low, high = outcome.scale_range
-    notes = [f"{_meaning(outcome.plan.protocol, outcome.plan.aspect, low, high)}; {WEIGHTING}."]
-    notes += filter(None, [DESIGN if by_strength else "", not_ranked(outcome.scores)])
-    notes += _ranking(outcome.scores, ranks)
-    if bounded:
+    made = combined_table([board])
+    plan = outcome.plan
+    notes = [f"{_meaning(plan.protocol, plan.aspect, low, high)}; {WEIGHTING}.", *made.notes]
+    if outcome.n_unscored:
         reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.missing.reasons.items())
-        notes.append(
-            f"Unscored: {reasons}. Worst and best: the mean if every unscored item stood at the "
-            "bottom or the top of the scale."
-        )
-    notes += _by_default(outcome)
-    return TextTable(
-        title=f"{outcome.plan.aspect}, {outcome.plan.protocol}, against "
-        f"{outcome.plan.reference_unit}",
-        columns=columns("system", *heads, numbers=heads),
-        rows=tuple(rows),
-        notes=tuple(notes),
-    )
+        notes.append(f"Unscored: {reasons}.")
+    title = f"{plan.aspect}, {plan.protocol}, against {plan.reference_unit}"
+    return replace(made, title=title, notes=tuple(notes))
 
 
-def _rank(found: tuple[int, int] | None) -> str:
-    """Return the ranks that a system may have, such as ``1`` or ``2-4``."""
-    if found is None:
-        return "-"
-    best, worst = found
-    return str(best) if best == worst else f"{best}-{worst}"
+def _derived(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
+    from fairjudge.reports.leaderboard_table import combined_table
 
-
-def _ranking(scores: Sequence[SystemScore], ranks: Mapping[str, tuple[int, int]]) -> list[str]:
-    """Say what the ranks rest on, or why there are none."""
-    if sum(score.ranked for score in scores) < 2:
-        return []
-    by_strength = any(score.strength is not None for score in scores)
-    if ranks and by_strength:
-        from fairjudge.reports.ranking_tables import RANKS_ALLOWED
-
-        return [f"Rank: {RANKS_ALLOWED} (95 %)."]
-    if ranks:
-        return ["Rank: what the 95 % intervals of the differences over clusters leave open."]
-    from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
-
-    if max(score.n_clusters for score in scores) >= FEWEST_CLUSTERS:
-        return ["Some system never loses: no confidence intervals, and no ranks shown."]
-    return [f"Too few clusters (< {FEWEST_CLUSTERS}) for confidence intervals; no ranks shown."]
-
-
-def _by_default(outcome: JudgeOutcome) -> list[str]:
-    from fairjudge.scores.leaderboards import weak_judge
-
-    by_default = any(judgement.scored_by == "embedding" for judgement in outcome.ratings)
-    return [weak_judge(outcome.plan.aspect)] if by_default else []
-
-
-def _derived(outcome: JudgeOutcome, protocol: str, scores: Sequence[SystemScore]) -> TextTable:
-    heads = ("score", "clusters", "unscored")
-    return TextTable(
-        title=f"{outcome.plan.aspect}, {protocol}, derived from the checklists",
-        columns=columns("system", *heads, numbers=heads),
-        rows=tuple(
-            (
-                score.system if score.ranked else f"{score.system} (not ranked)",
-                _mean(score),
-                str(score.n_clusters),
-                str(score.n_unscored),
-            )
-            for score in scores
-        ),
-        notes=(f"{_meaning(protocol, outcome.plan.aspect, 1, 5)}.", *_by_default(outcome)),
-    )
-
-
-def _mean(score: SystemScore) -> str:
-    from fairjudge.domain import Undefined
-
-    return number(None if isinstance(score.mean, Undefined) else score.mean)
+    made = combined_table([board])
+    meaning = f"{_meaning(board.protocol, outcome.plan.aspect, 1, 5)}."
+    title = f"{outcome.plan.aspect}, {board.protocol}, derived from the checklists"
+    return replace(made, title=title, notes=(meaning, *made.notes))

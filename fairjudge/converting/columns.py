@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.errors import ConfigurationError
+from fairjudge.text.suggestions import did_you_mean
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "eid": (
@@ -107,7 +108,9 @@ class Columns:
         for column in wanted:
             if column not in self.names:
                 known = ", ".join(map(repr, self.names))
-                raise ConfigurationError(f"no column {column!r}; there are {known}")
+                raise ConfigurationError(
+                    f"no column {column!r}; there are {known}{did_you_mean(column, self.names)}"
+                )
 
     def several(self, field: str) -> tuple[str, ...]:
         """Return the columns of a field: those that are mapped, else the one with a usual name."""

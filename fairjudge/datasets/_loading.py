@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,13 +104,18 @@ def read_records(
 
 
 def _naming_command(error: InputError, path: Path, kind: Kind[Any]) -> InputError:
-    """Return `error`, with the command that reads the file where it is in another layout."""
+    """Return `error`, with the command that makes such records of the file, if there is one."""
     from fairjudge.converting import command_for
 
-    command = command_for(path, kind.name)
-    if command is None:
+    if error.problem.startswith("duplicate"):  # records of ours, all the same
         return error
-    problem = f"{error.problem}. It is in another layout: {command}"
+    if error.field == "question_answers" and error.problem.startswith("missing"):
+        advice = f"Clusters become references by: fairjudge build {shlex.quote(str(path))} -o FILE"
+    elif command := command_for(path, kind.name):
+        advice = f"It is in another layout: {command}"
+    else:
+        return error
+    problem = f"{error.problem}. {advice}"
     return InputError(problem, path=error.path, line=error.line, field=error.field)
 
 

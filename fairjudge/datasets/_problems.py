@@ -34,6 +34,7 @@ _BOUNDS = {
 }
 _PLAIN = {
     "missing": "missing",
+    "extra_forbidden": "there is no such field",
     "too_short": "must not be empty",
     "string_too_short": "must not be empty",
 }

@@ -62,4 +62,5 @@ def decoded(data: bytes, path: Path) -> str:
 def not_utf8(error: UnicodeDecodeError, data: bytes, column_from: int = 0) -> str:
     """Say which byte of a line that starts at `column_from` is not UTF-8."""
     byte = data[error.start]
-    return f"not UTF-8 text: byte 0x{byte:02X} at byte {error.start - column_from + 1} of the line"
+    place = error.start - column_from + 1
+    return f"not UTF-8 text: byte 0x{byte:02X} at byte {place} of the line; save it as UTF-8"

@@ -123,7 +123,7 @@ def folder_rows(folder: Path) -> Iterator[Row]:
     state = _json_of(split / "state.json")
     files = [split / entry["filename"] for entry in state.get("_data_files", ())]
     if not files:
-        raise InputError("expected a file, found a folder", path=folder)
+        raise InputError("expected a file, found a folder; name a file in it", path=folder)
     return _arrow_files(files)
 
 

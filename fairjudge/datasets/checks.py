@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
 from fairjudge.datasets._loading import Loaded
 from fairjudge.domain import Article, Cluster, Summary
 from fairjudge.errors import InputError
 from fairjudge.records.matching import with_ids_of
+from fairjudge.text.suggestions import did_you_mean
 
 
 def match_summaries(summaries: Loaded[Summary], clusters: Iterable[Cluster]) -> Loaded[Summary]:
@@ -23,11 +23,9 @@ def match_summaries(summaries: Loaded[Summary], clusters: Iterable[Cluster]) -> 
     for index, summary in enumerate(matched):
         if summary.eid in known:
             continue
-        close = get_close_matches(summary.eid, known, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
         raise InputError(
             f"the summary by {summary.system!r} is of cluster {summary.eid!r}, "
-            f"which is not among the {len(known)} given{hint}",
+            f"which is not among the {len(known)} given{did_you_mean(summary.eid, known)}",
             path=summaries.path,
             line=summaries.lines[index],
             field="eid",

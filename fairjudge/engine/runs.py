@@ -74,7 +74,7 @@ def check_writable(output: Path) -> None:
         return
     folder = output.parent
     if not folder.is_dir():
-        raise InputError("the folder for this output does not exist", path=output)
+        raise InputError("the folder for this output does not exist; make it first", path=output)
     if output.is_dir():
         raise InputError("expected a file to write, this is a folder", path=output)
     if output.suffixes[-2:] == [".csv", ".gz"] or output.suffix == ".csv":

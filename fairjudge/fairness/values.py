@@ -13,6 +13,7 @@ from fairjudge.domain import Cluster
 from fairjudge.errors import InputError
 from fairjudge.text.counting import pluralize
 from fairjudge.text.spellings import Known, Spellings, label_of, spellings_of
+from fairjudge.text.suggestions import did_you_mean
 
 Exclusion: TypeAlias = Literal[
     "no_values",  # no document of the set has a value
@@ -115,6 +116,12 @@ def label_corpus(
     by_name = Counter(
         label for document_set in sets for label in document_set.labels if label is not None
     )
+    if len(by_name) == 1:
+        raise InputError(
+            f"all articles that have attribute {attribute!r} have one value of it, "
+            f"{next(iter(by_name))!r}: there is nothing to compare; name another attribute",
+            field="attributes",
+        )
     return LabelledCorpus(
         attribute=attribute,
         sets=sets,
@@ -135,7 +142,9 @@ def _check(clusters: Sequence[Cluster], attribute: str, bins: Sequence[float]) -
     if attribute not in present:
         known = ", ".join(repr(name) for name in sorted(present)) or "none at all"
         raise InputError(
-            f"no article has attribute {attribute!r}; attributes found: {known}", field="attributes"
+            f"no article has attribute {attribute!r}; attributes "
+            f"found: {known}{did_you_mean(attribute, present)}",
+            field="attributes",
         )
     if any(low >= high for low, high in pairwise(bins)):
         raise InputError(f"bins must be increasing, got {list(bins)!r}")

@@ -202,6 +202,6 @@ def no_match(join: Mapping[str, Any]) -> str:
     plain = {"".join(name.split()).casefold() for name in (left, right)}
     hint = " (they differ in spaces or case alone)" if len(plain) == 1 else ""
     return (
-        f"no {join['left']} matches any {join['right']}: the first file has {left}, the second "
-        f"{right}{hint}"
+        f"no {join['left']} matches any {join['right']}: a {join['left']} is {left}, a "
+        f"{join['right']} {right}{hint}"
     )

@@ -13,7 +13,13 @@ from typing import TypeAlias
 from fairjudge.domain import Estimate
 from fairjudge.reports.figures import named
 from fairjudge.scores.aggregate import SystemScore
-from fairjudge.scores.leaderboards import FEWEST_CLUSTERS, Leaderboard, Standing
+from fairjudge.scores.leaderboards import (
+    FEWEST_CLUSTERS,
+    Leaderboard,
+    Standing,
+    n_compared,
+    shared_only,
+)
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
 
@@ -96,7 +102,7 @@ def two_kinds(without_probabilities: Mapping[str, int], n_scored: int) -> str:
 def of_leaderboard(found: Leaderboard) -> Board:
     """Return what the report's leaderboard says: behind the first by an interval above 0 or not."""
     ranked = [one for one in found.standings if one.score.ranked and one.score.n_clusters]
-    n_clusters = max((one.score.n_clusters for one in ranked), default=0)
+    n_clusters = n_compared(one.score for one in ranked)
     scores = [one.score for one in found.standings]
     return Board(
         aspect=found.aspect,
@@ -154,8 +160,11 @@ def _is_behind(one: Standing) -> bool:
 
 
 def score_in_words(scores: Iterable[SystemScore]) -> str:
-    """Return what `scores` are ranked by: ``"mean"``, or ``"strength"`` of an incomplete design."""
-    return "mean" if all(score.strength is None for score in scores) else "strength"
+    """Return what `scores` are ranked by: a mean, or ``"strength"`` of an incomplete design."""
+    every = list(scores)
+    if any(score.strength is not None for score in every):
+        return "strength"
+    return "mean" if shared_only(every) is None else "mean over shared clusters"
 
 
 def why_not_ranked(scores: Iterable[SystemScore]) -> str:

@@ -33,7 +33,8 @@ class Column:
 class TextTable:
     """A table with what must be said under it.
 
-    ``links`` has for each row what its first cell links to on a page, empty where nothing.
+    ``links`` has for each row what its first cell links to on a page, empty where nothing. The last
+    ``n_optional`` columns are hidden before numbers are wrapped.
     """
 
     title: str
@@ -41,6 +42,7 @@ class TextTable:
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    n_optional: int = 0
 
 
 def columns(*headings: str, numbers: Sequence[str] = ()) -> tuple[Column, ...]:
@@ -125,6 +127,7 @@ def _printable(table: TextTable) -> TextTable:
         ),
         rows=tuple(tuple(printable(cell) for cell in row) for row in table.rows),
         notes=tuple(printable(note) for note in table.notes),
+        n_optional=table.n_optional,
     )
 
 
@@ -135,8 +138,9 @@ _BETWEEN = 3
 def _fitted(table: TextTable, width: int) -> tuple[dict[int, int], tuple[int, ...]]:
     """Return the columns that `width` has room for with their widths, and the others.
 
-    A column may be as narrow as its longest word, numbers as their longest cell where all have room
-    for that. Where words do not fit side by side, the last columns go, never the first.
+    A column may be as narrow as its longest word, numbers as their longest cell where all but the
+    optional columns have room for that. Where words do not fit side by side, the last columns go,
+    never the first.
     """
     places = list(range(len(table.columns)))
     for whole_numbers in (True, False):
@@ -144,8 +148,10 @@ def _fitted(table: TextTable, width: int) -> tuple[dict[int, int], tuple[int, ..
             place: _widest(table, place, whole=whole_numbers and column.align == "right")
             for place, column in enumerate(table.columns)
         }
-        if _together(least.values()) <= width:
-            return _widened(table, least, width), ()
+        for n in range(len(places), len(places) - table.n_optional - 1, -1):
+            kept = {place: least[place] for place in places[:n]}
+            if _together(kept.values()) <= width:
+                return _widened(table, kept, width), tuple(places[n:])
     while len(places) > 1 and _together(least[place] for place in places) > width:
         places.pop()
     kept = {place: least[place] for place in places}

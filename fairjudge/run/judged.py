@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
+from fairjudge.calibration.grouping import kind_of
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.records.schema import with_schema
 from fairjudge.reports.findings import (
@@ -18,7 +19,21 @@ from fairjudge.reports.findings import (
     why_not_ranked,
 )
 from fairjudge.run.judging import JudgeOutcome
-from fairjudge.scores.leaderboards import WEIGHTING, rank_ranges
+from fairjudge.scores.leaderboards import (
+    WEIGHTING,
+    Leaderboard,
+    leaderboard,
+    leaderboards,
+    n_compared,
+)
+from fairjudge.scores.ratings import Rated
+
+_Row = TypeVar("_Row", bound=Rated)
+
+
+def _of_first_judge(rows: Sequence[_Row]) -> list[_Row]:
+    """Return the rows of the first judge, which is the jury where there is one."""
+    return [row for row in rows if row.judge == rows[0].judge]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,11 +47,26 @@ class AspectReport:
     seed: int = 0
 
     @cached_property
+    def leaderboard(self) -> Leaderboard | None:
+        """The systems by the judge, or by the jury where there is one; None without judgements."""
+        outcome = self.outcome
+        rows = _of_first_judge(outcome.ratings)
+        if not rows:
+            return None
+        span, unit = outcome.scale_range, kind_of(rows[0].unit)
+        return leaderboard(rows, unit=unit, scale_range=span, seed=self.seed)
+
+    @cached_property
+    def derived(self) -> tuple[Leaderboard, ...]:
+        """The leaderboards of what checklists say under other protocols."""
+        rows = _of_first_judge(self.outcome.derived)
+        return leaderboards(rows, seed=self.seed)
+
+    @property
     def ranks(self) -> Mapping[str, tuple[int, int]]:
         """The best and the worst rank that each system may have; see `rank_ranges`."""
-        ratings = self.outcome.ratings
-        first = ratings[0].judge if ratings else ""  # the jury, where there is one
-        return rank_ranges([row for row in ratings if row.judge == first], seed=self.seed)
+        standings = self.leaderboard.standings if self.leaderboard else ()
+        return {one.score.system: one.ranks for one in standings if one.ranks is not None}
 
     @cached_property
     def covered(self) -> list[dict[str, Any]]:
@@ -64,7 +94,7 @@ class AspectReport:
             systems=ranked,
             as_good=first_of(self.ranks, ranked),
             not_ranked=[score.system for score in outcome.scores if not score.ranked],
-            n_clusters=max((score.n_clusters for score in outcome.scores), default=0),
+            n_clusters=n_compared(scores or outcome.scores),
             n_items=outcome.missing.n_items,
             reasons=outcome.missing.reasons,
             by_default=any(rating.scored_by == "embedding" for rating in outcome.ratings),

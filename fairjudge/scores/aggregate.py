@@ -14,12 +14,18 @@ from fairjudge.domain import Judgement, Undefined, Verdict
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.scores.ratings import Rated
 from fairjudge.scores.strengths import INCOMPLETE, strengths
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.calibration.ranking import Ranking
 
 _PairKey: TypeAlias = tuple[str, str | None, str | None, str, str, str, int | None, str | None]
 _SIDES: tuple[Verdict, ...] = ("a", "b", "tie")
+LEAST_PERCENT = 90
+"""Ranked systems were scored on at least this share of the clusters of the one scored on most.
+
+Each cluster that a ranked system lacks is lost to the comparison of all of them.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +148,10 @@ class SystemScore:
     for binary and checklist, and for pairwise the win rate in [0, 1] (a tie is half a win for each
     side, a win at half confidence three quarters). ``low`` and ``high`` are the worst cases: every
     unscored unit at the bottom or the top of the scale; equal to ``mean`` where all is scored.
-    ``ranked`` is False where other systems were scored on more clusters, or share none with this
-    one: means over different clusters are no ranking. ``why`` says it where no system is ranked.
+    ``ranked`` is False where the system was scored on fewer than `LEAST_PERCENT` % of the clusters
+    of the system scored on most, or the systems share no cluster: means over different clusters are
+    no ranking. ``why`` says it where no system is ranked. Ranked systems are in the order of
+    ``shared_mean``, over the ``n_shared`` clusters that all of them were scored on.
 
     Where not every pair of systems is compared in every cluster, win rates say whom a system met.
     ``strength`` is then its log-strength (see `fairjudge.scores.strengths`), by which it is ranked.
@@ -159,11 +167,15 @@ class SystemScore:
     ranked: bool = True
     strength: float | None = None
     why: str = ""
+    shared_mean: float | None = None
+    n_shared: int | None = None
 
     @property
     def figure(self) -> float | Undefined:
-        """By what systems are ranked: the strength where there is one, else the mean."""
-        return self.mean if self.strength is None else self.strength
+        """By what systems are ranked: the strength, else the mean over shared clusters."""
+        if self.strength is not None:
+            return self.strength
+        return self.mean if self.shared_mean is None else self.shared_mean
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures; ``mean`` is null without scored items."""
@@ -198,9 +210,9 @@ def system_scores(
 ) -> tuple[SystemScore, ...]:
     """Return one line a system, best first.
 
-    Systems scored on fewer clusters than others come after those that are ranked, and systems
-    without any score last; none is ranked where two of them share no cluster. Repeated judgements
-    of an item are averaged first. Units weigh the same within a cluster, and clusters the same.
+    Systems that are not ranked (see `SystemScore`) come after those that are, and systems without
+    any score last. Repeated judgements of an item are averaged first. Units weigh the same within a
+    cluster, and clusters the same.
 
     `judgements` are of one aspect, protocol and judge. `scale_range` is the lowest and highest
     value of the scale, for the worst cases; by default 1 to 5 for likert, else 0 to 1.
@@ -216,18 +228,47 @@ def system_scores(
 
 
 def _by_means(scores: Sequence[SystemScore], by_system: Mapping[str, _Cells]) -> list[SystemScore]:
-    """Say which systems are ranked: those scored on the most clusters, if these are common ones."""
+    """Rank the systems scored on nearly all clusters, by the clusters that they share."""
     most = max((score.n_clusters for score in scores), default=0)
-    first = [score.system for score in scores if 0 < score.n_clusters == most]
-    clusters = {
-        name: {eid for eid, cell in by_system[name].items() if _scored(cell)} for name in first
+    enough = {
+        score.system
+        for score in scores
+        if score.n_clusters and 100 * score.n_clusters >= LEAST_PERCENT * most
     }
-    pairs = combinations(first, 2)
-    apart = next((pair for pair in pairs if clusters[pair[0]].isdisjoint(clusters[pair[1]])), None)
-    if apart is not None:
-        why = f"{' and '.join(apart)} share no cluster"
+    means = {
+        name: {eid: fmean(scored) for eid, cell in cells.items() if (scored := _scored(cell))}
+        for name, cells in by_system.items()
+        if name in enough
+    }
+    shared = shared_clusters(means)
+    if enough and not shared:
+        why = f"{_apart(means)} share no cluster"
         return [replace(score, ranked=False, why=why) for score in scores]
-    return [replace(score, ranked=score.system in first) for score in scores]
+    return [
+        replace(
+            score,
+            ranked=True,
+            shared_mean=fmean(means[score.system][eid] for eid in shared),
+            n_shared=len(shared),
+        )
+        if score.system in enough
+        else replace(score, ranked=False)
+        for score in scores
+    ]
+
+
+def shared_clusters(means: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
+    """Return the clusters on which every system of `means` was scored, sorted."""
+    every = [cells.keys() for cells in means.values()]
+    return tuple(sorted(set(every[0]).intersection(*every[1:]))) if every else ()
+
+
+def _apart(means: Mapping[str, Mapping[str, float]]) -> str:
+    """Return two systems that share no cluster, in words; all of them where every two share one."""
+    for one, other in combinations(means, 2):
+        if means[one].keys().isdisjoint(means[other].keys()):
+            return f"{one} and {other}"
+    return f"all {pluralize(len(means), 'system')} together"
 
 
 def _by_strengths(scores: Sequence[SystemScore], found: Ranking | Undefined) -> list[SystemScore]:

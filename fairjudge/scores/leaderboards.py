@@ -15,11 +15,18 @@ from fairjudge.domain import Estimate, Judgement, Undefined
 from fairjudge.judges.balance import BALANCE
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.scorers.trained_record import coverage_accuracy, faithfulness_areas
-from fairjudge.scores.aggregate import SystemScore, cluster_means, system_scores
+from fairjudge.scores.aggregate import (
+    LEAST_PERCENT,
+    SystemScore,
+    cluster_means,
+    shared_clusters,
+    system_scores,
+)
 from fairjudge.scores.missing import Missing, missing_of, without_probabilities
 from fairjudge.scores.ratings import Rated
 from fairjudge.scores.strengths import strengths
 from fairjudge.stats.bootstrap import bootstrap_many, divide
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.calibration.ranking import RankedSystem, Ranking
@@ -31,16 +38,25 @@ _Figure = Estimate | Undefined
 class Standing:
     """One system: ``score`` counts, ``mean`` and ``behind`` (the leader's mean less its own).
 
-    Both are over documents, with intervals on the same resamples; ``behind`` compares on the
-    documents that each resample holds, and is None for the leader and for systems that are not
-    ranked. Where pairs are compared in an incomplete design, ``place`` has the strength and the
-    ranks that it may have, and nobody is behind by a mean.
+    Both have intervals on the same resamples of clusters. ``mean`` is over the clusters that the
+    system was scored on, ``behind`` over those that all ranked systems share; it is None for the
+    leader and for systems that are not ranked. ``ranks`` are the best and the worst rank that the
+    system may have (see `rank_ranges`), or None. Where pairs are compared in an incomplete design,
+    ``place`` has the strength, and nobody is behind by a mean.
     """
 
     score: SystemScore
     mean: _Figure
     behind: _Figure | None
     place: RankedSystem | None = None
+    ranks: tuple[int, int] | None = None
+
+    @property
+    def significant(self) -> bool | None:
+        """Whether the difference to the leader is above 0 by its interval; None without one."""
+        if not isinstance(self.behind, Estimate) or self.behind.low is None:
+            return None
+        return self.behind.low > 0
 
 
 WEIGHTING = "items weigh the same in a cluster, and clusters the same"
@@ -73,8 +89,7 @@ class Leaderboard:
     default's; ``without_probabilities`` counts values that were to come from token probabilities,
     by the reason why they do not. ``derived``: they say what checklists do under this protocol, and
     nobody was asked for them. ``ranking`` are the strengths by which systems compared in an
-    incomplete design are ranked, or why there are none; None for any other. ``ranges`` are the best
-    and the worst rank of each system by `rank_ranges`.
+    incomplete design are ranked, or why there are none; None for any other.
     """
 
     judge: str
@@ -89,7 +104,6 @@ class Leaderboard:
     without_probabilities: Mapping[str, int] = field(default_factory=dict)
     derived: bool = False
     ranking: Ranking | Undefined | None = None
-    ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def shown_protocol(self) -> str:
@@ -111,7 +125,36 @@ def not_ranked(scores: Iterable[SystemScore]) -> str | None:
     if len(beside) == len(scored):
         return f"No system is ranked: {scored[0].why}."
     most = max(score.n_clusters for score in scored)
-    return f"Not ranked: {', '.join(beside)}, scored on fewer than {most} clusters."
+    few = f"scored on fewer than {LEAST_PERCENT} % of {pluralize(most, 'cluster')}"
+    return f"Not ranked: {', '.join(beside)}, {few}."
+
+
+def n_compared(scores: Iterable[SystemScore]) -> int:
+    """Return on how many clusters ranked systems are compared."""
+    counts = (score.n_clusters if score.n_shared is None else score.n_shared for score in scores)
+    return max(counts, default=0)
+
+
+def shared_only(scores: Iterable[SystemScore]) -> str | None:
+    """Say that systems are compared on some of the clusters, where some lack a score there."""
+    ranked = [score for score in scores if score.ranked and score.n_shared is not None]
+    n_shared = n_compared(ranked)
+    if all(score.n_clusters == n_shared for score in ranked):
+        return None
+    return (
+        f"Order, differences and ranks are over the {pluralize(n_shared, 'cluster')} that all "
+        "ranked systems were scored on; a mean is over all clusters of its system."
+    )
+
+
+def why_no_ranks(board: Leaderboard) -> str | None:
+    """Say why no ranks are shown; None where some are, or no two systems are ranked."""
+    ranked = [standing for standing in board.standings if standing.score.ranked]
+    if len(ranked) < 2 or any(standing.ranks for standing in ranked):
+        return None
+    if n_compared(standing.score for standing in ranked) >= FEWEST_CLUSTERS:
+        return "Some system never loses: no confidence intervals, and no ranks shown."
+    return f"Too few clusters (< {FEWEST_CLUSTERS}) for confidence intervals; no ranks shown."
 
 
 def leaderboards(
@@ -125,8 +168,8 @@ def leaderboards(
     for key, row in keyed(judgements):
         groups[key, is_derived(row)].append(row)
     return tuple(
-        _leaderboard(key, rows, np.random.default_rng(seed), n_resamples)
-        for (key, _), rows in groups.items()
+        leaderboard(rows, unit=key.unit, derived=derived, seed=seed, n_resamples=n_resamples)
+        for (key, derived), rows in groups.items()
     )
 
 
@@ -135,31 +178,36 @@ def rank_ranges(
 ) -> dict[str, tuple[int, int]]:
     """Return the best and the worst rank that each system may have, by 95 % intervals.
 
-    Two systems are told apart where the interval of their difference over the clusters that both
-    were scored on leaves out 0. A system's best rank is one after those surely above it, its worst
-    one before those surely below. Systems that `system_scores` does not rank are absent; on fewer
-    than `FEWEST_CLUSTERS` clusters all are. Of pairs in an incomplete design, the ranks that their
-    strengths allow.
+    A difference of two systems, over the clusters that all ranked systems share, is significant
+    where its interval excludes 0. A system's best rank comes after the systems significantly above
+    it, its worst before those significantly below. Systems that `system_scores` does not rank are
+    absent; with fewer than `FEWEST_CLUSTERS` shared clusters all are. Of pairs in an incomplete
+    design, the ranks that their strengths allow.
     """
     found = strengths(judgements, seed=seed)
     if found is not None:
         return {} if isinstance(found, Undefined) else _ranges(found)
-    means = cluster_means(judgements)
-    names = [
-        system_score.system
-        for system_score in system_scores(judgements)
-        if system_score.ranked and system_score.system in means
-    ]
-    documents = sorted({eid for name in names for eid in means[name]})
+    return _mean_ranges(
+        system_scores(judgements), cluster_means(judgements), seed=seed, n_resamples=n_resamples
+    )
+
+
+def _mean_ranges(
+    scores: Sequence[SystemScore],
+    means: Mapping[str, Mapping[str, float]],
+    *,
+    seed: int,
+    n_resamples: int,
+) -> dict[str, tuple[int, int]]:
+    names = [score.system for score in scores if score.ranked and score.system in means]
+    documents = shared_clusters({name: means[name] for name in names})
     if len(documents) < FEWEST_CLUSTERS:
         return {}
     table = _table([means[name] for name in names], documents)
     differences = (table[:, :, None] - table[:, None, :]).reshape(len(documents), -1)
-    known = ~np.isnan(differences)
-    sums = np.where(known, differences, 0.0)
 
     def statistic(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-        return divide(drawn @ sums, drawn @ known.astype(np.float64))
+        return divide(drawn @ differences, drawn.sum(axis=1, keepdims=True))
 
     apart = bootstrap_many(
         statistic,
@@ -184,66 +232,98 @@ def _ranges(found: Ranking) -> dict[str, tuple[int, int]]:
     }
 
 
-def _leaderboard(
-    key: GroupKey, rows: Sequence[Judgement], rng: np.random.Generator, n_resamples: int
+def leaderboard(
+    rows: Sequence[Rated],
+    *,
+    unit: str,
+    derived: bool = False,
+    scale_range: tuple[float, float] | None = None,
+    seed: int = 0,
+    n_resamples: int = 2000,
 ) -> Leaderboard:
-    span = _scale_range(rows)
+    """Return the leaderboard of `rows`, which are of one judge, aspect, protocol and kind of unit.
+
+    `scale_range` is the lowest and highest value of the scale, by default the protocol's.
+    """
+    span = scale_range or _scale_range(rows)
     scores = system_scores(rows, scale_range=span)
     means = cluster_means(rows)
-    known = [score.system for score in scores if score.system in means]
-    estimates = _estimates([means[system] for system in known], rng, n_resamples)
-    figures = dict(zip(known, estimates, strict=True))
+    known = [score for score in scores if score.system in means]
+    estimates = _estimates(known, means, np.random.default_rng(seed), n_resamples)
+    figures = dict(zip((score.system for score in known), estimates, strict=True))
     nothing = Undefined(why="no unit of this system was scored")
-    ranking = strengths(rows)
+    ranking = strengths(rows, seed=seed)
+    if ranking is None:
+        ranges = _mean_ranges(scores, means, seed=seed, n_resamples=n_resamples)
+    else:
+        ranges = {} if isinstance(ranking, Undefined) else _ranges(ranking)
     placed = () if ranking is None or isinstance(ranking, Undefined) else ranking.systems
     places = {score.system: score for score in placed}
     standings = []
     for place, score in enumerate(scores):
         mean, behind = figures.get(score.system, (nothing, None))
-        shown = behind if place and score.ranked and ranking is None else None
-        standing = Standing(score=score, mean=mean, behind=shown, place=places.get(score.system))
-        standings.append(standing)
+        standings.append(
+            Standing(
+                score=score,
+                mean=mean,
+                behind=behind if place and score.ranked and ranking is None else None,
+                place=places.get(score.system),
+                ranks=ranges.get(score.system),
+            )
+        )
     return Leaderboard(
-        judge=key.judge,
-        aspect=key.aspect,
-        protocol=key.protocol,
-        unit=key.unit,
+        judge=rows[0].judge,
+        aspect=rows[0].aspect,
+        protocol=rows[0].protocol,
+        unit=unit,
         standings=tuple(standings),
         scale_range=span,
         n_judgements=len(rows),
         missing=missing_of(rows),
         without_probabilities=without_probabilities(rows),
         n_by_default=sum(row.scored_by == "embedding" for row in rows),
-        derived=is_derived(rows[0]),
+        derived=derived,
         ranking=ranking,
-        ranges=rank_ranges(rows, n_resamples=n_resamples) if ranking is None else {},
     )
 
 
-def _scale_range(rows: Sequence[Judgement]) -> tuple[float, float] | None:
+def _scale_range(rows: Sequence[Rated]) -> tuple[float, float] | None:
     low, high = PROTOCOLS[rows[0].protocol].score_range
     values = [row.value for row in rows if isinstance(row.value, int | float)]
     return (low, high) if all(low <= value <= high for value in values) else None
 
 
 def _estimates(
-    means: Sequence[Mapping[str, float]], rng: np.random.Generator, n_resamples: int
+    scores: Sequence[SystemScore],
+    means: Mapping[str, Mapping[str, float]],
+    rng: np.random.Generator,
+    n_resamples: int,
 ) -> list[tuple[_Figure, _Figure]]:
     """Return, for each system, its mean and how far it is behind the first one."""
-    if not means:
+    if not scores:
         return []
-    documents = list(dict.fromkeys(eid for cells in means for eid in cells))
-    table = _table(means, documents)
+    cells = [means[score.system] for score in scores]
+    documents = list(dict.fromkeys(eid for system_means in cells for eid in system_means))
+    ranked = {score.system: means[score.system] for score in scores if score.ranked}
+    common = set(shared_clusters(ranked))
+    shared = np.array([[eid in common] for eid in documents])
+    table = _table(cells, documents)
     sums, counts = np.nan_to_num(table), (~np.isnan(table)).astype(np.float64)
 
     def statistic(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
         averages = divide(drawn @ sums, drawn @ counts)
-        return np.hstack([averages, averages[:, :1] - averages])
+        compared = divide(drawn @ (sums * shared), drawn @ shared.astype(np.float64))
+        return np.hstack([averages, compared[:, :1] - compared])
 
     estimates = bootstrap_many(
-        statistic, n_documents=len(documents), rng=rng, n_resamples=n_resamples, method="expanded"
+        statistic,
+        n_documents=len(documents),
+        rng=rng,
+        n_resamples=n_resamples,
+        method="expanded",
+        fewest=FEWEST_CLUSTERS,
     )
-    return list(zip(estimates[: len(means)], estimates[len(means) :], strict=True))
+    return list(zip(estimates[: len(cells)], estimates[len(cells) :], strict=True))
 
 
 def _table(means: Sequence[Mapping[str, float]], documents: Sequence[str]) -> NDArray[np.float64]:

@@ -233,7 +233,7 @@ def test_what_the_local_backend_cannot_do_is_said(cli, clusters, references, sum
         (["build", "clusters.jsonl"], "Missing option '-o'"),
         (["build", "clusters.jsonl", "-o", "x", "--outptu", "y"], "--output"),
         (["judge", "--aspekt", "coverage"], "--aspect"),
-        (["jugde"], "Did you mean 'judge'?"),
+        (["jugde"], "Did you mean 'fairjudge judge'?"),
         (["build", "c", "-o", "x", "--max-articles", "1"], "greater than or equal to 2"),
         (["build", "c", "-o", "x", "--concurrency", "none"], "not a whole number"),
         (["build", "c", "-o", "-", "--json", "-"], "cannot both go to standard output"),

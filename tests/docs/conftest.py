@@ -1,5 +1,5 @@
-"""Fixtures for pages: commands run in this process."""
+"""Fixtures for pages: commands run in this process, without the caller's keys."""
 
-from command_fixtures import cli
+from command_fixtures import cli, no_keys
 
-__all__ = ["cli"]
+__all__ = ["cli", "no_keys"]

@@ -6,7 +6,7 @@ import pytest
 
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.scores.aggregate import PairVerdict, reconcile, system_scores, with_pair_verdicts
-from fairjudge.scores.leaderboards import leaderboards, rank_ranges
+from fairjudge.scores.leaderboards import leaderboards, rank_ranges, shared_only, why_no_ranks
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,57 @@ def test_a_system_scored_on_fewer_clusters_is_listed_and_not_ranked():
     assert [(one.system, one.ranked) for one in scores] == [("s", True), ("u", True), ("t", False)]
     boards = leaderboards([*rows, single("a", "t", 5)], n_resamples=200)
     assert [one.behind is None for one in boards[0].standings] == [True, False, True]
+
+
+def test_a_small_share_of_clusters_may_lack_a_score():
+    """90 % of the fullest system's clusters is enough, one cluster less is not."""
+    for n, least in ((10, 9), (11, 10), (19, 18), (20, 18), (100, 90)):
+        for n_few, ranked in ((least, True), (least - 1, False)):
+            rows = [*_rated("all", [3] * n), *_rated("few", [2] * n_few)]
+            scores = {score.system: score for score in system_scores(rows)}
+            assert scores["few"].ranked is ranked, (n, n_few)
+            assert scores["all"].n_shared == (n_few if ranked else n)
+
+
+def test_systems_are_compared_on_the_clusters_that_they_share():
+    """Of nine clusters that both have b is 0.5 better in each; on a tenth, which a lacks, b has -5.
+
+    Means are (9 * 4.5 - 5) / 10 = 3.55 for b and 4 for a.
+    """
+    rows = [*_rated("a", [4] * 9), *_rated("b", [4.5] * 9 + [-5.0])]
+    scores = system_scores(rows, scale_range=(-5.0, 5.0))
+    assert [(score.system, score.shared_mean) for score in scores] == [("b", 4.5), ("a", 4.0)]
+    assert [score.mean for score in scores] == [3.55, 4.0]
+    assert rank_ranges(rows) == {"b": (1, 1), "a": (2, 2)}
+    (board,) = leaderboards(rows, n_resamples=200)
+    behind = board.standings[1].behind
+    assert (behind.value, behind.low, board.standings[1].significant) == (0.5, 0.5, True)
+    assert "9 clusters that all ranked" in shared_only(scores)
+
+
+def test_no_cluster_that_all_share_ranks_nobody():
+    """Eleven systems, each lacking another one of eleven clusters: every two share nine of them."""
+    systems = [f"s{n:02}" for n in range(11)]
+    rows = [
+        row.model_copy(update={"eid": f"e{place}"})
+        for n, system in enumerate(systems)
+        for place, row in enumerate(_rated(system, [3] * 11))
+        if place != n
+    ]
+    scores = system_scores(rows)
+    assert not any(score.ranked for score in scores)
+    assert scores[0].why == "all 11 systems together share no cluster"
+    assert rank_ranges(rows) == {}
+
+
+def test_too_few_shared_clusters_have_no_ranks_and_say_so():
+    rows = [*_rated("a", [3, 4, 3, 4]), *_rated("b", [1, 2, 1, 2])]
+    (board,) = leaderboards(rows, n_resamples=50)
+    assert [standing.ranks for standing in board.standings] == [None, None]
+    assert [standing.mean.low for standing in board.standings] == [None, None]
+    assert why_no_ranks(board) == (
+        "Too few clusters (< 5) for confidence intervals; no ranks shown."
+    )
 
 
 def _rated(system, values):

@@ -320,11 +320,12 @@ def test_means_are_ranked_with_what_their_differences_leave_open():
         for system, level in (("good", 4), ("as good", 4), ("bad", 2))
     ]  # fmt: skip
     (board,) = leaderboards(rows, n_resamples=200)
-    assert board.ranges == {"good": (1, 2), "as good": (1, 2), "bad": (3, 3)}
+    ranks = {one.score.system: one.ranks for one in board.standings}
+    assert ranks == {"good": (1, 2), "as good": (1, 2), "bad": (3, 3)}
     *_, plot = [part for part in leaderboard_parts([board]) if isinstance(part, Plot)]
     assert plot.figure.name.startswith("Ranks, coverage, likert, by j: ")
     assert "bad 3 [3, 3]" in plot.figure.name
-    assert "one after those surely above" in plot.figure.across
+    assert "the best and the worst that the 95 % intervals" in plot.figure.across
     few = leaderboards([row for row in rows if row.eid in {"d0", "d1"}], n_resamples=200)
     *_, plot = [part for part in leaderboard_parts(few) if isinstance(part, Plot)]
     assert plot.figure.empty

@@ -1,0 +1,189 @@
+"""The leaderboard's columns, in one place for terminal, page, notebook and data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fairjudge.protocols import shown_protocol
+from fairjudge.records.results import figure
+from fairjudge.reports.figures import Json
+from fairjudge.reports.findings import two_kinds
+from fairjudge.reports.ranking_tables import RANKS_ALLOWED
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import Column, TextTable
+from fairjudge.scores.leaderboards import (
+    FEWEST_CLUSTERS,
+    Leaderboard,
+    Standing,
+    not_ranked,
+    shared_only,
+    weak_judge,
+    why_no_ranks,
+)
+from fairjudge.scores.strengths import INCOMPLETE
+from fairjudge.text.counting import pluralize
+
+FEW_CLUSTERS = 15
+"""Below this an interval is flagged, as ``calibrate`` does."""
+DESIGN = (
+    f"{INCOMPLETE[:1].upper()}{INCOMPLETE[1:]}, so that a win rate says whom a system met: "
+    "strengths (Bradley-Terry with ties) rank them, and hold whom each met against it."
+)
+"""What must be said of win rates in an incomplete design of pairs."""
+RANKS_BY_MEANS = "the best and the worst that the 95 % intervals of the differences allow"
+"""What a rank by means is."""
+SIGNIFICANT = "* significant: the 95 % interval excludes 0."
+UNITS = {
+    "summary": "whole summaries",
+    "sentence": "single sentences",
+    "article": "one article at a time",
+    "answer": "single answers",
+}
+
+
+def has_strengths(board: Leaderboard) -> bool:
+    """Say whether systems are ranked by strengths, of an incomplete design of pairs."""
+    return any(standing.place is not None for standing in board.standings)
+
+
+def leaderboard_rows(board: Leaderboard) -> list[Json]:
+    """Return a row for each system, best first, with unrounded values; figures as JSON."""
+    strengths = has_strengths(board)
+    return [_row(standing, strengths=strengths) for standing in board.standings]
+
+
+def _row(standing: Standing, *, strengths: bool) -> Json:
+    score, place = standing.score, standing.place
+    best_rank, worst_rank = standing.ranks or (None, None)
+    strength = {"strength": figure(place.strength if place else None)} if strengths else {}
+    return {
+        "system": score.system,
+        "best_rank": best_rank,
+        "worst_rank": worst_rank,
+        **strength,
+        "mean": figure(standing.mean),
+        "behind": figure(standing.behind),
+        "significant": standing.significant,
+        "n_clusters": score.n_clusters,
+        "n_unscored": score.n_unscored,
+        "n_judged": score.n_judged,
+        "worst": score.low,
+        "best": score.high,
+        "ranked": score.ranked,
+    }
+
+
+def flat_rows(board: Leaderboard) -> Iterator[dict[str, Any]]:
+    """Yield the rows for a data frame: a figure as its value and its ``_low`` and ``_high``."""
+    for row in leaderboard_rows(board):
+        flat: dict[str, Any] = {}
+        for name, value in row.items():
+            if isinstance(value, dict):
+                ends = {f"{name}_{end}": value[end] for end in ("low", "high")}
+                flat |= {name: value["value"], **ends}
+            else:
+                flat[name] = value
+        yield flat
+
+
+def leaderboard_table(board: Leaderboard, *, title: str = "") -> TextTable:
+    """Return the table of a leaderboard, the least important columns last."""
+    unscored = any(standing.score.n_unscored for standing in board.standings)
+    bounded = unscored and board.scale_range is not None
+    by_strength = has_strengths(board)
+    figures = [
+        "system: {name}",
+        "rank> {rank}",
+        "strength [95 %]> {strength:interval}" if by_strength else "",
+        f"{'mean' if board.ranking is None else 'win rate'} [95 %]> {{mean:interval}}",
+        "difference to best> {behind:interval}{star}" if board.ranking is None else "",
+    ]
+    counts = [
+        "clusters> {n_clusters}",
+        *(["unscored> {n_unscored}"] if unscored else []),
+        "judged> {n_judged}",
+        *(["worst> {worst:number}", "best> {best:number}"] if bounded else []),
+    ]
+    of = UNITS.get(board.unit, board.unit)
+    made = table(
+        title or f"{board.aspect}, {board.shown_protocol}, {of}",
+        " | ".join(filter(None, (*figures, *counts))),
+        map(_shown, leaderboard_rows(board)),
+        notes=leaderboard_notes(board),
+    )
+    return replace(made, n_optional=len(counts))
+
+
+def _shown(row: Json) -> Json:
+    best, worst = row["best_rank"], row["worst_rank"]
+    rank = "-" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
+    return {
+        **row,
+        "name": row["system"] if row["ranked"] else f"{row['system']} (not ranked)",
+        "rank": rank,
+        "star": "*" if row["significant"] else "",
+    }
+
+
+def leaderboard_notes(board: Leaderboard) -> Iterator[str]:
+    """Yield what the columns mean."""
+    ranks = any(standing.ranks for standing in board.standings)
+    if ranks and has_strengths(board):
+        yield f"Rank: {RANKS_ALLOWED} (95 %)."
+    elif ranks:
+        yield f"Rank: {RANKS_BY_MEANS}."
+    elif why := why_no_ranks(board):
+        yield why
+    if any(standing.significant for standing in board.standings):
+        yield SIGNIFICANT
+    if any(standing.score.n_unscored for standing in board.standings) and board.scale_range:
+        yield (
+            "Worst and best: the mean if every unscored item stood at the bottom or the top of the "
+            "scale."
+        )
+
+
+def leaderboard_cautions(board: Leaderboard) -> Iterator[str]:
+    """Yield what a reader of the figures must know."""
+    n = max((standing.score.n_clusters for standing in board.standings), default=0)
+    if FEWEST_CLUSTERS <= n < FEW_CLUSTERS:
+        yield f"{pluralize(n, 'cluster')}: intervals from so few are too narrow."
+    if board.ranking is not None:
+        yield DESIGN
+    scores = [standing.score for standing in board.standings]
+    yield from filter(None, (not_ranked(scores), shared_only(scores)))
+    if board.without_probabilities:
+        n_scored = board.missing.n_items - board.missing.n
+        yield two_kinds(board.without_probabilities, n_scored)
+    if board.n_by_default:
+        yield weak_judge(board.aspect)
+
+
+def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
+    """Return all of `boards` in one table, with what must be said of each below it."""
+    tables = [leaderboard_table(board) for board in boards]
+    if len(tables) == 1:
+        return replace(tables[0], notes=(*tables[0].notes, *leaderboard_cautions(boards[0])))
+    heads = tuple(dict.fromkeys(column for made in tables for column in made.columns))
+    by = Column(heading="judge")
+    notes = (
+        note
+        for board, made in zip(boards, tables, strict=True)
+        for note in (*made.notes, *leaderboard_cautions(board))
+    )
+    return TextTable(
+        title="Systems, best first",
+        columns=(by, Column(heading="protocol"), *heads),
+        rows=tuple(
+            (board.judge, _protocol(board), *(cells.get(head, "") for head in heads))
+            for board, made in zip(boards, tables, strict=True)
+            for cells in (dict(zip(made.columns, row, strict=True)) for row in made.rows)
+        ),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _protocol(board: Leaderboard) -> str:
+    return board.shown_protocol if board.derived else shown_protocol(board.protocol, board.unit)
