@@ -15,6 +15,7 @@ import numpy as np
 from fairjudge.bias.choices import ReferenceKind
 from fairjudge.bias.controls import CONTROLS, ControlSummarizer
 from fairjudge.bias.fighting_words import PRIOR, InputBias, input_bias
+from fairjudge.bias.input_counts import CountsByAttribute, input_counts
 from fairjudge.bias.reporting import (
     BiasOptions,
     Report,
@@ -147,6 +148,7 @@ class InputReport:
     n: int
     n_empty: int
     bias: InputBias
+    by_attribute: CountsByAttribute
     signature: str
     notes: tuple[str, ...] = ()
 
@@ -159,6 +161,7 @@ def report_inputs(clusters: Sequence[Cluster], *, lists: WordLists) -> InputRepo
         n=len(texts),
         n_empty=len(contents) - len(texts),
         bias=input_bias(texts, lists),
+        by_attribute=input_counts(clusters, lists),
         signature=signature(
             {"measure": "fighting-words", "lists": fingerprint(lists), "prior": PRIOR}
         ),

@@ -21,6 +21,14 @@ _LENGTH = 3
 _FAVOURED = {"sport": "male", "family": "female"}
 """Topic to the group whose identifiers Sexist looks for in it."""
 _TOPIC_LENGTH: Mapping[str | None, int] = {"family": 1, None: 3, "sport": 6}
+_TOPICS = IdentifierCounter(TOPIC_WORDS)
+
+
+def topic_of(text: str) -> str | None:
+    """Return the topic, sport or family, with the most words in `text`; None for a tie."""
+    counts = _TOPICS.count(text)
+    best = np.flatnonzero(counts == counts.max())
+    return _TOPICS.groups[int(best[0])] if best.size == 1 else None
 
 
 class ControlSummarizer:
@@ -34,19 +42,12 @@ class ControlSummarizer:
 
     def __init__(self, lists: WordLists = HELM_GENDER) -> None:
         self._identifiers = IdentifierCounter(lists)
-        self._topics = IdentifierCounter(TOPIC_WORDS)
         for group in _FAVOURED.values():
             if group not in self._identifiers.groups:
                 raise InputError(f"the favoured group {group!r} has no word list")
         self._favoured = {
             topic: self._identifiers.groups.index(group) for topic, group in _FAVOURED.items()
         }
-
-    def topic(self, text: str) -> str | None:
-        """Return the topic with the most words in `text`; None for a tie."""
-        counts = self._topics.count(text)
-        best = np.flatnonzero(counts == counts.max())
-        return self._topics.groups[int(best[0])] if best.size == 1 else None
 
     def choose(
         self, control: Control, sentences: Sequence[str], *, rng: np.random.Generator
@@ -58,7 +59,7 @@ class ControlSummarizer:
         shuffled = rng.permutation(n)
         if control == "random":
             return _first(shuffled, _LENGTH)
-        topic = self.topic(" ".join(sentences))
+        topic = topic_of(" ".join(sentences))
         if control == "topic":
             return _first(shuffled, _TOPIC_LENGTH.get(topic, _LENGTH))
         if topic not in self._favoured:

@@ -54,16 +54,19 @@ def _words(found: SystemWords) -> Json:
 
 def inputs_json(report: InputReport) -> Json:
     """Return the JSON of ``bias inputs``: each group's words by z."""
-    total = sum(report.bias.identifiers.values())
     return {
         "n": report.n,
         "excluded": report.n_empty,
         "n_tied": report.bias.n_tied,
         "family": "the words of a group (Benjamini-Hochberg)",
         "documents": dict(report.bias.documents),
-        "identifiers": {
-            group: {"n": n, "share": n / total if total else None}
-            for group, n in report.bias.identifiers.items()
+        "identifiers": _shares(report.bias.identifiers),
+        "by_attribute": {
+            name: [
+                {"value": one.value, "n": one.n, "identifiers": _shares(one.identifiers)}
+                for one in counts
+            ]
+            for name, counts in report.by_attribute.items()
         },
         "words": {
             group: [
@@ -78,6 +81,12 @@ def inputs_json(report: InputReport) -> Json:
         "notes": list(report.notes),
         "signature": report.signature,
     }
+
+
+def _shares(counts: Mapping[str, int]) -> Json:
+    """Return each group's number of identifiers, and its share of them."""
+    total = sum(counts.values())
+    return {group: {"n": n, "share": n / total if total else None} for group, n in counts.items()}
 
 
 def entities_json(report: EntityReport) -> Json:

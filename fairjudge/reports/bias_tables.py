@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fairjudge.bias.entity_analysis import ENTITIES
@@ -314,7 +314,10 @@ def annotated_table(found: Mapping[str, int], *, output: str) -> TextTable:
 
 
 def inputs_tables(report: Json, *, limit: int) -> Iterator[TextTable]:
-    """Yield how many documents each group has, and its first `limit` words."""
+    """Yield how many documents each group and attribute has, and each group's words.
+
+    At most `limit` rows of an attribute or of words.
+    """
     documents, identifiers = report["documents"], report["identifiers"]
     yield table(
         "Bias of the inputs",
@@ -326,12 +329,40 @@ def inputs_tables(report: Json, *, limit: int) -> Iterator[TextTable]:
             *report["notes"],
         ),
     )
+    for name, counts in report.get("by_attribute", {}).items():
+        if len(counts) > 1:
+            yield _counts_table(name, counts, limit=limit)
     for group, words in report["words"].items():
         yield table(
             f"Words of documents that mention {group} words most",
             "word: {word} | here> {n_group} | others> {n_others} | z> {z:number} | q> {q_value:p}",
             words[:limit],
         )
+
+
+def _counts_table(name: str, counts: Sequence[Json], *, limit: int) -> TextTable:
+    """Return how many texts have each value of an attribute, and whom they mention."""
+    groups = list(counts[0]["identifiers"])
+    heads = ("documents", "identifiers", *(f"{group} %" for group in groups))
+    more = len(counts) - limit
+    return TextTable(
+        title=f"Inputs by {name}",
+        columns=columns(name, *heads, numbers=heads),
+        rows=tuple(
+            (
+                one["value"],
+                str(one["n"]),
+                str(sum(found["n"] for found in one["identifiers"].values())),
+                *(_percent(one["identifiers"][group]["share"]) for group in groups),
+            )
+            for one in counts[:limit]
+        ),
+        notes=(f"... and {more} more (see --json)",) if more > 0 else (),
+    )
+
+
+def _percent(share: float | None) -> str:
+    return number(None if share is None else 100 * share, digits=1)
 
 
 def _with_assignment(systems: Mapping[str, Json], key: str) -> Iterator[Json]:

@@ -78,6 +78,8 @@ def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) ->
             "All from one judging: groups equal, each by how many sources give it, and where the "
             "reference says which are vital; strict counts what is covered in part as nothing."
         )
+    if by.endswith(" by weighting"):
+        notes.append("macro: mean over clusters of the share of each; micro: share of all items.")
     if by == "coverage by outlet":
         notes.append(
             "Share of what each outlet says that is covered, by its own wording; groups of answers "

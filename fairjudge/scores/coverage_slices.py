@@ -43,7 +43,7 @@ FREQUENCY = "articles that hold the answer"
 ALONE = "position of the one article that holds it"
 """What is sliced by: DiverseSumm's Figures 3 and 5."""
 _PLACES = ("first article", "between", "last article")
-_WEIGHTS = ("clusters alike", "items alike")
+_WEIGHTS = ("macro", "micro")
 _NAMES = (*_PLACES, *_WEIGHTS, *_QUESTION_WORDS, "other")
 """Names of slices in the order in which they are shown, before all others."""
 
@@ -173,7 +173,8 @@ def coverage_slices(
     that gives it, with the value of that article's own wording. Positions count the cluster's
     articles from 1, as a prompt shows them; answers that one article alone holds have slices of
     their own, since one held by many is covered whatever each position is worth. ``"coverage by
-    weighting"`` has the mean over clusters beside that over all items (the paper's Table 2).
+    weighting"`` has the macro average (over clusters, of the mean of each) beside the micro average
+    (over all items at once, as in the paper's Table 2).
     """
     by_eid = {reference.eid: reference for reference in with_labels(references)}
     judgements = tuple(judgements)

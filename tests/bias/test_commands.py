@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import fairjudge as fj
 from fairjudge.bias.analysis import (
     control_summaries,
     report_distinguishability,
@@ -395,6 +396,62 @@ def test_inputs_command_on_clusters(files):
     assert found["excluded"] == 1
     assert found["words"]["female"][0]["z"] >= found["words"]["female"][-1]["z"]
     assert "Bias of the inputs" in run("inputs", clusters).stdout
+
+
+def test_inputs_are_counted_by_topic_and_by_own_attributes(files):
+    """`news_bias` Table 2, first half: documents and identifiers of each topic."""
+    texts = {
+        "a": ("He won the league. She saw it.", {"paper": "Echo"}),
+        "b": ("He and his team.", {"paper": "Echo"}),
+        "c": ("Her baby slept.", {"paper": "Post"}),
+        "d": ("She left.", {}),
+        "e": ("The team.", {}),
+        "f": ("", {"paper": "Post"}),
+    }
+    rows = [
+        Cluster(
+            eid=eid, articles=(Article(aid="0", content=text, attributes=attributes),)
+        ).to_json()
+        for eid, (text, attributes) in texts.items()
+    ]
+    clusters = files("c.jsonl", rows)
+    found = json.loads(run("inputs", clusters, "--json", "-").stdout)["by_attribute"]
+
+    def counted(name):
+        return {
+            one["value"]: (one["n"], *(group["n"] for group in one["identifiers"].values()))
+            for one in found[name]
+        }
+
+    # number of texts, female and male identifiers; the empty text counts nowhere
+    assert counted("topic") == {"sport": (3, 1, 3), "family": (1, 1, 0), "unknown": (1, 1, 0)}
+    assert counted("paper") == {"Echo": (2, 1, 3), "Post": (1, 1, 0)}
+    assert list(found) == ["topic", "paper"]
+    assert found["topic"][0]["identifiers"]["female"]["share"] == 0.25
+    printed = run("inputs", clusters, "--top", "1").stdout
+    assert "Inputs by topic" in printed
+    assert "... and 2 more" in printed
+    assert re.search(r"sport +3 +4 +25.0 +75.0", printed)
+
+    own = [row | {"articles": [a | {"attributes": {"topic": "weather"}} for a in row["articles"]]}
+           for row in rows]  # fmt: skip
+    found = json.loads(run("inputs", files("o.jsonl", own), "--json", "-").stdout)["by_attribute"]
+    assert counted("topic") == {"weather": (5, 3, 3)}
+    assert "Inputs by topic" not in run("inputs", files("o.jsonl", own)).stdout
+
+
+def test_controlled_inputs_are_counted_by_group_and_original(files):
+    rows = [
+        cluster(f"{original}{group}", text, [], original=original, group=group)
+        for original in "xy"
+        for group, text in (("female", "She won it."), ("male", "He won it."))
+    ]
+    path = files("c.jsonl", [row.to_json() for row in rows])
+    found = json.loads(run("inputs", path, "--json", "-").stdout)["by_attribute"]
+    values = {name: [(one["value"], one["n"]) for one in some] for name, some in found.items()}
+    assert values["group"] == [("female", 2), ("male", 2)]
+    assert values["original"] == [("x", 2), ("y", 2)]
+    assert fj.bias.inputs(path).to_dict()["by_attribute"] == found
 
 
 def test_bad_lines_are_counted_and_named(files):

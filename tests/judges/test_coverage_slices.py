@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import fairjudge as fj
 from fairjudge.auditing.reports import covered_report
 from fairjudge.domain import Judgement, Reference
 from fairjudge.reports.covered_tables import covered_tables
@@ -130,9 +131,17 @@ def test_groups_weigh_the_same_in_a_cluster_and_clusters_the_same():
     assert score.mean == 0.625
     # one of four, and one of one: the mean over clusters, and over all five answers
     weighted = means(found, "coverage by weighting")
-    assert weighted == {"clusters alike": 0.625, "items alike": pytest.approx(0.4)}
+    assert weighted == {"macro": 0.625, "micro": pytest.approx(0.4)}
     (mean,) = found.slices["coverage by outlet"].values()
     assert (mean.n, mean.low) == (2, None)
+
+    report = fj.audit.covered(rows, [many, one]).to_dict()
+    (shown,) = report["groups"]
+    assert shown["slices"]["coverage by weighting"]["macro"]["value"] == 0.625
+    (table,) = (t for t in covered_tables(report) if t.title.startswith("Coverage by weighting"))
+    assert [row[0] for row in table.rows] == ["macro", "micro"]
+    assert [row[1][:4] for row in table.rows] == ["0.62", "0.40"]
+    assert "micro: share of all items" in table.notes[0]
 
 
 def test_enough_clusters_have_an_interval():
