@@ -82,7 +82,7 @@ class Inputs:
             except InputError as error:
                 self.sources.append(
                     Source(
-                        name=path.name, kind="left out", note=error.problem, modified=_date(path)
+                        name=path.name, kind="not read", note=error.problem, modified=_date(path)
                     )
                 )
         if not known and not within:
@@ -107,7 +107,7 @@ class Inputs:
         loaded = read(path, skip_bad=self.skip_bad)
         note = take(loaded)
         notes = [note] if note else []
-        notes += [f"{pluralize(len(loaded.bad), 'bad line')} left out"] if loaded.bad else []
+        notes += [f"{pluralize(len(loaded.bad), 'bad line')} skipped"] if loaded.bad else []
         self.sources.append(
             Source(
                 name=path.name,
@@ -165,7 +165,7 @@ class Inputs:
         ]
         self.labels += taken
         left_out = len(rows) - len(taken)
-        return f"{left_out} of other annotators left out" if left_out else ""
+        return f"{left_out} of other annotators excluded" if left_out else ""
 
     def _note_cost(self, name: str, spent: object, *, when: str = "") -> None:
         if not isinstance(spent, Mapping):

@@ -110,7 +110,7 @@ def _subset(found: Json, value: str) -> str:
 def _tested(report: Json) -> TextTable:
     rows = list(rows_within(report["systems"], "system", "coverage_by_value", "of"))
     return table(
-        "Coverage of each value less the mean coverage, over all its summaries",
+        "Coverage of each value minus the mean coverage, over all its summaries",
         "system: {system} | value: {of} | n> {n} | difference> {difference:value.4}"
         " | 95 % interval> {difference:bounds.4} | p (Holm)> {difference[p_holm]:p}",
         [{**row, "difference": {"p_holm": None, **row["difference"]}} for row in rows],
@@ -130,7 +130,7 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
     return (
         _measures(report, title, PROPORTIONAL, *remarks),
         table(
-            "Share of the summary less the wanted share, in points",
+            "Share of the summary minus the wanted share, in points",
             "system: {system} | value: {of} | n> {n} | difference> {difference:value.2}"
             " | 95 % interval> {difference:bounds.2} | p (Holm)> {difference[p_holm]:p}",
             values,
@@ -299,7 +299,7 @@ def agreement_table(report: Json) -> TextTable:
 
 
 def people_tables(report: Json) -> tuple[TextTable, TextTable]:
-    """Return which measure is nearer to people, by summary and over groups of summaries."""
+    """Return which measure agrees better with people, by summary and over groups of summaries."""
     systems = report["systems"]
     return (
         table(
@@ -346,7 +346,7 @@ def changes_tables(report: Json) -> tuple[TextTable, ...]:
     systems = report["systems"]
     return tuple(
         changes_table(
-            f"{system} beside {report['baseline']}; below 0 is fairer",
+            f"{system} minus {report['baseline']}; below 0 is fairer",
             changes,
             notes=tuple(_change_notes(report)) if system == list(systems)[-1] else (),
         )
@@ -384,7 +384,7 @@ def changes_table(
         title=title,
         columns=columns("measure", *heads, numbers=heads),
         rows=tuple(rows),
-        notes=(*(f"No change known: {reason}." for reason in reasons), *notes),
+        notes=(*(f"Change not estimated: {reason}." for reason in reasons), *notes),
     )
 
 
@@ -404,7 +404,7 @@ def _change_notes(report: Json) -> Iterator[str]:
         if any(change["n_unpaired"] for change in changes.values())
     )
     if unpaired:
-        yield f"Samples that only one has were left out: {', '.join(unpaired)}."
+        yield f"Excluded samples that only one has: {', '.join(unpaired)}."
     for measure, by_system in report["excluded"].items():
         for system, reasons in by_system.items():
             if reasons:
@@ -445,8 +445,8 @@ def oracle_table(report: Json) -> TextTable:
     """Return the measures of biased beside those of balanced pseudo-summaries."""
     excluded = tally(report["excluded_by_reason"])
     return changes_table(
-        f"Biased beside balanced pseudo-summaries of {report['n']} sets; a sound scorer finds the "
-        "biased far above 0",
+        f"Biased minus balanced pseudo-summaries of {report['n']} sets; for a valid scorer far "
+        "above 0",
         report["measures"],
         sides=("balanced", "biased"),
         notes=(

@@ -31,7 +31,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample clusters. 'Difference to best' is the first system's "
-            "mean less this one's on the same clusters: it is significant where its interval "
+            "mean minus this one's on the same clusters: it is significant where its interval "
             "excludes 0. Overlapping intervals of two means do not say that they are alike. "
             f"Of means, {WEIGHTING}.",
             "note",

@@ -448,13 +448,13 @@ def test_disagreements_open_their_judgements(report):
 def test_the_gap_to_people_filters_and_sorts(report):
     page = report()
     form = page.get_by_role("search", name="Judgements")
-    form.get_by_label("Gap to people").select_option("0.5 or more")
+    form.get_by_label("Difference to people").select_option("0.5 or more")
     # people's means lie half a point above or at the judge's value in every second cluster
     assert re.match(rf"\d+ of {N_JUDGEMENTS} judgements$", status(page, "explorer"))
     heads = page.locator("#explorer th[role=columnheader]").all_inner_texts()
-    page.get_by_role("button", name="Gap to people").click()  # the largest come first
+    page.get_by_role("button", name="Difference to people").click()  # the largest come first
     gaps = [
-        float(row.locator("[role=cell]").nth(heads.index("Gap to people") - 1).inner_text())
+        float(row.locator("[role=cell]").nth(heads.index("Difference to people") - 1).inner_text())
         for row in page.locator("#explorer tbody tr").all()
     ]
     assert gaps == sorted(gaps, reverse=True)
@@ -619,7 +619,7 @@ def test_a_judgement_stands_beside_others_of_its_item(report):
     form.get_by_label("Protocol").select_option("pairwise")
     page.locator("#explorer .open").first.click()
     dialog = page.get_by_role("dialog")
-    assert "The same item, judged otherwise" in dialog.inner_text()
+    assert "Other judgements of this item" in dialog.inner_text()
     address = page.url
     dialog.locator("table .open").first.click()
     assert page.url != address
