@@ -145,7 +145,7 @@ def rates(simulated: Json, recorded: Json) -> str:
     closing = (
         f"This judge finds {one['sensitivity']:.1f} % of the consistent summaries and "
         f"{one['specificity']:.1f} % of the others. Of other systems, the correction had no value "
-        f"in {other['corrected']['no_value']:.1f} % of draws, for want of labels that say no.\n"
+        f"in {other['corrected']['no_value']:.1f} % of draws, for lack of labels that say no.\n"
     )
     return f"{text}\n{first}\n{second}\n{closing}"
 

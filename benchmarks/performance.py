@@ -55,7 +55,7 @@ def overhead() -> str:
         f"| FairJudge, all kept | | {large['n']} | {each_ms(large):.1f} "
         f"| {each_ms(large, 'cpu_seconds'):.1f} |"
     )
-    return f"""## What a run costs beside the model's own time
+    return f"""## Overhead of a run
 
 A model in the same process answers at once; prompts have 10,000 characters. Everything else is as
 in `fairjudge judge`: reading the files, rendering, hashing, cache, records and checkpoints on disk
@@ -142,7 +142,7 @@ def start_up() -> str:
             "1",
         ),
     )
-    return f"""## Beginning, and beginning again
+    return f"""## Starting and resuming
 
 {rows}
 """
@@ -151,7 +151,7 @@ def start_up() -> str:
 def reading() -> str:
     """Return the section on replies that are made to take long."""
     rows = [(what.replace("|", "\\|"), *rest) for what, *rest in rows_of(load("reading_speed"))]
-    return f"""## Replies made to take long
+    return f"""## Adversarial replies
 
 {N_CHARACTERS:,} characters of one thing over and over ("{{", "<think>", "1. " and some 30 others),
 the slowest of them for each reader, in processor time. All readers are linear.

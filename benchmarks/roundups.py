@@ -218,7 +218,7 @@ def balance_rows(folder: Path) -> list[str]:
 
 def conclusion(reports: Mapping[tuple[str, str], Any]) -> list[str]:
     """Return what the figures bear out, by rule."""
-    lines = ["## What may be concluded", ""]
+    lines = ["## Conclusions", ""]
     for scorer, how in SCORERS.items():
         by_value = figures(reports[scorer, "editors"])["coverage_by_value"]
         found = {leaning: by_value[leaning]["difference"] for leaning in LEANINGS}

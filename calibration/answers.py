@@ -3,7 +3,7 @@
 The judge's distributions over its answers (or its answers, each surely its own) are averaged over
 repeats and, for pairs, over both orders; the answer is the likeliest, and confidence is 1 minus the
 entropy over its largest value, in [0, 1]. For pairs this is the bidirectional entropy of SCOPE
-(arXiv:2602.13110): a judge that follows the place names each side once, and is not sure of either.
+(arXiv:2602.13110): a judge that prefers a position names each side once, and is not sure of either.
 """
 
 from __future__ import annotations

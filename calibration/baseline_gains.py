@@ -1,4 +1,4 @@
-"""What a judge adds over the best score that needs no judge, and over the constant answer."""
+"""What a judge adds over the best baseline, and over the constant answer."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def baseline_gain(
         and isinstance(found := one["pooled"]["spearman"], Estimate)
     }
     if not known:
-        why = Undefined(why="no score that needs no judge is known: give summaries and clusters")
+        why = Undefined(why="no baseline is known: give summaries and clusters")
         return BaselineGain(best="", gain=why, constant=constant)
     best = max(known, key=lambda name: known[name])
     values = dict(enumerate(baseline_values(joined, scores[best])))

@@ -10,7 +10,7 @@ interval is at or above it, no where it is below, otherwise too few to tell.
 * Replace an annotator: the winning rate of the alternative annotator test (Calderon et al. 2025),
   between the share of annotators that the judge beats and one less the share that it loses to.
 
-The systems are taken as they are: nothing is said of others.
+The systems are taken as they are: no others are inferred.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _more_documents(
 
 
 def _beside_baseline(found: Decision, over: BaselineGain, n_documents: int) -> Decision:
-    """Take back a yes that what needs no judge may do as well."""
+    """Withdraw a yes where a baseline may do as well."""
     gain = over.gain
     if found.answer != "yes" or isinstance(gain, Undefined):
         return found

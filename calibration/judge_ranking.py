@@ -362,6 +362,6 @@ class _Fit:
     def position_effect(self, judge: int) -> Estimate | Undefined:
         where = np.flatnonzero(self.data.placing == judge)
         if not where.size:
-            return Undefined(why="nothing tells place from system")
+            return Undefined(why="position and system are confounded")
         gradient = np.eye(self.coefficients.size)[int(self.data.starts[1] + where[0])]
         return self.contrast(gradient, n=int(np.sum(self.data.judges == judge)))

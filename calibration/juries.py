@@ -209,7 +209,7 @@ class FittedMembers:
     """Members' calibration curves and the regression on their values.
 
     ``calibrators`` has None for a member that has no curve here; ``errors`` is the mean squared
-    error, over documents held out, of each member's curve: infinite where there is none.
+    error, over held-out documents, of each member's curve: infinite where there is none.
     """
 
     calibrators: tuple[Calibrator | None, ...]
@@ -228,7 +228,7 @@ class FittedMembers:
 def fit_members(
     items: JuryItems, *, method: CalibratorName, rng: np.random.Generator
 ) -> FittedMembers | Undefined:
-    """Fit each member's curve, and the regression on curves' values for documents held out.
+    """Fit each member's curve, and the regression on curves' values for held-out documents.
 
     Values for documents that a curve was fitted on would say too much for it (Breiman 1996).
     """

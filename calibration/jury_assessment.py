@@ -51,7 +51,7 @@ class JuryMember:
 
     ``weight`` multiplies its calibrated score where no member is missing; ``best_in`` is the share
     of folds, in [0, 1], in which it was the best single one. ``loss`` is the jury's RMSE without it
-    less that with it, over the same documents held out; ``effective_without`` what the others are
+    less that with it, over the same held-out documents; ``effective_without`` what the others are
     worth.
     """
 

@@ -30,7 +30,7 @@ class JuryReport:
     """A jury of all judges of an aspect and kind of unit.
 
     ``names`` are its members'; ``left_out`` says why others are none; ``fitted`` is fitted on all
-    labelled items, to be used on others; ``figures`` are over documents held out.
+    labelled items, to be used on others; ``figures`` are over held-out documents.
     """
 
     aspect: str

@@ -168,7 +168,7 @@ class _Data:
         k, weights = self.n_systems, counts[self.documents]
         known = self.placed != _NOBODY
         system = np.where(known, self.placed, 0)
-        # The last of each ranking is placed for want of others: it wins no place.
+        # The last of each ranking is placed for lack of others: it wins no place.
         wins = known & np.column_stack([known[:, 1:], np.zeros(len(known), dtype=bool)])
         n_wins = np.bincount(system[wins], np.broadcast_to(weights[:, None], wins.shape)[wins], k)
         logs = np.zeros(k)

@@ -182,7 +182,8 @@ class _Model:
 
     def position_effect(self) -> Estimate | Undefined:
         if self.data.confounded:
-            return Undefined(why="place and system cannot be told apart: the same stood first")
+            why = "position and system are confounded: the same system was always first"
+            return Undefined(why=why)
         if not self.data.has_position:
             return Undefined(why="no judgement says which summary stood first")
         return self.coefficient(self.n_systems)

@@ -153,14 +153,14 @@ def _remarks(joined: Joined) -> list[str]:
     n_absent = len(joined.match.only_right)
     said = [
         (counts.repeated, "judgement", "of an item that has another (re-runs); averaged"),
-        (counts.mistyped, "judgement", "with a value that the protocol does not allow; left out"),
-        (counts.off_scale, "judgement", f"off the scale {low:g} to {high:g}; left out"),
+        (counts.mistyped, "judgement", "with a value that the protocol does not allow; excluded"),
+        (counts.off_scale, "judgement", f"off the scale {low:g} to {high:g}; excluded"),
         (counts.one_order, "pair", "judged in one order alone"),
         (counts.repeated_labels, "label", "by somebody who labelled the item before; averaged"),
         (
             counts.adjudicated_labels,
             "adjudicated label",
-            "left out: such items were chosen because judge and people disagree",
+            "excluded: such items were chosen because judge and people disagree",
         ),
         (len(joined.rest), "judged item", "without a label"),
         (n_absent, "labelled item", "not judged"),

@@ -95,7 +95,7 @@ def _named(sides: Sides) -> tuple[tuple[str, Joined], ...]:
 
 def _position(test: Sides, *, level: float) -> dict[str, Any]:
     if not PROTOCOLS[test.old.protocol].paired:
-        why = "one summary is judged at a time: there is no place to prefer"
+        why = "one summary is judged at a time: there is no position to prefer"
         return {"why": why, "old": None, "new": None}
     old, new = (_position_of(rows, level=level) for rows in test.judged)
     return {"why": None, "old": old, "new": new}
@@ -160,7 +160,7 @@ def _notes(name: str, groups: Mapping[str, str], test: Sides, *, is_there: bool)
         yield f"{name}: fewer than 2 groups of documents in the test"
     if left := len(documents - groups.keys()):
         left_out = pluralize(left, "document")
-        yield f"{name}: {left_out} without a value that most of the articles have, left out"
+        yield f"{name}: {left_out} without a value that most of the articles have, excluded"
 
 
 def _rating_tables(

@@ -80,8 +80,8 @@ def read_record(folder: Path) -> AlignRecord:
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"]))
         raise InputError(
-            f"not a record of align as it was written: {error.errors()[0]['msg']}; a test that was "
-            "opened is not sealed again by another record",
+            f"not a record of align: {error.errors()[0]['msg']}; another record does not make a "
+            "used test set unused",
             path=path,
             field=where or None,
         ) from None
@@ -111,7 +111,7 @@ def check_sealed(
         return
     if not any(all(getattr(entry, n) == value for n, value in known.items()) for entry in before):
         raise RunError(
-            f"documents of this test were opened {pluralize(len(before), 'time')} before (last for "
-            f"{before[-1].chosen!r}, {before[-1].when}): a test that chooses is a test no more. "
-            "Label new documents, or reopen it by --reopen, which is counted and stated"
+            f"documents of this test set were used {pluralize(len(before), 'time')} before (last "
+            f"for {before[-1].chosen!r}, {before[-1].when}): a test set that selects is no longer "
+            "held-out. Label new documents, or use it again with --reopen, which is counted"
         )

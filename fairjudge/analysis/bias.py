@@ -88,9 +88,9 @@ def measure_entities(
     plain = [cluster for cluster in sources if controlled_of(cluster) is None]
     if plain and guess is None:
         raise ConfigurationError(
-            f"nothing says who is in {pluralize(len(plain), 'cluster')}, {plain[0].eid!r} first: "
-            "give --census or --names to guess groups from names, or make inputs with "
-            "'fairjudge bias inputs'"
+            f"the groups of people are unknown in {pluralize(len(plain), 'cluster')}, "
+            f"{plain[0].eid!r} first: give --census or --names to guess groups from "
+            "names, or make inputs with 'fairjudge bias inputs'"
         )
     finder = _Finder(pipeline)
     named = _names_in(texts, finder)
@@ -290,7 +290,7 @@ def _bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:
     if not loaded.bad:
         return ()
     named = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MAX_NAMED])
-    return (f"{loaded.path}: {pluralize(len(loaded.bad), 'bad line')} left out: {named}",)
+    return (f"{loaded.path}: {pluralize(len(loaded.bad), 'bad line')} skipped: {named}",)
 
 
 def _files(documents: Sequence[Path]) -> list[Path]:

@@ -103,7 +103,7 @@ def read_target(text: str) -> Target:
     try:
         return {value: float(share) for value, share in shares.items()}
     except OverflowError:
-        raise InputError("a share is beyond all numbers", path=text) from None
+        raise InputError("a share is not a finite number", path=text) from None
 
 
 def _is_number(value: object) -> bool:

@@ -45,7 +45,7 @@ def people_json(
     seed: int,
     n_resamples: int = 5000,
 ) -> Json:
-    """Return the JSON of ``fairness people``: by system, which measure is nearer to people.
+    """Return the JSON of ``fairness people``: by system, which measure agrees better with people.
 
     Raises
     ------

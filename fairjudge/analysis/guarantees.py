@@ -1,4 +1,4 @@
-"""Which of a judge's answers may be kept under a promise of agreement, from files."""
+"""Which of a judge's answers may be kept with guaranteed agreement, from files."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def guarantee_report(
         rng=np.random.default_rng(seed),
     )
     if isinstance(fit, Undefined):
-        raise InputError(f"no promise can be made: {fit.why}", path=people_said.path)
+        raise InputError(f"no guarantee is possible: {fit.why}", path=people_said.path)
     threshold = np.inf if fit.threshold is None else fit.threshold
     return Kept(
         promise=promise_of(rows, threshold=fit.threshold),

@@ -42,6 +42,8 @@ class Inputs:
     annotators: Sequence[str] = ("*",)
     label_scale: tuple[float, float] | None = None
     judgements: list[Judgement] = field(default_factory=list)
+    addresses: Sequence[str] = ()
+    """Of the judgements (`fairjudge.analysis.browsing.addresses`), before any judge is renamed."""
     clusters: dict[str, Cluster] = field(default_factory=dict)
     summaries: dict[tuple[str, str], Summary] = field(default_factory=dict)
     labels: list[Label] = field(default_factory=list)
@@ -80,7 +82,7 @@ class Inputs:
             except InputError as error:
                 self.sources.append(
                     Source(
-                        name=path.name, kind="left out", note=error.problem, modified=_date(path)
+                        name=path.name, kind="not read", note=error.problem, modified=_date(path)
                     )
                 )
         if not known and not within:
@@ -105,7 +107,7 @@ class Inputs:
         loaded = read(path, skip_bad=self.skip_bad)
         note = take(loaded)
         notes = [note] if note else []
-        notes += [f"{pluralize(len(loaded.bad), 'bad line')} left out"] if loaded.bad else []
+        notes += [f"{pluralize(len(loaded.bad), 'bad line')} skipped"] if loaded.bad else []
         self.sources.append(
             Source(
                 name=path.name,
@@ -163,7 +165,7 @@ class Inputs:
         ]
         self.labels += taken
         left_out = len(rows) - len(taken)
-        return f"{left_out} of other annotators left out" if left_out else ""
+        return f"{left_out} of other annotators excluded" if left_out else ""
 
     def _note_cost(self, name: str, spent: object, *, when: str = "") -> None:
         if not isinstance(spent, Mapping):

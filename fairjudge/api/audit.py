@@ -1,4 +1,4 @@
-"""Audits of judges: what sways their verdicts, and coverage by source.
+"""Audits of judges: biases of their verdicts, and coverage by source.
 
 Most read judgements that are there; `order` and `checks` ask a model, and have async twins.
 """

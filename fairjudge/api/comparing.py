@@ -225,7 +225,7 @@ def rank(
     A win against a strong system counts for more than one against a weak one, and what standing
     first adds is taken off. Judgements by the protocol ``"ranking"`` are ranked by the
     Plackett-Luce model, with a bootstrap over documents. Several judges of pairs are ranked by
-    together too, each with a discrimination: what tells systems apart better counts for more.
+    together too, each with a discrimination: what discriminates better counts for more.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def people(
     ],
     seed: Seed = 0,
 ) -> Findings:
-    """Tell which measures are nearer to people's view of fairness.
+    """Test which measures of fairness agree better with people.
 
     Parameters
     ----------

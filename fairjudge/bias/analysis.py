@@ -193,7 +193,7 @@ def report_distinguishability(
     Parameters
     ----------
     clusters
-        Controlled inputs; those that name no ``group`` take no part (``no_group``).
+        Controlled inputs; those that name no ``group`` are excluded (``no_group``).
     embed
         Maps texts to vectors, for the dense representation; ``embedder`` names it in the signature.
     stop_words

@@ -221,7 +221,7 @@ def report_entities(
         Tells the group of hallucinated people; without it hallucination is undefined.
     source_people
         People of clusters that are not controlled inputs, by eid. A cluster of which no people are
-        known takes no part (``no_people_known``).
+        known is excluded (``no_people_known``).
     finder
         What found the names, for the signature.
 

@@ -44,7 +44,7 @@ class InputBias:
     """How the documents of each group differ from all others.
 
     ``documents`` counts them by the group whose identifiers are the most frequent; ``n_tied`` have
-    no such group and take no part; ``identifiers`` counts identifiers in all documents.
+    no such group and are excluded; ``identifiers`` counts identifiers in all documents.
     """
 
     documents: Mapping[str, int]
@@ -117,7 +117,7 @@ def input_bias(
     documents = {group: owners.count(g) for g, group in enumerate(counter.groups)}
     if sum(n > 0 for n in documents.values()) < 2:
         raise InputError(
-            "the documents cannot be told apart by group: most identifiers are "
+            "the documents cannot be assigned to two groups: most identifiers are "
             + ", ".join(f"{group!r} in {n}" for group, n in documents.items())
         )
     markers = paired_markers(lists)

@@ -131,7 +131,7 @@ def pair(clusters: Iterable[Cluster], summaries: Sequence[Summary]) -> Samples:
     if strays:
         examples = ", ".join(list(dict.fromkeys(strays))[:5])
         notes.append(
-            f"left out {pluralize(len(strays), 'summary', 'summaries')} of unknown clusters: "
+            f"excluded {pluralize(len(strays), 'summary', 'summaries')} of unknown clusters: "
             f"{examples}"
         )
     for system, mine in sorted(samples.items()):

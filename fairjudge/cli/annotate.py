@@ -223,7 +223,7 @@ def _what(prepared: Prepared) -> str:
     if job.controls:
         said += f"; {pluralize(len(job.controls), 'control')} for everybody"
     if prepared.n_empty:
-        said += f"\nLeft out: {pluralize(prepared.n_empty, 'summary', 'summaries')} without text"
+        said += f"\nExcluded: {pluralize(prepared.n_empty, 'summary', 'summaries')} without text"
     if prepared.drawn is not None:
         n_all = len(prepared.items) - len(job.controls)
         said += f"\nDrawn of {pluralize(n_all, 'item')}, {prepared.drawn.n_judged} of them judged"

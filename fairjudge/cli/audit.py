@@ -151,7 +151,7 @@ def statements(
 ) -> None:
     """Name the statements of each system that articles contradict or do not have, and which do.
 
-    Where summaries cite articles, measures how far each sentence is borne out by what it cites.
+    Where summaries cite articles, measures how far what a sentence cites supports it.
     """
     display.found(audit_of(skip_bad=skip_bad), json_file)
 

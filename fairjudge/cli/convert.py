@@ -49,11 +49,11 @@ def convert(
         for one in found.files:
             say(f"{one.path}: {one.layout}")
             if one.unused:
-                say(f"  columns left out: {', '.join(one.unused)}")
+                say(f"  columns ignored: {', '.join(one.unused)}")
         for path, said in zip(written, found.counts().values(), strict=True):
             say(f"{path}: {said}")
         for why, n in found.left_out.items():
-            say(f"Left out {pluralize(n, 'time')}: {why}")
+            say(f"Excluded {pluralize(n, 'time')}: {why}")
         say(f"Next: {following}")
     report = {"written": [str(path) for path in written], "next": following}
     display.write_json(json_file, found.to_json() | report)

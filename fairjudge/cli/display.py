@@ -264,13 +264,13 @@ def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:
             f"{article_left_out.eid}/{article_left_out.aid} ({article_left_out.reason})"
             for article_left_out in left_out
         ]
-        say(f"Left out of prompts: {pluralize(len(names), 'article')}: {named(names, MAX_NAMED)}")
+        say(f"Excluded from prompts: {pluralize(len(names), 'article')}: {named(names, MAX_NAMED)}")
 
 
 def say_skipped(bad: Sequence[str]) -> None:
     """Name on standard error what ``--skip-bad`` left out."""
     if bad:
-        say(f"Left out {pluralize(len(bad), 'bad line')}:", err=True)
+        say(f"Skipped {pluralize(len(bad), 'bad line')}:", err=True)
         for line in bad[:MAX_NAMED]:
             say(f"  {line}", err=True)
         if len(bad) > MAX_NAMED:

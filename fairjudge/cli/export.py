@@ -105,5 +105,5 @@ def export(
     said += f"{pluralize(exported.n_rows, 'row')} written to {output}"
     if exported.n_left_out:
         kind = "that are no checklist" if to == "nuggetizer-assignments" else "without a score"
-        said += f"; {exported.n_left_out} {kind} left out"
+        said += f"; {exported.n_left_out} {kind} excluded"
     say(said, err=True)

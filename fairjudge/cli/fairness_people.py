@@ -10,7 +10,7 @@ from fairjudge.cli import options as opt
 
 @opt.with_options(comparison=opt.call_of(fairness_people.people))
 def people(*, comparison: opt.Call[Findings], json_file: opt.Json = None) -> None:
-    """Tell which measures are nearer to people's view of fairness.
+    """Test which measures of fairness agree better with people.
 
     Over summaries Equal Coverage against Proportional Representation, over resampled groups of
     them Coverage Parity against SOF (coverage fairness, section 5.4).

@@ -270,18 +270,18 @@ def _said_of_replies(report: dict[str, Any]) -> list[str]:
         became = (
             "numbered by 'repeat'"
             if report["repeats"] == "keep"
-            else f"{pluralize(n_former, 'earlier reply', 'earlier replies')} left out"
+            else f"{pluralize(n_former, 'earlier reply', 'earlier replies')} excluded"
         )
         lines.append(f"judged again: {pluralize(len(report['repeated']), 'item')}, {became}")
     bad = report["bad"]
-    return lines + _some([f"  line {each['line']} left out: {each['problem']}" for each in bad])
+    return lines + _some([f"  line {each['line']} skipped: {each['problem']}" for each in bad])
 
 
 def _said_of_tool(report: dict[str, Any], written: Mapping[str, Path]) -> list[str]:
     lines = []
     for kind, (one, many) in _NAMES.items():
         if n := report[f"n_{kind}"]:
-            became = f"left out; {_FLAGS[kind]} FILE writes them"
+            became = f"not written; {_FLAGS[kind]} FILE writes them"
             if kind in written:
                 became = f"written to {written[kind]}"
             lines.append(f"{pluralize(n, one, many)} {became}")

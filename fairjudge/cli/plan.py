@@ -151,7 +151,7 @@ def plan_table(report: Mapping[str, Any]) -> TextTable:
     if not rows:
         notes = ["The embedded default calls no model: nothing to pay."]
     if report["cost_usd"] is None:
-        notes.append("A price is not known: cost cannot be told.")
+        notes.append("A price is unknown: cost cannot be estimated.")
     notes += [
         f"Beyond --{name.replace('_', '-')}: the run would stop there." for name in report["over"]
     ]

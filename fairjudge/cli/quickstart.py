@@ -138,7 +138,7 @@ def _scores(reports: Mapping[str, JudgeReport]) -> TextTable:
             *(f"{aspect}: {meaning}." for aspect, meaning in ASPECTS.items()),
             "Read them together: what gets facts wrong may still speak of more articles than what "
             "keeps to one side.",
-            f"Two stories tell no systems apart; that takes {FEWEST_CLUSTERS} or more. The "
+            f"Two stories are too few to compare systems (at least {FEWEST_CLUSTERS}). The "
             "embedded models are weak judges (docs/local.md): name an LLM by --backend, and learn "
             "from labels by people how far to trust it (fairjudge calibrate).",
         ),

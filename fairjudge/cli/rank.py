@@ -26,8 +26,8 @@ def rank(
 
         fairjudge rank pairs.jsonl --json ranking.json
 
-    Several judges of pairs rank together too: each has a discrimination, and who tells systems
-    apart better counts for more.
+    Several judges of pairs rank together too: each has a discrimination, and one that
+    discriminates better between systems counts for more.
 
         fairjudge rank gpt.jsonl claude.jsonl local.jsonl
     """

@@ -175,7 +175,7 @@ def _plan_table(found: Any) -> TextTable:
     if not found["steps"]:
         rows, notes = [], ["No step asks a language model: nothing to pay."]
     if found["cost_usd"] is None:
-        notes.append("A price is not known: cost cannot be told.")
+        notes.append("A price is unknown: cost cannot be estimated.")
     notes += [f"Beyond {name} of [budget]: the study would stop there." for name in found["over"]]
     return TextTable(
         title="Planned",

@@ -38,8 +38,8 @@ def summarize(
 ) -> None:
     r"""Summarize clusters with an LLM, for judging.
 
-    One summary a cluster; 'fairjudge judge' reads them, and tells systems apart by --system. With
-    --sweep there is one more a cluster for each variant; 'fairjudge fairness compare' says what
+    One summary a cluster; 'fairjudge judge' reads them; --system names the system. With --sweep
+    there is one more a cluster for each variant; 'fairjudge fairness compare' says what
     each did to fairness.
 
         fairjudge summarize clusters.json -o summaries.jsonl \

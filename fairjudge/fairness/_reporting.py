@@ -74,7 +74,7 @@ def unmatched_notes(corpus: LabelledCorpus, texts: Mapping[str, Mapping[str, str
     stray = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
     if stray:
         notes.append(
-            f"left out summaries of {pluralize(len(stray), 'unknown cluster')}: {first_few(stray)}"
+            f"excluded summaries of {pluralize(len(stray), 'unknown cluster')}: {first_few(stray)}"
         )
     for system, by_eid in texts.items():
         missing = sorted(eids - by_eid.keys())

@@ -43,7 +43,7 @@ def unigram_distribution(
     Parameters
     ----------
     source
-        The normalised terms of each value's documents; a value without terms takes no part.
+        The normalised terms of each value's documents; a value without terms is excluded.
     summary
         The normalised terms of the summary, with repeats.
     no_match
@@ -79,7 +79,7 @@ def softmax_distribution(
     Parameters
     ----------
     source_tokens
-        Tokens of each value's text; a value without tokens takes no part.
+        Tokens of each value's text; a value without tokens is excluded.
     scores
         The score of the summary given each value's text, such as BERTScore precision or
         BARTScore; any finite number.

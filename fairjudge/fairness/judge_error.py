@@ -26,7 +26,7 @@ class Corrected:
 
     ``means`` has those of each measure, ``difference`` that of each value's over- or
     under-representation over the samples that hold it. ``n_unused`` counts the samples that people
-    scored and that take no part, None where they are not counted.
+    scored and that are excluded, None where they are not counted.
     """
 
     means: Mapping[str, PpiMean | Undefined]

@@ -33,8 +33,8 @@ def overall(
 
     Only systems with a score on every data set are compared, and only they set the least and
     the largest score, which is what reproduces the paper's tables. A system that lacks a data set
-    (it is named) is Undefined, and so are all where no data set tells systems apart. `scores` maps
-    a data set to systems to scores, such as R_EC or Coverage Parity.
+    (it is named) is Undefined, and so are all where systems are equal on all data sets. `scores`
+    maps a data set to systems to scores, such as R_EC or Coverage Parity.
 
     With `scaling` ``"none"`` scores are averaged as they are.
     """

@@ -1,4 +1,4 @@
-"""Which measure of fairness is nearer to people's view (coverage fairness, section 5.4 and A.4).
+"""Which measure of fairness agrees better with people (coverage fairness, section 5.4 and A.4).
 
 People say which value a summary leans to, or that it is fair.
 """
@@ -40,7 +40,7 @@ class MeasuredSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryAlignment:
-    """How often each measure is nearer to people.
+    """How often each measure agrees better with people.
 
     ``first`` and ``second`` count summaries that agree with one measure alone, ``neither`` or both
     the others. ``difference`` is the mean of 1 for the first, -1 for the second, 0 otherwise, with

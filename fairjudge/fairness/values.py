@@ -24,7 +24,7 @@ Exclusion: TypeAlias = Literal[
     "target_absent",  # the user's target gives no weight to any value of the set
     "unscored",  # the scorer gave nothing for this summary
 ]
-"""Why a sample takes no part in a measure."""
+"""Why a sample is excluded from a measure."""
 
 MAX_NUMBERS = 10
 """Up to so many different numbers are read as categories (such as ratings from 1 to 5)."""
@@ -189,7 +189,7 @@ def _without_value(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ..
     ]
     if not left_out:
         return ()
-    left = f"{'was' if len(left_out) == 1 else 'were'} left out"
+    left = f"{'was' if len(left_out) == 1 else 'were'} excluded"
     return (
         f"{pluralize(len(left_out), 'document')} without a known {attribute!r} {left}: "
         f"{first_few(left_out)}",

@@ -72,6 +72,6 @@ class Promise:
                 f"{name} {fitted.get(name)!r}, now {own.get(name)!r}" for name in other
             )
             raise ConfigurationError(
-                f"the promise was made for another judge than {judge.name}: {differ}; fit it again "
-                "on judgements of this one"
+                f"the guarantee was fitted for another judge than {judge.name}: {differ}; fit it "
+                "again on judgements of this one"
             )

@@ -33,7 +33,7 @@ _RATINGS = _Words(
     error="squared error, both calibrated",
     by="the calibrated error",
     units=" squared points",
-    audits="mean calibrated score less people's",
+    audits="mean calibrated score minus people's",
 )
 _PAIRS = _Words(
     agreement="kappa with people's preferences",
@@ -43,7 +43,7 @@ _PAIRS = _Words(
     error="Brier score, both calibrated",
     by="the calibrated Brier score",
     units="",
-    audits="calibrated probability to prefer, less people's share",
+    audits="calibrated probability to prefer, minus people's share",
     notes=(
         "By length: to prefer the longer summary; by system: that system's; by attribute: the mean "
         "squared error, as a document favours no side.",
@@ -61,10 +61,10 @@ def align_findings(report: Json) -> Iterator[str]:
     n_development = pluralize(report["parts"]["development"]["documents"], "document")
     if not report["opened"]:
         yield (
-            f"Nothing is kept: none of {n_tried} agreed with people better than the old prompt on "
-            f"the {n_development} of development."
+            f"No candidate selected: none of {n_tried} agreed better with the human labels than "
+            f"the old prompt on the development set ({n_development})."
         )
-        yield "The test was not opened: it stays sealed for other candidates."
+        yield "The test set was not used and remains available for other candidates."
         yield "Next: 'fairjudge calibrate' the old prompt, or have more items labelled with notes."
         return
     decision = report["decision"]
@@ -73,18 +73,18 @@ def align_findings(report: Json) -> Iterator[str]:
     gain = f"{words.agreement} changes by {interval(decision['agreement'])}"
     error = f"{words.by} falls by {interval(decision['error'], digits=3)}{words.units}"
     if report["kept"]:
-        yield f"{report['chosen']!r} is kept: on the test, {n_test}, {gain}, and {error}."
+        yield f"{report['chosen']!r} is selected: on the test set, {n_test}, {gain}, and {error}."
     else:
-        yield f"The old prompt stays: of {report['chosen']!r}, {'; '.join(decision['why_not'])}."
-        yield f"On the test, {n_test}: {gain}, and {error}."
+        yield f"The old prompt is kept: of {report['chosen']!r}, {'; '.join(decision['why_not'])}."
+        yield f"On the test set, {n_test}: {gain}, and {error}."
     yield (
-        f"{n_tried.capitalize()} tried on {n_development} of development; the test was read for "
-        "that one alone."
+        f"{n_tried.capitalize()} compared on the development set ({n_development}); the test "
+        "set was used for that one alone."
     )
     if report["n_opened"] > 1:
         yield (
-            f"This test has been opened {pluralize(report['n_opened'], 'time')}: what it says is "
-            "worth less each time, and the intervals do not count that."
+            f"This test set has been used {pluralize(report['n_opened'], 'time')}: its results are "
+            "more optimistic with each use, and the intervals do not account for that."
         )
     if report["audits"]["position"]["new"] is not None:
         position = report["audits"]["position"]
@@ -93,7 +93,7 @@ def align_findings(report: Json) -> Iterator[str]:
     flagged = sum(row["new"]["flagged"] for row in report["audits"]["errors"]["groups"])
     before = sum(row["old"]["flagged"] for row in report["audits"]["errors"]["groups"])
     if flagged or before:
-        yield f"Groups that the judge treats unlike the rest: {before} before, {flagged} now."
+        yield f"Groups with significant judge bias: {before} before, {flagged} now."
     if report["kept"]:
         yield (
             "Next: read the prompt, judge with it, and calibrate it on these labels: 'fairjudge "

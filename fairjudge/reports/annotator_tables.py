@@ -28,8 +28,8 @@ def camps_sentence(group: Json) -> str:
         for camp in camps["camps"]
     )
     return (
-        f"Annotators are in two camps that do not agree, {sides}: {between}; their mean label "
-        f"stands for neither. The judge {judge}. Choose one camp with --annotators"
+        f"Annotators form two camps that do not agree, {sides}: {between}; their mean label "
+        f"represents neither. The judge {judge}. Choose one camp with --annotators"
     )
 
 
@@ -46,7 +46,7 @@ def annotator_tables(group: Json, title: str) -> Iterator[TextTable]:
     moved = [abs(one["adjusted"] - one["mean"]) for one in people["systems"]]
     if max(moved, default=0.0) >= _SEVERITY_SHIFT * (high - low):
         yield table(
-            f"{title}: systems' mean labels, annotators' severity taken off",
+            f"{title}: systems' mean labels, corrected for annotators' severity",
             "system: {system} | mean label> {mean:number} | adjusted> {adjusted:number}",
             people["systems"],
         )
@@ -87,10 +87,10 @@ def _annotators(people: Json, title: str) -> TextTable:
             for one in people["annotators"]
         ],
         notes=(
-            "Severity: offset of an annotator's labels beside others' of the same items; with the "
+            "Severity: offset of an annotator's labels from others' of the same items; with the "
             "others: Spearman's correlation with the mean of the others; judge without them: the "
             "judge's with the mean label of all others.",
-            f"One annotator pulls the result: {puller}." if puller else "",
+            f"The result depends on one annotator: {puller}." if puller else "",
         ),
     )
 

@@ -40,7 +40,7 @@ def position_tables(report: Json) -> Iterator[TextTable]:
 def _position_notes(group: Json) -> Iterator[str]:
     yield "p: test of first = second. Intervals: 95 %, documents taken as clusters."
     if group["first_minus_second"].get("value") is not None:
-        yield f"First less second, all: {interval(group['first_minus_second'], digits=1)} points."
+        yield f"First minus second, all: {interval(group['first_minus_second'], digits=1)} points."
     left_out = {
         "without a score": group["n_unscored"],
         "in one order alone": group["n_one_order"],
@@ -48,10 +48,10 @@ def _position_notes(group: Json) -> Iterator[str]:
         "repeated": group["n_repeated"],
     }
     if any(left_out.values()):
-        yield f"Left out: {tally(left_out)}."
+        yield f"Excluded: {tally(left_out)}."
     if shift := group.get("shift"):
         yield (
-            "Graded: standing first rather than second moves the probability of being named by "
+            "By probability: being shown first changes the probability of being preferred by "
             f"{interval(shift, digits=3)} (p {p_value(shift)})."
         )
 

@@ -99,7 +99,7 @@ def _inclusion(report: Json, measure: BiasMeasure[Any]) -> TextTable:
             for row in _with_assignment(report["systems"], measure.key)
         ),
         notes=(
-            f"Score: {measure.note} n: summaries; no group: people of the sources left out.",
+            f"Score: {measure.note} n: summaries; no group: people without a known group.",
             _BOTH,
             *(
                 (_AT_LEAST,)
@@ -224,7 +224,7 @@ def distinguishability_tables(report: Json) -> Iterator[TextTable]:
 
 
 def _originals(report: Json) -> TextTable | None:
-    """Return the originals from whose summaries the group is told best; None where none is."""
+    """Return the originals whose summaries predict the group best; None where none is."""
     rows = [
         {**row, "original": original, "score": score}
         for row in representations(report)
@@ -234,7 +234,7 @@ def _originals(report: Json) -> TextTable | None:
     if not rows:
         return None
     return table(
-        "Originals from whose summaries the group is told best",
+        "Originals whose summaries predict the group best",
         "system: {system} | vectors: {vectors} | original: {original} | score> {score:number}",
         rows,
         notes=(f"The first {_SHOWN_ORIGINALS} of each; --json has all. Read their summaries.",),
@@ -284,7 +284,7 @@ def quality_tables(report: Json) -> Iterator[TextTable]:
             "local: groups mixed in each input; the others: everybody of one group. Means over "
             "originals; Student's intervals, 95 %.",
             *(
-                (f"Judgements left out: {left_out}.",)
+                (f"Judgements excluded: {left_out}.",)
                 if (left_out := tally(report["left_out"]))
                 else ()
             ),
@@ -324,8 +324,8 @@ def inputs_tables(report: Json, *, limit: int) -> Iterator[TextTable]:
         "group: {group} | documents> {documents} | identifiers> {n} | share %> {share:share}",
         [{**identifiers[group], "group": group, "documents": n} for group, n in documents.items()],
         notes=(
-            f"{pluralize(report['n'], 'article')}; naming no group more than the others: "
-            f"{report['n_tied']}; left out for want of text: {report['excluded']}.",
+            f"{pluralize(report['n'], 'article')}; without a majority group: "
+            f"{report['n_tied']}; excluded for lack of text: {report['excluded']}.",
             *report["notes"],
         ),
     )
@@ -378,7 +378,7 @@ def _notes(report: Json, scores: Mapping[str, str]) -> Iterator[str]:
     for system, found in report["systems"].items():
         if found["excluded"]:
             n = pluralize(found["excluded"], "summary", "summaries")
-            yield f"{system}: {n} left out: {tally(found['excluded_by_reason'])}"
+            yield f"{system}: {n} excluded: {tally(found['excluded_by_reason'])}"
         for name, key in scores.items():
             if reason := why(found[key]):
                 yield f"{system}: no {name}: {reason}."

@@ -60,7 +60,7 @@ def calibration_page(report: Json, *, position: Groups = ()) -> str:
         title = group_title(group)
         groups.append(Section(id=f"group-{place}", title=title, parts=parts))
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
-    origin = Section(id="origin", title="How the numbers came about", parts=tuple(_origin(report)))
+    origin = Section(id="origin", title="Methods", parts=tuple(_origin(report)))
     return page_html([overview, *groups, origin], title="How far the judge can be trusted")
 
 
@@ -168,7 +168,7 @@ def _reliability(group: Json) -> Iterator[Part]:
 
 
 def _bias(group: Json) -> Iterator[Part]:
-    """Yield, for each grouping, how much more the judge flatters a group than it does the rest."""
+    """Yield, for each grouping, how much higher the judge scores a group than the rest."""
     fairness = group["fairness"]
     if not fairness["groups"]:
         yield Paragraph("No groups to compare: one system, and no other grouping was given.")
@@ -181,14 +181,14 @@ def _bias(group: Json) -> Iterator[Part]:
             title=f"Error by {name} against the rest",
             across="judge's mean error in this group minus that in all others",
             caption=f"By {name}, {fairness['of']}, in units of the labels. Above 0 the judge "
-            "flatters the group. Filled squares: flagged for mean error or its size, at a false "
-            "discovery rate of 5 %; circles: not.",
+            "scores the group too high. Filled squares: flagged for mean error or its size, at a "
+            "false discovery rate of 5 %; circles: not.",
         )
         yield tables.group_errors_table(name, groups)
 
 
 def _planning(group: Json) -> Iterator[Part]:
-    """Yield the label-planning curve with its table, and the labels that tell systems apart."""
+    """Yield the label-planning curve with its table, and the labels needed per pair of systems."""
     planning = group["planning"]
     curve = planning["curve"]
     if isinstance(curve, Mapping):
@@ -218,7 +218,7 @@ def _planning(group: Json) -> Iterator[Part]:
     if planning["to_separate"]:
         separate = tables.separations_table(planning)
         pairs = pluralize(len(separate.rows), "pair")
-        yield Fold(f"Labels to tell systems apart: {pairs}", (separate,))
+        yield Fold(f"Labels needed for significant differences of systems: {pairs}", (separate,))
 
 
 def _origin(report: Json) -> Iterator[Part]:

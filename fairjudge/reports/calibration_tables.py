@@ -128,14 +128,14 @@ def gains_tables(group: Json) -> list[TextTable]:
         return []
     return [
         table(
-            f"{group_title(group)}: what the judge adds over what needs no judge",
+            f"{group_title(group)}: the judge against baselines that need no LLM",
             "against: {against} | measure: {measure} | judge> {judge:interval}"
-            " | without a judge> {without:interval} | added> {added:interval}",
+            " | baseline> {without:interval} | difference> {added:interval}",
             rows,
             notes=(
                 "Differences are over the same resampled documents. The constant answer is "
-                "people's most frequent one; balanced accuracy is the mean over answers, "
-                "given ten times or more, of the share that is met.",
+                "people's most frequent one; balanced accuracy is the mean recall over answers "
+                "given ten times or more.",
             ),
         )
     ]
@@ -184,7 +184,7 @@ def errors_table(group: Json) -> TextTable:
     calibration = group["calibration"]
     held_out, reason = f"{calibration['method']}, held-out", calibration["calibrator"].get("why")
     return side_by_side(
-        f"{group_title(group)}: distance from people, in units of "
+        f"{group_title(group)}: error against human labels, in units of "
         f"{'differences of labels' if PROTOCOLS[group['protocol']].paired else 'the labels'}",
         "error",
         _ERRORS,
@@ -247,9 +247,9 @@ def reliability_stages(calibration: Json) -> dict[str, Sequence[Json]]:
 
 
 def reliability_table(calibration: Json) -> TextTable:
-    """Return what people said where the judge gave a score."""
+    """Return the mean human label by judge's score."""
     return table(
-        "Reliability: what people said where the judge gave a score",
+        "Reliability: mean human label by judge's score",
         "stage: {stage} | judge's score> {mean_score:number} | items> {n}"
         " | people's mean> {mean_label:interval}",
         [

@@ -15,7 +15,7 @@ _SAID = {
     "better": "It agrees with people better than before.",
     "same": "It agrees with people as before, within the margin.",
     "worse": "It agrees with people less than before, and the loss may exceed the margin.",
-    "cannot tell": "These anchors cannot tell whether the loss stays within the margin.",
+    "cannot tell": "The anchors are too few to tell whether the loss is within the margin.",
 }
 _MEASURES = {
     "spearman": "agreement with people (Spearman)",
@@ -32,13 +32,13 @@ _CHANGES = {
 _WATCHED = {
     "agreement": "watched: agreement with people",
     "shift": "watched: the judge's values of anchors",
-    "systems": "watched: the systems, by values of new summaries less those of anchors",
+    "systems": "watched: the systems, by values of new summaries minus those of anchors",
 }
 _MOVED = {
-    "neither": "Neither judge nor systems have surely moved.",
-    "judge": "The judge moved: its values of anchors, which do not change, are others.",
-    "systems": "The systems moved: new summaries get other values, and anchors do not.",
-    "judge and systems": "Both judge and systems moved.",
+    "neither": "Neither judge nor systems have changed significantly.",
+    "judge": "The judge changed: its values of the same anchors differ.",
+    "systems": "The systems changed: values of new summaries differ, those of anchors do not.",
+    "judge and systems": "Both judge and systems changed.",
 }
 
 
@@ -52,7 +52,7 @@ def check_findings(report: Json) -> Iterator[str]:
     failed = {
         "passed": "Passed.",
         "worse": "Failed: it agrees with people less than before.",
-        "cannot tell": "Failed: these anchors cannot tell, and --strict asks them to.",
+        "cannot tell": "Failed: the anchors are too few to tell, which --strict does not accept.",
         "unscored": (
             f"Failed: more than --max-unscored {report['max_unscored']:.0%} is without a score."
         ),

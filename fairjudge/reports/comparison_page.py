@@ -38,6 +38,6 @@ def comparison_parts(group: Json) -> Iterator[Part]:
     yield figures
     if group["systems"]:
         shifts = [row(system["system"], system["shift"]) for system in group["systems"]]
-        plot = forest(shifts, title="Shift by system", across="mean shift, second less first")
+        plot = forest(shifts, title="Shift by system", across="mean shift, second minus first")
         yield Group((plot, tables.pop(0)))
     yield from tables

@@ -12,7 +12,7 @@ from fairjudge.text.counting import pluralize
 
 _FIGURES = {
     "agreement": "items with the same value",
-    "shift": "mean shift, second less first",
+    "shift": "mean shift, second minus first",
     "distance": "mean distance",
     "order": "Kendall's tau-b of the items",
 }
@@ -71,8 +71,8 @@ def group_tables(group: Json) -> Iterator[TextTable]:
         {"value": group},
         notes=(
             f"{pluralize(group['n_items'], 'item')} scored in both runs, in "
-            f"{pluralize(group['n_documents'], 'document')}. Which run is right, only labels tell.",
-            f"Left out: {tally(left_out)}." if any(left_out.values()) else "",
+            f"{pluralize(group['n_documents'], 'document')}. Labels show which is better.",
+            f"Excluded: {tally(left_out)}." if any(left_out.values()) else "",
         ),
     )
     if group["systems"]:

@@ -129,7 +129,7 @@ def how_left_out(one: Json) -> str:
 
 
 def n_left_out(group: Json) -> int:
-    """Count the groups of answers that a system leaves out, in whatever words."""
+    """Count the groups of answers that a system leaves out."""
     return sum(one["value"] < COVERED_FROM for one in group["uncovered"])
 
 
@@ -186,7 +186,7 @@ def contradicted_table(groups: Sequence[Json], *, limit: int | None = None) -> T
 def outlets_table(groups: Sequence[Json]) -> TextTable:
     """Return the outlets none of whose answers is covered."""
     return table(
-        "Outlets none of whose answers is covered, in whatever words",
+        "Outlets without any covered answer",
         "cluster: {eid} | system: {system} | outlets: {names} | judge: {judge}",
         [
             {**group, "eid": one["eid"], "names": ", ".join(one["outlets"])}

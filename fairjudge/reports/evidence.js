@@ -77,7 +77,7 @@ function checklistEntry(entry, word, cluster, outlet) {
     make("li", null, answer, " ", make("span", { class: "outlet" }, outlet(aid)), own(aid)))) : null;
   const names = group || !credited.size ? null : make("p", { class: "note" }, `In the words of ${[...credited].map(outlet).join(", ")}.`);
   return make("li", null, make("p", { class: "answer" }, question ? question[0] : entry.unit), answers, names,
-    entry.quote ? make("blockquote", null, make("p", null, entry.quote), make("footer", { class: "note" }, word === "contradicted" ? "The summary, against it" : "The summary")) : null,
+    entry.quote ? make("blockquote", null, make("p", null, entry.quote), make("footer", { class: "note" }, word === "contradicted" ? "The summary contradicts it" : "The summary")) : null,
     supportNote(entry));
 }
 

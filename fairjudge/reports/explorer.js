@@ -29,7 +29,7 @@ class Explorer {
     judgements.listed = () => this.table.items;
     const copy = action("Copy as CSV", () => navigator.clipboard.writeText(this.csv()).then(
       () => { this.message.textContent = `${plural(this.table.items.length, "row")} copied.`; },
-      () => { this.message.textContent = "The browser refuses; save it instead."; }));
+      () => { this.message.textContent = "The browser does not allow copying; save it instead."; }));
     const save = action("Save as CSV", () => this.save());
     box.append(this.form(), this.table.box, make("div", { class: "pager" }, copy, save, this.message));
     this.restore(readAddress().list);
@@ -49,8 +49,8 @@ class Explorer {
       named("protocol", "Protocol"),
       { key: "verdict", title: "Verdict", value: (i) => this.verdict(i), show: (i) => j.said(i), right: true },
       j.columns.labels.some(Boolean) && { ...figureColumn("people", "People", (i) => j.people(i)), descends: false },
-      this.some("gap") && figureColumn("gap", "Gap to people", (i) => j.gap(i)),
-      has("judge") && this.some("spread") && figureColumn("spread", "Judges differ by", (i) => j.spread(i)),
+      this.some("gap") && figureColumn("gap", "Difference to people", (i) => j.gap(i)),
+      has("judge") && this.some("spread") && figureColumn("spread", "Range of judges", (i) => j.spread(i)),
       j.columns.raw.some(Boolean) && { key: "reply", title: "Reply", value: (i) => j.excerpt(i), minor: true, long: true },
     ].filter(Boolean);
   }
@@ -102,7 +102,7 @@ class Explorer {
       return value === "without a score" ? reason !== null : reason === value;
     });
     this.verdicts(add);
-    for (const [key, label] of [["gap", "Gap to people"], ["spread", "Judges differ by"]]) {
+    for (const [key, label] of [["gap", "Difference to people"], ["spread", "Range of judges"]]) {
       const largest = Math.max(0, ...new Set(j.items.map((i) => j[key](i))));
       add(key, label, [0.5, 1, 2, 3].filter((step) => largest >= step).map((step) => `${step} or more`), (i, value) => j[key](i) >= Number.parseFloat(value));
     }
@@ -208,7 +208,7 @@ class Disagreements {
       { title: "Judge's value", value: (n) => found[n].judged, show: (n) => rounded(found[n].judged), right: true },
       { title: "People", value: (n) => found[n].people, show: (n) => rounded(found[n].people), right: true },
       { title: "Gap", value: (n) => Math.abs(found[n].gap), show: (n) => rounded(found[n].gap), right: true },
-      items.some((n) => found[n].causes.length) && { title: "What is known of it", value: (n) => found[n].causes.join("; "), minor: true },
+      items.some((n) => found[n].causes.length) && { title: "Possible causes", value: (n) => found[n].causes.join("; "), minor: true },
     ].filter(Boolean);
     const table = new PagedTable({ title: "Disagreements", columns, noun: "disagreement" });
     box.append(table.box, make("p", { class: "note" }, "On the labels' scale. Of a pair or an item judged several times, one judgement is opened."));

@@ -49,7 +49,7 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
         words = ", ".join(EXCLUDED.get(reason, reason) for reason in reasons)
         said.append(f"{left_out} excluded: {words}.")
     if sentences:
-        next_step = "read the summaries of these values in the report before you blame a system"
+        next_step = "read the summaries of these values in the report before drawing conclusions"
         said.append(f"Next: {next_step}.")
     elif min(system["n"] for system in systems.values()) < 30:
         said.append("Next: more clusters; small differences show with dozens.")
@@ -138,7 +138,7 @@ def overall_findings(report: Json) -> Iterator[str]:
         if len(fairest) == 1:
             yield f"{fairest[0]} is the fairest {of} {value}."
         else:
-            yield f"{together(fairest)} stand level as the fairest {of} {value}."
+            yield f"{together(fairest)} tie as the fairest {of} {value}."
         yield "A rank without an interval: 'fairness compare' tests differences on one data set."
     reasons: dict[str, list[str]] = {}
     for name in sorted(report["systems"].keys() - scored.keys()):
@@ -162,18 +162,21 @@ def agreement_findings(report: Json) -> Iterator[str]:
 
 
 def people_findings(report: Json) -> Iterator[str]:
-    """Say which measure is nearer to people, for each system."""
+    """Say which measure agrees better with people, for each system."""
     for system, one in report["systems"].items():
         difference = one["summaries"]["difference"]
         p = difference.get("p_value")
         if p is None:
             n_summaries = pluralize(one["n"], "summary", "summaries")
-            yield f"{system}: {n_summaries}, too few to tell which measure is nearer."
+            yield f"{system}: {n_summaries}, too few to tell which measure agrees better."
         elif p >= _ALPHA:
-            yield f"{system}: neither measure is significantly nearer to people (n = {one['n']})."
+            yield (
+                f"{system}: neither measure agrees significantly better with people "
+                f"(n = {one['n']})."
+            )
         else:
             nearer = "Equal Coverage" if difference["value"] > 0 else "Proportional Representation"
-            yield f"{system}: {nearer} is significantly nearer to people (n = {one['n']})."
+            yield f"{system}: {nearer} agrees significantly better with people (n = {one['n']})."
 
 
 def temperature_findings(report: Json) -> Iterator[str]:
@@ -181,7 +184,7 @@ def temperature_findings(report: Json) -> Iterator[str]:
     if report["best"] is not None:
         best = next(one for one in report["temperatures"] if one["temperature"] == report["best"])
         yield (
-            f"Shares go with people's best at a temperature of {report['best']:g} "
+            f"Shares correlate best with people's at a temperature of {report['best']:g} "
             f"({interval(best)}). Chosen on these summaries: measure it on others."
         )
 
@@ -210,4 +213,4 @@ def oracle_findings(report: Json) -> Iterator[str]:
         yield f"The scorer detects the planted unfairness significantly in {', '.join(seen)}."
     if missed:
         said = "It does not" if seen else "The scorer does not detect the planted unfairness"
-        yield f"{said} in {', '.join(missed)}: a low value there means nothing."
+        yield f"{said} in {', '.join(missed)}: there a low value is no evidence."

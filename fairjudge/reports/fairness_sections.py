@@ -89,7 +89,7 @@ def _proportional(report: Json) -> Iterator[Part]:
     plots = [
         forest(
             [row(value, one["difference"]) for value, one in found.get("by_value", {}).items()],
-            title=f"{system}: share of the summary less the wanted share",
+            title=f"{system}: share of the summary minus the wanted share",
             across=f"{system}: points; above 0 over-represented, below 0 under-represented",
         )
         for system, found in systems.items()
@@ -149,7 +149,7 @@ def _agreement(report: Json) -> Iterator[Part]:
 def _changes(report: Json) -> Iterator[Part]:
     tables = fairness_tables.changes_tables(report)
     for (system, measures), table in zip(report["systems"].items(), tables, strict=True):
-        title = f"{system} beside {report['baseline']}"
+        title = f"{system} minus {report['baseline']}"
         plots = [
             forest(
                 [
@@ -196,20 +196,20 @@ _FAIRNESS: Mapping[str, tuple[str, Show]] = {
     "fairness overall": ("Over several data sets: {measure}", _overall),
     "fairness agreement": ("Do two scorers agree", _agreement),
     "fairness chunk-size": (
-        "How long the chunks are in which support is found",
+        "Support found, by chunk size",
         lambda report: iter([fairness_tables.chunk_size_table(report)]),
     ),
     "fairness oracle": (
-        "Does the scorer see unfairness that was planted",
+        "Does the scorer detect planted unfairness",
         lambda report: iter([fairness_tables.oracle_table(report)]),
     ),
-    "fairness compare": ("What changed beside {baseline}", _changes),
+    "fairness compare": ("Differences from {baseline}", _changes),
     "fairness people": (
-        "Which measures are nearer to people",
+        "Which measures agree better with people",
         lambda report: iter(fairness_tables.people_tables(report)),
     ),
     "fairness temperature": (
-        "At which temperature a scorer goes with people",
+        "Correlation with people, by temperature",
         lambda report: iter([fairness_tables.temperature_table(report)]),
     ),
 }
@@ -232,7 +232,7 @@ def _word_lists(report: Json) -> Iterator[Part]:
         row(f"{one['system']}, {one['group']}", one["difference"])
         for one in rows_within(report["systems"], "system", "by_group", "group")
     ]
-    across = "share of the words in summaries less that in the reference"
+    across = "share of the words in summaries minus that in the reference"
     yield plotted(shares, rows, across)
 
 
@@ -299,8 +299,8 @@ def _inputs(report: Json) -> Iterator[Part]:
 _BIAS: Mapping[str, tuple[str, Show]] = {
     "bias words": ("Words of groups", _word_lists),
     "bias entities": ("People named", _entities),
-    "bias distinguishability": ("Can the group be told from the summary", _distinguishability),
-    "bias inputs": ("What the sources say already", _inputs),
+    "bias distinguishability": ("Can the group be predicted from the summary", _distinguishability),
+    "bias inputs": ("Bias in the sources", _inputs),
     "bias quality": (
         "Quality by group of inputs",
         lambda report: iter(bias_tables.quality_tables(report)),

@@ -110,7 +110,7 @@ def _subset(found: Json, value: str) -> str:
 def _tested(report: Json) -> TextTable:
     rows = list(rows_within(report["systems"], "system", "coverage_by_value", "of"))
     return table(
-        "Coverage of each value less the mean coverage, over all its summaries",
+        "Coverage of each value minus the mean coverage, over all its summaries",
         "system: {system} | value: {of} | n> {n} | difference> {difference:value.4}"
         " | 95 % interval> {difference:bounds.4} | p (Holm)> {difference[p_holm]:p}",
         [{**row, "difference": {"p_holm": None, **row["difference"]}} for row in rows],
@@ -130,7 +130,7 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
     return (
         _measures(report, title, PROPORTIONAL, *remarks),
         table(
-            "Share of the summary less the wanted share, in points",
+            "Share of the summary minus the wanted share, in points",
             "system: {system} | value: {of} | n> {n} | difference> {difference:value.2}"
             " | 95 % interval> {difference:bounds.2} | p (Holm)> {difference[p_holm]:p}",
             values,
@@ -265,9 +265,11 @@ def sweep_table(systems: Mapping[str, Json]) -> TextTable:
 
 def overall_table(report: Json) -> TextTable:
     """Return the rank of systems over several data sets."""
-    title = f"Overall {report['measure']}; 0 is the fairest on every data set"
+    ranked = sum("normalised" in one for one in report["systems"].values())
+    of = f"of {pluralize(ranked, 'system')}"
+    title = f"Overall {report['measure']} {of}; 0 is the fairest on every data set"
     if report.get("scaling") == "none":
-        title = f"Mean {report['measure']} over reports"
+        title = f"Mean {report['measure']} over reports, {of}"
     return table(
         title,
         "system: {system} | overall> {found:interval.3} | by report: {sets}",
@@ -290,14 +292,14 @@ def agreement_table(report: Json) -> TextTable:
     return table(
         f"{name} correlation of two {what}",
         "measure: {measure} | n> {found[n]} | in one only> {found[n_unmatched]}"
-        " | rho> {found:value.3} | 95 % interval> {found:bounds.3} | p> {found:p}",
+        " | rho> {found:value} | 95 % interval> {found:bounds} | p> {found:p}",
         [{"measure": label_of(key), "found": one} for key, one in found.items()],
         notes=[f"{label_of(key)}: {said}." for key, one in found.items() if (said := why(one))],
     )
 
 
 def people_tables(report: Json) -> tuple[TextTable, TextTable]:
-    """Return which measure is nearer to people, by summary and over groups of summaries."""
+    """Return which measure agrees better with people, by summary and over groups of summaries."""
     systems = report["systems"]
     return (
         table(
@@ -344,7 +346,7 @@ def changes_tables(report: Json) -> tuple[TextTable, ...]:
     systems = report["systems"]
     return tuple(
         changes_table(
-            f"{system} beside {report['baseline']}; below 0 is fairer",
+            f"{system} minus {report['baseline']}; below 0 is fairer",
             changes,
             notes=tuple(_change_notes(report)) if system == list(systems)[-1] else (),
         )
@@ -382,7 +384,7 @@ def changes_table(
         title=title,
         columns=columns("measure", *heads, numbers=heads),
         rows=tuple(rows),
-        notes=(*(f"No change known: {reason}." for reason in reasons), *notes),
+        notes=(*(f"Change not estimated: {reason}." for reason in reasons), *notes),
     )
 
 
@@ -402,7 +404,7 @@ def _change_notes(report: Json) -> Iterator[str]:
         if any(change["n_unpaired"] for change in changes.values())
     )
     if unpaired:
-        yield f"Samples that only one has were left out: {', '.join(unpaired)}."
+        yield f"Excluded samples that only one has: {', '.join(unpaired)}."
     for measure, by_system in report["excluded"].items():
         for system, reasons in by_system.items():
             if reasons:
@@ -443,8 +445,8 @@ def oracle_table(report: Json) -> TextTable:
     """Return the measures of biased beside those of balanced pseudo-summaries."""
     excluded = tally(report["excluded_by_reason"])
     return changes_table(
-        f"Biased beside balanced pseudo-summaries of {report['n']} sets; a sound scorer finds the "
-        "biased far above 0",
+        f"Biased minus balanced pseudo-summaries of {report['n']} sets; for a valid scorer far "
+        "above 0",
         report["measures"],
         sides=("balanced", "biased"),
         notes=(

@@ -206,12 +206,12 @@ def _cannot_tell(board: Board) -> str:
     """Say why there are no intervals."""
     if board.n_clusters >= FEWEST_CLUSTERS:
         return "by how much cannot be estimated: some system never loses"
-    return f"{pluralize(board.n_clusters, 'cluster')} cannot tell systems apart"
+    return f"too few clusters ({board.n_clusters}) to compare systems"
 
 
 def _stand_level(board: Board, level: Sequence[str]) -> str:
     """Say that several systems share the first place, and which do not differ significantly."""
-    sentence = f"{together(level)} stand level in {board.what}"
+    sentence = f"{together(level)} tie for first place in {board.what}"
     if board.as_good is None:
         return f"{sentence}; {_cannot_tell(board)}."
     if len(level) == len(board.systems):
@@ -258,7 +258,7 @@ def next_step(board: Board) -> str:
     if board.as_good is None and len(board.systems) > 1 and board.n_clusters < FEWEST_CLUSTERS:
         return f"Next: judge {FEWEST_CLUSTERS} clusters or more; a difference takes dozens."
     if board.by_default:
-        return "Next: an LLM as judge, or labels by people for 'fairjudge calibrate'."
+        return "Next: an LLM as judge, or human labels for 'fairjudge calibrate'."
     if board.calibrated:
-        return "How far this judge agrees with people stands under 'Trust in the judge'."
-    return "How far this judge agrees with people is not said here: 'fairjudge calibrate' tells."
+        return "Agreement of this judge with human labels: see 'Trust in the judge'."
+    return "Next: 'fairjudge calibrate' measures how far this judge agrees with human labels."

@@ -1,4 +1,4 @@
-"""Coverage by source, what sways the judge, and what has no score: plots beside their tables."""
+"""Coverage by source, biases of the judge, and what has no score: plots beside their tables."""
 
 from __future__ import annotations
 

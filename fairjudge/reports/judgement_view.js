@@ -59,7 +59,7 @@ class JudgementView {
   }
 
   link(place) {
-    return make("p", { class: "note" }, make("a", { href: `#judgement-${this.judgements.columns.address[place]}` }, "Address of this judgement"));
+    return make("p", { class: "note" }, make("a", { href: `#judgement-${this.judgements.columns.address[place]}` }, "Link to this judgement"));
   }
 
   facts(place) {
@@ -83,10 +83,10 @@ class JudgementView {
     const raw = this.judgements.columns.raw[place];
     const more = this.judgements.columns.more[place] || {};
     if (!raw && EVIDENCE.some((name) => more[name])) return [];
-    const none = this.judgements.get("scored_by", place) === "llm" ? "None was kept." : "None: this judge writes no text.";
+    const none = this.judgements.get("scored_by", place) === "llm" ? "None was stored." : "None: this judge writes no text.";
     const shown = this.judgements.shown(place);
     const letters = raw && shown ? make("p", { class: "note" }, `In this reply A is ${shown[0]}, B is ${shown[1]}, and C is a tie.`) : null;
-    return [make("h3", null, "Reply as it came"), letters, raw ? make("pre", { class: "reply" }, raw) : make("p", { class: "note" }, none),
+    return [make("h3", null, "Unedited reply"), letters, raw ? make("pre", { class: "reply" }, raw) : make("p", { class: "note" }, none),
       ...(typeof more.repair === "string" ? [make("h3", null, "Second reply"), make("pre", { class: "reply" }, more.repair)] : [])];
   }
 
@@ -140,7 +140,7 @@ class JudgementView {
     const names = ["eid", "aspect", "protocol", "unit", "judge"].map((name) => j.columns[name]);
     const item = j.ofItem(place);
     const systems = j.items.filter((i) => names.every((column) => column[i] === column[place]) && !item.includes(i));
-    return [...this.listed("The same item, judged otherwise", item, place), ...this.listed("Other systems here", [place, ...systems], place)];
+    return [...this.listed("Other judgements of this item", item, place), ...this.listed("Other systems here", [place, ...systems], place)];
   }
 
   // A table of judgements, each opened by its first cell; that which is open stands first.

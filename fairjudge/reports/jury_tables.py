@@ -13,8 +13,8 @@ from fairjudge.text.counting import pluralize
 _BEST = "best single judge"
 _FITTED = "jury, fitted"
 _NOTE = (
-    "RMSE in units of the labels, on documents that nothing was fitted on: curves, weights and the "
-    "choice of the best judge come from the others. Gain: RMSE less the jury's on the same items; "
+    "RMSE in units of the labels, on held-out documents: curves, weights and the choice of the "
+    "best judge come from the others. Gain: RMSE minus the jury's on the same items; "
     "p is Holm's over the table. The mean is of scores on the labels' scale as they are."
 )
 
@@ -28,7 +28,7 @@ def jury_tables(report: Json) -> Iterator[TextTable]:
 
 
 def jury_findings(report: Json) -> Iterator[str]:
-    """Say whether a jury is nearer to people than the best of its judges, and what it is worth."""
+    """Say whether a jury has a lower error than the best of its judges, and what it is worth."""
     for found in report.get("juries", ()):
         who = f"The jury of {pluralize(len(found['judges']), 'judge')} in {found['aspect']}"
         if found["why"]:
@@ -37,14 +37,14 @@ def jury_findings(report: Json) -> Iterator[str]:
         best = next(one for one in found["compared"] if one["name"] == _BEST)
         rmse = f"RMSE {_value(found['rmse'])}, the best single judge {_value(best['rmse'])}"
         sure = (best["gain"].get("low") or 0.0) > 0.0
-        said = "is nearer to people than" if sure else "is not significantly nearer to people than"
+        said = f"{'has' if sure else 'does not have'} a significantly lower error than"
         yield (
             f"{who}, fitted on labels, {said} the best single one, calibrated: {rmse}, gain "
             f"{interval(best['gain'], digits=3)}."
         )
         yield worth(found)
         if idle := [one["name"] for one in found["members"] if not one["adds"]]:
-            yield f"{who} is not significantly farther from people without {' or '.join(idle)}."
+            yield f"{who} does not have a significantly larger error without {' or '.join(idle)}."
 
 
 def worth(found: Json) -> str:
@@ -62,7 +62,7 @@ def jury_plot(found: Json) -> Plot:
     """Return the distances from people of the jury and of what it is held against."""
     rows = [row(_FITTED, found["rmse"])]
     rows += [row(one["name"], one["rmse"]) for one in found["compared"]]
-    title = f"{found['aspect']}: RMSE to people on documents held out"
+    title = f"{found['aspect']}: RMSE to people on held-out documents"
     return forest(rows, title=title, across="RMSE, in units of the labels")
 
 

@@ -27,12 +27,11 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
         yield Paragraph(" ".join(board_findings(sentences)))
         yield Paragraph(f"{_described(board)}.", "note")
         yield from (Paragraph(caution, "strong") for caution in leaderboard_cautions(board))
-        yield Group((_plot(board), leaderboard_table(board)))
-        yield _ranks(board)
+        yield Group((_plot(board), leaderboard_table(board), _ranks(board)))
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample clusters. 'Difference to best' is the first system's "
-            "mean less this one's on the same clusters: it is significant where its interval "
+            "mean minus this one's on the same clusters: it is significant where its interval "
             "excludes 0. Overlapping intervals of two means do not say that they are alike. "
             f"Of means, {WEIGHTING}.",
             "note",

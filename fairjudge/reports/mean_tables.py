@@ -12,8 +12,8 @@ from fairjudge.reports.tables import TextTable
 WAYS = {"regression": "regression", "ppi_plus": "PPI++", "classical": "labels alone"}
 _NOTE = (
     "Of all judged items, in units of the labels. PPI++ corrects the judge by the labels; the "
-    "regression puts what the judge, the other judges and the covariates say together in its "
-    "place. Which one to quote is chosen by the number of labels alone."
+    "regression predicts labels from the judge, the other judges and the covariates instead. "
+    "Which one to quote is chosen by the number of labels alone."
 )
 
 

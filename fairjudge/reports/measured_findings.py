@@ -99,9 +99,9 @@ def _position(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         difference, same = group["first_minus_second"], group["consistency"]
         if difference["value"] is None:
-            yield f"{_who(group)}: no preference for a place is known: {difference['why']}."
+            yield f"{_who(group)}: position bias not estimated: {difference['why']}."
             continue
-        does = "shows no significant preference for a place"
+        does = "shows no significant position bias"
         if side := _side(difference):
             place = "first" if side > 0 else "second"
             by = interval(difference if side > 0 else negated(difference), digits=1)
@@ -133,7 +133,7 @@ def _verbosity(report: Json) -> Iterator[str]:
 def _length(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         if group["why"]:
-            yield f"{_who(group)}: no effect of length is known: {group['why']}."
+            yield f"{_who(group)}: effect of length not estimated: {group['why']}."
             continue
         effect = group["length_effect"]
         does = {1: "favours longer summaries", -1: "favours shorter summaries"}.get(
@@ -238,9 +238,9 @@ def _order(report: Json) -> Iterator[str]:
     )
     figure = interval(report["first_minus_last"])
     if where is None:
-        yield f"No effect of the article's place is shown: first less last {figure} points."
+        yield f"No effect of the article's place is shown: first minus last {figure} points."
     else:
-        yield f"What the article shown {where}: first less last {figure} points."
+        yield f"What the article shown {where}: first minus last {figure} points."
     if _side(report["changed"]) > 0:
         yield (
             f"Shuffling the articles changes {interval(report['changed'])} of the ratings (share)."
@@ -266,7 +266,7 @@ def _checks(report: Json) -> Iterator[str]:
 def _stability(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         if group["why"]:
-            yield f"{_who(group)}: nothing is known of its stability: {group['why']}."
+            yield f"{_who(group)}: stability not estimated: {group['why']}."
             continue
         flips = group["flips"]
         if flips.get("value") is not None:
@@ -288,13 +288,13 @@ def _rank(report: Json) -> Iterator[str]:
         others = systems[len(level) :]
         as_good = [one["system"] for one in others if one["best_rank"] in {None, 1}]
         if not others:
-            yield f"{together(level)} stand level for {_who(group)}."
+            yield f"{together(level)} tie for first place for {_who(group)}."
             yield from _place_helps(group)
             continue
         beyond = compared(as_good, by_rank=True)
         if group["separated"]:
             beyond = "by how much cannot be estimated: some system never loses"
-        stands = "ranks first" if len(level) == 1 else "stand level"
+        stands = "ranks first" if len(level) == 1 else "tie for first place"
         yield f"{together(level)} {stands} for {_who(group)}; {beyond}."
         yield from _place_helps(group)
     yield from together_findings(report)
@@ -318,7 +318,7 @@ def _words(report: Json) -> Iterator[str]:
         if (p := difference.get("p_holm")) is not None and p < 0.05
     ]
     if all(difference["value"] is None for difference in differences.values()):
-        yield "Which groups are named is not known: no system has a figure."
+        yield "Inclusion of groups not estimated: no system has a value."
     elif sentences:
         listed = "; ".join(sentences[:_MAX_NAMED])
         yield f"Named significantly more or less than in the {report['reference']}: {listed}."
@@ -417,7 +417,7 @@ def _distinguishability(report: Json) -> Iterator[str]:
 
 def _bias_quality(report: Json) -> Iterator[str]:
     sentences = [
-        f"{one['system']}: {pair['group']} less {pair['other']} {interval(pair['difference'])}"
+        f"{one['system']}: {pair['group']} minus {pair['other']} {interval(pair['difference'])}"
         for one in report["groups"]
         for pair in one["quality"]["differences"]
         if pair["p_holm"] is not None and pair["p_holm"] < 0.05
@@ -457,7 +457,7 @@ def _build(report: Json) -> Iterator[str]:
     n_problems = sum(len(cluster["problems"]) for cluster in clusters)
     if n_problems:
         steps = pluralize(n_problems, "step")
-        yield f"{steps} gave nothing; the same command asks for these again."
+        yield f"{steps} without a result; the same command asks for these again."
 
 
 def _cascade(report: Json) -> Iterator[str]:
@@ -490,11 +490,11 @@ def _promised(report: Json) -> Iterator[str]:
         )
     yield f"All its labelled answers agree {interval(report['overall'], digits=2)}."
     if report["threshold"] is None:
-        yield "Nothing is kept; next: more labels, a lower promise, or a better judge."
+        yield "Nothing is kept; next: more labels, a lower --guarantee, or a better judge."
     elif report["n_one_order"]:
         yield (
             f"Asked in one order alone: {pluralize(report['n_one_order'], 'pair')}. A judge that "
-            "follows the place seems sure of these."
+            "prefers a position seems confident of these."
         )
 
 

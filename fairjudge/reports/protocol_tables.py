@@ -22,11 +22,11 @@ from fairjudge.text.counting import pluralize
 
 _WHOLE = {"coverage": "QA pairs", "faithfulness": "articles"}
 _REFERENCE = {"article": "article", "answer": "QA pair", "sentence": "articles"}
-_MARKS = {"best": "best", "cheaper": "cheaper, not significantly behind"}
+_MARKS = {"best": "best", "cheaper": "cheaper, not significantly worse"}
 _NOTE = (
     "Kendall's tau-b over summaries: means of their parts, and of pairs the difference of two. "
-    "Behind: the best less this one, on the same resampled documents; p is Holm's over all pairs. "
-    "An item: a judged summary."
+    "Difference to best: the best minus this one, on the same resampled documents; p is Holm's "
+    "over all pairs. An item: a judged summary."
 )
 
 
@@ -41,7 +41,9 @@ def protocol_findings(report: Json) -> Iterator[str]:
     for found in report.get("protocols", ()):
         best, cheaper = _marked(found, "best"), _marked(found, "cheaper")
         if best is None:
-            yield f"In {found['aspect']} no protocol is shown to agree with people over summaries."
+            yield (
+                f"In {found['aspect']} no protocol agrees significantly with people over summaries."
+            )
             continue
         yield (
             f"In {found['aspect']} {name_of(best)} agrees best with people over summaries: tau-b "
@@ -50,7 +52,7 @@ def protocol_findings(report: Json) -> Iterator[str]:
         if cheaper is not None:
             fewer = f"{cheaper['n_requests']:,} instead of {best['n_requests']:,}"
             yield (
-                f"Where requests count, {name_of(cheaper)} ({fewer}) is not significantly behind: "
+                f"Where requests count, {name_of(cheaper)} ({fewer}) is not significantly worse: "
                 f"by {interval(cheaper['behind'])}."
             )
 
@@ -105,11 +107,11 @@ def _marked(found: Json, mark: str) -> Json | None:
 def protocols_table(tables: Sequence[Json]) -> TextTable:
     """Return the protocols of all aspects in one table."""
     return table(
-        "Protocols: which follows people's labels",
+        "Protocols: agreement with human labels",
         "aspect: {aspect} | reference: {reference} | text: {text} | protocol: {protocol}"
         " | judge: {judge} | tau-b> {kendall:interval} | note: {note} | requests> {requests}"
-        " | US dollars> {cost} | an item> {per_item} | behind> {behind:interval} | p> {p}"
-        " | summaries> {n}",
+        " | US dollars> {cost} | an item> {per_item} | difference to best> {behind:interval}"
+        " | p> {p} | summaries> {n}",
         [_row({"aspect": found["aspect"], **one}) for found in tables for one in found["rows"]],
         notes=[_NOTE, *(note for found in tables for note in _reasons(found))],
     )

@@ -39,7 +39,7 @@ def together_tables(report: Json) -> Iterator[TextTable]:
             notes=_of_judges(group),
         )
         yield table(
-            f"How well each judge tells systems apart, {of}",
+            f"How well each judge discriminates between systems, {of}",
             "judge: {judge} | comparisons> {n_comparisons}"
             " | discrimination> {discrimination:interval} | standing first> "
             "{position_effect:interval}",
@@ -53,12 +53,12 @@ def together_tables(report: Json) -> Iterator[TextTable]:
 
 
 def together_findings(report: Json) -> Iterator[str]:
-    """Say who ranks first by all judges, and which of them surely tells systems apart less."""
+    """Say who ranks first by all judges, and which of them discriminates less between systems."""
     for group in report.get("together", ()):
         if group["why"] or not group["systems"]:
             continue
         first = [one["system"] for one in group["systems"] if one["rank"] == 1]
-        stands = "ranks first" if len(first) == 1 else "stand level"
+        stands = "ranks first" if len(first) == 1 else "tie for first place"
         judges = pluralize(len(group["judges"]), "judge")
         as_good = [
             one["system"]
@@ -73,7 +73,7 @@ def together_findings(report: Json) -> Iterator[str]:
             one["judge"] for one in group["judges"] if (one["discrimination"]["high"] or 1.0) < 1.0
         ]
         if weak:
-            yield f"Tell systems apart less than the mean judge does: {named(weak, _MAX_NAMED)}."
+            yield f"Discriminate less between systems than average: {named(weak, _MAX_NAMED)}."
 
 
 def _of_judges(group: Json) -> Iterator[str]:
@@ -83,8 +83,9 @@ def _of_judges(group: Json) -> Iterator[str]:
     yield (
         f"{pluralize(group['n_comparisons'], 'comparison')} in "
         f"{pluralize(group['n_documents'], 'document')}, by a Bradley-Terry model in which a judge "
-        "that tells systems apart better counts for more. Strengths are log-odds of a judge of "
-        f"mean discrimination, and add up to 0. In brackets after the rank: {RANKS_ALLOWED}."
+        "that discriminates better between systems counts for more. Strengths are log-odds of a "
+        f"judge of mean discrimination, and add up to 0. In brackets after the rank: "
+        f"{RANKS_ALLOWED}."
     )
     if group["separated"]:
         yield "Some systems never lose to the others: there are no intervals."
@@ -128,11 +129,11 @@ def _notes(group: Json) -> Iterator[str]:
         yield from _of_pairs(group)
     if group["separated"]:
         yield (
-            "Some systems never lose to the others: how far above cannot be told, and "
+            "Some systems never lose to the others: how far above cannot be estimated, and "
             "there are no intervals."
         )
     if group["n_unscored"]:
-        yield f"Left out: {group['n_unscored']} without a score."
+        yield f"Excluded: {group['n_unscored']} without a score."
 
 
 def _of_pairs(group: Json) -> Iterator[str]:
@@ -145,7 +146,7 @@ def _of_pairs(group: Json) -> Iterator[str]:
         f"In brackets after the rank: {RANKS_ALLOWED}."
     )
     if position.get("value") is not None:
-        yield f"Standing first adds {interval(position)} to the log-odds of winning."
+        yield f"Being shown first adds {interval(position)} to the log-odds of winning."
     else:
         yield f"Effect of position: none, {position['why']}."
     if ties.get("value") is not None:

@@ -11,8 +11,8 @@ from fairjudge.text.counting import pluralize
 _RATES = {
     "sensitivity": "sensitivity: says yes where people do",
     "specificity": "specificity: says no where people do",
-    "positive_predictive_value": "people say yes where it does",
-    "negative_predictive_value": "people say no where it does",
+    "positive_predictive_value": "positive predictive value: people say yes where it does",
+    "negative_predictive_value": "negative predictive value: people say no where it does",
 }
 
 
@@ -33,7 +33,7 @@ def _errors(group: Json) -> TextTable:
         {"value": rates},
         notes=(
             f"Yes by people: {rates['n_yes']} of {items}; no: {rates['n_no']}.",
-            f"Left out: {n_split} on which annotators are split in halves." if n_split else "",
+            f"Excluded: {n_split} on which annotators are evenly split." if n_split else "",
         ),
     )
 
@@ -51,7 +51,7 @@ def _prevalence(group: Json) -> TextTable:
         " | corrected> {corrected:interval} | ppi> {ppi:interval}",
         [{**found, "of": "all systems"}, *rows_of(rates["by_system"], "of")],
         notes=(
-            "judged: the judge's word. labelled: labels alone, all systems. corrected: Rogan and "
+            "judged: the judge alone. labelled: labels alone, all systems. corrected: Rogan and "
             "Gladen, where the judge errs as often on these items as on the labelled ones, however "
             "common yes is. ppi: PPI++, where the labelled items are a random draw of all.",
             f"No correction: {why}." if why else "",

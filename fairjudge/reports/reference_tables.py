@@ -37,8 +37,8 @@ def validated_findings(report: Json) -> Iterator[str]:
     groups = sum(cluster["n_groups_before"] for cluster in clusters)
     gone = sum(cluster["n_invalid"] + cluster["n_split"] for cluster in clusters)
     yield (
-        f"{after} of {pluralize(before, 'question')} stay; {gone} of "
-        f"{pluralize(groups, 'group')} of answers went as invalid."
+        f"{after} of {pluralize(before, 'question')} kept; {gone} of "
+        f"{pluralize(groups, 'group')} of answers removed as invalid."
     )
     if empty := [str(cluster["eid"]) for cluster in clusters if not cluster["n_questions"]]:
         shown = ", ".join(empty[:_MAX_NAMED])
@@ -69,7 +69,7 @@ def validated_tables(report: Json) -> Iterator[TextTable]:
     ]
     if dropped:
         yield table(
-            "Questions that went", "cluster: {eid} | question: {question} | why: {why}", dropped
+            "Questions removed", "cluster: {eid} | question: {question} | why: {why}", dropped
         )
 
 

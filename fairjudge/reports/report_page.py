@@ -73,14 +73,14 @@ def _sections(content: Content) -> list[Section]:
         ("coverage", "Coverage by question"): _coverage(content),
         ("statements", "Statements and the articles"): statement_parts(content),
         ("sentences", "Sentences and their sources"): _sentences(content),
-        ("sway", "What sways the judge"): _sways(content),
+        ("sway", "Biases of the judge"): _sways(content),
         ("trust", "Trust in the judge"): _trust(content),
         ("differ", "Where judge and people differ most"): _disagreements(content),
         ("fairness", "Fairness to groups of sources"): fairness_parts(content),
         ("bias", "Demographic bias"): bias_parts(content),
         ("unscored", "Without a score"): unscored_parts(content),
         ("judgements", "All judgements"): _judgements(content),
-        ("origin", "What was run"): _origin(content),
+        ("origin", "Runs and settings"): _origin(content),
     }
     # Where systems are ranked, paper has what a reader takes to a meeting, and names the rest.
     brief = _PRINTED if content.leaderboards else {id_ for id_, _ in parts}

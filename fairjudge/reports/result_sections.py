@@ -61,7 +61,7 @@ def plan_parts(content: Content) -> Iterator[Part]:
 
 _PLANS = {
     "cascade": "A cheap judge first: what it saves",
-    "cascade --guarantee": "How sure the judge must be",
+    "cascade --guarantee": "Confidence threshold for the guarantee",
     "align": "The judge aligned with people",
 }
 

@@ -57,8 +57,8 @@ def _notes(group: Json) -> Iterator[str]:
         yield f"Prompts: {', '.join(group['variants'])}."
     if group["alike"]:
         yield (
-            "Different prompts gave the same verdict on every item: look whether their records are "
-            "copies of one another."
+            "Different prompts gave the same verdict on every item: check whether their records "
+            "are copies of one another."
         )
     if isinstance(group["worth"], list):
         told = "; ".join(
@@ -66,8 +66,8 @@ def _notes(group: Json) -> Iterator[str]:
             for one in group["worth"][1:]
         )
         yield (
-            "What repeats are worth to a mean over items (width of its interval beside one "
-            f"repeat's; as many times the items would do): {told}."
+            "Effect of repeats on a mean over items (width of its interval relative to one "
+            f"repeat; equivalent factor of items): {told}."
         )
     if group["n_unscored"]:
-        yield f"Left out: {group['n_unscored']} without a score."
+        yield f"Excluded: {group['n_unscored']} without a score."

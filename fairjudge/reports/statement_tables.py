@@ -92,10 +92,10 @@ def _line(text: str, limit: int) -> str:
 
 
 def citations_table(groups: Sequence[Json]) -> TextTable:
-    """Return how far sentences are borne out by what they cite."""
+    """Return how far sentences are supported by what they cite."""
     return table(
         f"Citations, by {groups[0]['judge']}",
-        "system: {system} | borne out> {citations[borne_out]:number} | sentences>"
+        "system: {system} | supported> {citations[borne_out]:number} | sentences>"
         " {citations[n_sentences]} | cited> {citations[n_cited]} | citations>"
         " {citations[n_citations]} | relevant> {citations[relevant]:number} | full> {full}"
         " | part> {part} | none> {none} | contradicts> {contradicts}",
@@ -110,7 +110,7 @@ def citations_table(groups: Sequence[Json]) -> TextTable:
             for group in groups
         ],
         notes=[
-            "Borne out: the share of sentences of whose statements each is supported by an article "
+            "Supported: the share of sentences of whose statements each is supported by an article "
             "that the sentence cites. Full, part, none: the citations whose article supports all, "
             "some or none of the sentence's statements."
         ],

@@ -48,7 +48,7 @@ def make_judge(
 ) -> Judge:
     """Return the judge for `plan`; `tasks` are needed to batch questions to one summary.
 
-    `first` are the models of the first judge of a cascade under a promise.
+    `first` are the models of the first judge of a cascade with a guarantee.
     """
     if options.together:
         return _together(models, options, tasks)
@@ -210,7 +210,7 @@ def _promised(
     promise: Promise,
 ) -> Judge:
     if models is None:
-        raise ConfigurationError("a cascade under a promise needs the models of its first judge")
+        raise ConfigurationError("a cascade with a guarantee needs the models of its first judge")
     first = make_judge(models, first_options(options, promise), plan=plan)
     promise.check(first)
     return PromisedCascade(first=first, judge=judge, promise=promise)
@@ -221,14 +221,14 @@ def first_options(options: JudgeOptions, promise: Promise) -> JudgeOptions:
     plan, stated = options.plan(), promise.stated
     if (plan.aspect, plan.protocol) != (promise.aspect, promise.protocol):
         raise ConfigurationError(
-            f"the promise is on {promise.aspect} by {promise.protocol}, not on {plan.aspect} by "
-            f"{plan.protocol}"
+            f"the guarantee is for {promise.aspect} by {promise.protocol}, not for {plan.aspect} "
+            f"by {plan.protocol}"
         )
     if promise.threshold is None:
-        raise ConfigurationError("the promise keeps no answer: judge without --cascade")
+        raise ConfigurationError("the guarantee keeps no answer: judge without --cascade")
     if "judge" not in stated:
         raise ConfigurationError(
-            f"{promise.judge!r}, on which the promise is, cannot be asked here: fit it on "
+            f"{promise.judge!r}, which has the guarantee, cannot be asked here: fit it on "
             "judgements by 'fairjudge judge' with one prompt"
         )
     return replace(

@@ -201,7 +201,7 @@ async def judge_material(
     alone = {
         "--together": options.together,
         "--paraphrase": options.paraphrases,
-        "--cascade with a promise": isinstance(options.cascade, Promise),
+        "--cascade with a guarantee": isinstance(options.cascade, Promise),
     }
     option = next((name for name, is_given in alone.items() if is_given), None)
     if model.engine != "local" and option is not None:
@@ -267,7 +267,7 @@ def _spent_by(models: Models, first: Models | None) -> Spent | None:
 async def _opened(
     model: Model, options: JudgeOptions
 ) -> AsyncIterator[tuple[Models, Models | None]]:
-    """Open the models that judge, and those of the first judge of a cascade under a promise.
+    """Open the models that judge, and those of the first judge of a cascade with a guarantee.
 
     The budget of `model` is for both together.
     """

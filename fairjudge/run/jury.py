@@ -76,7 +76,7 @@ async def judge_by(
     if options.together:
         raise ConfigurationError("--together takes one --backend: a jury judges one aspect a run")
     if isinstance(options.cascade, Promise):
-        raise ConfigurationError("--cascade with a promise takes one --backend: the better judge")
+        raise ConfigurationError("--cascade with a guarantee takes one --backend, the better judge")
     names = [member.target for member in models]
     if len(set(names)) < len(names):
         raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")

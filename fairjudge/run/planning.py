@@ -182,7 +182,7 @@ def _grouping_in_two(builder: Builder | ArticleBuilder) -> Builder | ArticleBuil
 
 
 class _TwoGroups:
-    """Groups answers by turns, so that no question is dropped for want of a second group."""
+    """Groups answers by turns, so that no question is dropped for lack of a second group."""
 
     async def group(
         self,

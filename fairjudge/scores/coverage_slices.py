@@ -119,7 +119,7 @@ class CoverageSlices:
     """``slices`` maps what was sliced by (such as ``"coverage by outlet"``) to its slices.
 
     ``answers`` has every group that was judged.
-    ``left_out`` maps a cluster to outlets none of whose answers is covered, in whatever words;
+    ``left_out`` maps a cluster to outlets without any covered answer;
     ``least_covered`` one to the sources that a balance stands on. ``n`` counts groups and articles
     with a score, ``n_sources`` the sources of balances, ``n_voices`` the answers in groups,
     ``n_unscored`` judgements without a score, ``n_unknown`` units that the references lack.

@@ -283,7 +283,7 @@ def _or_nothing(output: Path, name: str, make: Callable[[], Done]) -> Done:
 
 
 def _found(output: Path, found: Findings) -> Done:
-    """Write what an audit found; of what sways the judge, the first sentence is for all to see."""
+    """Write what an audit found; of biases of the judge, the first sentence is for all to see."""
     _write_json(output, found.to_dict())
     return Done(told="done", findings=found.findings[:1] if found.kind in _SWAYS else ())
 

@@ -82,7 +82,7 @@ def test_words_by_system_with_what_was_left_out():
     assert found.excluded == {"2": "empty_summary", "3": "empty_source"}
     assert found.bias.estimates["against_source"].over_documents.n_excluded == 2
     assert report.notes == (
-        "left out 1 summary of unknown clusters: 9",
+        "excluded 1 summary of unknown clusters: 9",
         "t has no summary of 2 of 3 clusters",
     )
 
@@ -313,7 +313,7 @@ def test_entities_command_with_annotated_summaries(files):
 def test_entities_command_says_what_is_missing(files):
     clusters = files("c.jsonl", [cluster("1", TEXT).to_json()])
     summaries = files("s.jsonl", [summary("1", "t", people=["Orme"]).to_json()])
-    with refuses(r"nothing says who is in .*: give --census"):
+    with refuses(r"the groups of people are unknown in .*: give --census"):
         run("entities", clusters, "--summaries", summaries)
     bad = files("b.jsonl", [summary("1", "t", people="Orme").to_json()])
     known = files("k.jsonl", [cluster("1", TEXT, PEOPLE).to_json()])

@@ -220,7 +220,7 @@ def test_sizes_of_summaries_and_originals_by_how_well_the_group_is_told():
     ]  # fmt: skip
     told = fj.bias.distinguishability(clusters, summaries, representation="counts")
     assert told["systems"]["s"]["counts"]["by_original"] == {"p": 1.0, "q": 0.0}
-    assert "told best" in str(told)
+    assert "predict the group best" in str(told)
     names = [{"group": "female", "gender": "female", "first_names": ["Ann"]},
              {"group": "male", "gender": "male", "first_names": ["Tom"]}]  # fmt: skip
     import tempfile

@@ -86,9 +86,9 @@ def test_input_bias_finds_topics_and_not_the_identifiers():
 
 
 def test_input_bias_of_documents_of_one_group():
-    with pytest.raises(InputError, match="cannot be told apart"):
+    with pytest.raises(InputError, match="cannot be assigned"):
         input_bias(["she", "her", ""], HELM_GENDER)
-    with pytest.raises(InputError, match="cannot be told apart"):
+    with pytest.raises(InputError, match="cannot be assigned"):
         input_bias([], HELM_GENDER)
 
 

@@ -131,7 +131,7 @@ def test_adjudicated_labels_are_left_out_and_said():
     assert joined.annotators == ("p1",)
     assert joined.counts.adjudicated_labels == 2
     notes = report(rows, [label(value=2.0), decided, other])["groups"][0]["notes"]
-    said = "left out: such items were chosen because judge and people disagree"
+    said = "excluded: such items were chosen because judge and people disagree"
     assert f"2 adjudicated labels {said}" in notes
     assert not any("adjudicated" in one for one in report(rows, [label()])["groups"][0]["notes"])
     (of_others,) = join(rows, [label(), decided], annotators=["p*"])

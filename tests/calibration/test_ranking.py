@@ -256,7 +256,7 @@ def test_place_and_system_are_not_told_apart_where_the_same_always_stood_first()
         rng=rng(),
     )
     assert found.position_effect == Undefined(
-        why="place and system cannot be told apart: the same stood first"
+        why="position and system are confounded: the same system was always first"
     )
     assert found.systems[0].win_rate.value == pytest.approx(2 / 3)
 
@@ -496,7 +496,7 @@ def test_place_is_told_from_systems_by_pairs_shown_both_ways_alone():
     the place shows."""
     two = [("x", "y", 6, 4, 0), ("z", "y", 7, 3, 0)]
     found = rank_systems(played(two, positions=np.ones(20)), rng=rng())
-    assert found.position_effect.why.startswith("place and system cannot be told apart")
+    assert found.position_effect.why.startswith("position and system are confounded")
     plain = rank_systems(played(two), rng=rng())
     ours = [one.strength.value for one in found.systems]
     assert ours == pytest.approx([one.strength.value for one in plain.systems], abs=1e-9)

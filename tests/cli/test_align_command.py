@@ -52,7 +52,7 @@ def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
     assert found["kept"]
     assert found["chosen"].startswith("examples")
     assert done.out.startswith("In short: 'examples-")
-    assert f"{len(found['candidates'])} candidates tried" in " ".join(done.out.split())
+    assert f"{len(found['candidates'])} candidates compared" in " ".join(done.out.split())
     assert found["decision"]["agreement"]["low"] > 0
     assert found["decision"]["error"]["low"] > 0
     assert found["n_opened"] == 1
@@ -111,7 +111,7 @@ def test_no_better_prompt_leaves_the_test_sealed_or_the_old_prompt(cli, data):
     assert done.code == 0, done.err
     found = json.loads(Path("out.json").read_text())
     assert (found["kept"], found["opened"], found["command"]) == (False, False, None)
-    assert "The test was not opened" in done.out
+    assert "The test set was not used" in done.out
     assert not Path("aligned/align.json").exists()
     assert not Path("aligned/kept.toml").exists()
 
@@ -132,7 +132,7 @@ def test_luck_on_development_is_not_kept(cli, data):
     found = json.loads(Path("out.json").read_text())
     assert (found["kept"], found["opened"]) == (False, True)
     assert found["decision"]["why_not"]
-    assert "The old prompt stays" in done.out
+    assert "The old prompt is kept" in done.out
     assert not Path("aligned/kept.toml").exists()
 
 
@@ -143,12 +143,12 @@ def test_a_test_is_opened_again_only_where_asked_and_is_counted(cli, data):
     for other in (("--try", "scale"), ("--level", "0.9"), ("--split-seed", "7"), ("--seed", "3")):
         refused = cli(*aligning(data, *other))
         assert refused.code == 1
-        assert "were opened 1 time before" in refused.err
+        assert "were used 1 time before" in refused.err
         assert "--reopen" in refused.err
     assert len(data.calls) == n_calls + 1  # anchors for another --seed
     again = cli(*aligning(data, "--try", "examples", "--reopen"))
     assert again.code == 0, again.err
-    assert "This test has been opened 2 times" in " ".join(again.out.split())
+    assert "This test set has been used 2 times" in " ".join(again.out.split())
     record = json.loads(Path("aligned/align.json").read_text())
     assert len(record["openings"]) == 2
 

@@ -253,7 +253,7 @@ def test_skip_bad_counts_and_lists_what_it_left_out(cli, server, references):
     done = cli(*judging(server), "--skip-bad", "-o", "-")
     assert done.code == 0
     assert [row["system"] for row in done.rows()] == ["a", "b"]
-    assert "Left out 2 bad lines:\n  summaries.jsonl:2: field 'system'" in done.err
+    assert "Skipped 2 bad lines:\n  summaries.jsonl:2: field 'system'" in done.err
     assert "\n  summaries.jsonl:4: " in done.err
     report = json.loads(cli(*judging(server), "--skip-bad", "--json", "-").out)
     assert [line.split(": ")[0] for line in report["left_out"]] == [

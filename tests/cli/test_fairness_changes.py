@@ -90,7 +90,7 @@ def test_coverage_and_proportional_together_in_a_table(cli, swept):
     done = cli("fairness", "compare", *reports, "--baseline", OWN, "--json", "out.json")
     assert done.code == 0
     # 4 + 4 of the instruction; of the temperature only the 4 of coverage
-    for said in ("+fair=mood beside", "Equal Coverage", "SOF %", "all 12 differences"):
+    for said in ("+fair=mood minus", "Equal Coverage", "SOF %", "all 12 differences"):
         assert said in done.out
     fair = json.loads(Path("out.json").read_text())["systems"][f"{OWN}+fair=mood"]
     # p(pos) = .8, p(neg) = .2, so EC .3; fair: .8 and .8, so 0
@@ -107,9 +107,9 @@ def test_the_page_shows_what_changed(cli, swept):
     done = cli("report", "cmp.json", "-o", "page.html")
     assert done.code == 0, done.err
     page = Path("page.html").read_text()
-    assert f"What changed beside {OWN}" in page
+    assert f"Differences from {OWN}" in page
     # the plot names its rows; what has no value says why in the table
-    assert f"{OWN}+fair=mood beside {OWN}: BUR -100.00 [-100.00, -100.00]" in page
+    assert f"{OWN}+fair=mood minus {OWN}: BUR -100.00 [-100.00, -100.00]" in page
     assert "no sample that both systems have" in page
     assert "5 no document supports the summary" in page
 

@@ -109,7 +109,7 @@ def test_the_plan_says_what_it_costs_at_most(cli, promised):
     ("change", "said"),
     [
         ({"threshold": None}, "keeps no answer"),
-        ({"aspect": "faithfulness"}, "the promise is on faithfulness by pairwise"),
+        ({"aspect": "faithfulness"}, "the guarantee is for faithfulness by pairwise"),
         ({"signature": "parser:4"}, "cannot be asked here"),
         ({"signature": None}, "cannot be asked here"),
     ],
@@ -128,4 +128,4 @@ def test_a_promise_on_another_prompt_is_refused(cli, promised):
     Path("kept.json").write_text(kept.replace("coverage-pairwise.v3", "coverage-pairwise.v2"))
     done = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
     assert done.code == 1
-    assert "the promise was made for another judge" in done.err
+    assert "the guarantee was fitted for another judge" in done.err

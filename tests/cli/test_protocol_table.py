@@ -110,7 +110,7 @@ def test_what_takes_fewer_requests_and_is_not_surely_behind_is_named_beside_the_
     )
     marks = {row["protocol"]: row["mark"] for row in calibration.protocols()}
     assert marks == {"binary": None, "likert": "best"}
-    assert "Protocols: which follows people's labels" in str(calibration.protocols())
+    assert "Protocols: agreement with human labels" in str(calibration.protocols())
 
 
 def test_nothing_is_best_where_no_protocol_agrees_with_people():
@@ -122,7 +122,7 @@ def test_nothing_is_best_where_no_protocol_agrees_with_people():
     (found,) = calibration.to_dict()["protocols"]
     assert all(row["kendall"]["low"] <= 0 for row in found["rows"])
     assert {row["mark"] for row in found["rows"]} == {None}
-    assert "no protocol is shown to agree" in calibration.to_dict()["findings"][0]
+    assert "no protocol agrees significantly" in calibration.to_dict()["findings"][0]
 
 
 def test_a_protocol_on_few_of_the_documents_is_not_compared():

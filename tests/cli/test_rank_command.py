@@ -34,7 +34,7 @@ def test_the_better_system_leads_and_position_is_told_apart(cli):
     done = cli("rank", "pairs.jsonl", "--json", "out.json")
     assert done.code == 0, done.err
     assert "Ranking by j, coverage" in done.out
-    assert "Standing first adds" in done.out
+    assert "Being shown first adds" in done.out
     (group,) = json.loads(Path("out.json").read_text())["groups"]
     assert [one["system"] for one in group["systems"]] == ["A", "B"]
     assert group["systems"][0]["win_rate"]["value"] == pytest.approx(34 / 40)
@@ -47,7 +47,7 @@ def test_many_without_a_score_end_with_3_and_are_counted(cli):
     write_jsonl(Path("pairs.jsonl"), [*rows, pair(9, "A", "B", None), pair(10, "A", "B", None)])
     done = cli("rank", "pairs.jsonl")
     assert done.code == 3
-    assert "Left out: 2 without a score." in done.out
+    assert "Excluded: 2 without a score." in done.out
 
 
 def test_without_pairs_there_is_one_line_of_error(cli):

@@ -60,7 +60,7 @@ def test_invalid_answers_go_and_questions_are_checked_again(cli):
     done = cli("references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--json", "v.json")
     assert done.code == 0, done.err
     assert done.out.startswith(
-        "In short: 1 of 4 questions stay; 4 of 10 groups of answers went as invalid. "
+        "In short: 1 of 4 questions kept; 4 of 10 groups of answers removed as invalid. "
         "Without a question: 1 cluster (two)."
     )
     kept = [json.loads(line) for line in Path("v.jsonl").read_text().splitlines()]
@@ -83,7 +83,7 @@ def test_invalid_answers_go_and_questions_are_checked_again(cli):
 @pytest.mark.usefixtures("files")
 def test_the_share_of_sources_is_an_option(cli):
     done = cli("references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--min-sources", "0.2")
-    assert done.out.startswith("In short: 2 of 4 questions stay")
+    assert done.out.startswith("In short: 2 of 4 questions kept")
 
 
 @pytest.mark.usefixtures("files")

@@ -32,7 +32,7 @@ def test_repeats_in_a_file_are_held_beside_one_another(cli):
     assert group["unanimous"]["value"] == pytest.approx(0.75)
     assert group["n_unscored"] == 1
     assert "Stability of j, coverage, likert" in out
-    assert "What repeats are worth" in out
+    assert "Effect of repeats on a mean" in out
 
 
 def test_replies_that_samples_kept_are_read_again(cli):

@@ -32,6 +32,35 @@ PHRASES = (
     r"say next to nothing",
     r"nobody was asked again",
     r"by so many wordings",
+    r"\btook nothing\b",
+    r"\bstands? level\b",
+    r"\bbehind: ",
+    r"\bsways\b",
+    r"\btold best\b",
+    r"\bnothing is (?:said|known) of (?!\{name)",
+    r"\bby chance alone\b",
+    r"\btells? (?:no )?systems apart\b",
+    r"\bcannot be told\b",
+    r"\bpreference for a place\b",
+    r"\bnot said here\b",
+    r"\bdocuments held out\b",
+    r"\bfor want of\b",
+    r"\btreats? unlike\b",
+    r"\bgoes? with people\b",
+    r"\bnearer to people\b",
+    r"\bfollows the place\b",
+    r"\bsurely moved\b",
+    r"\bin whatever words\b",
+    r"\bwent as invalid\b",
+    r"\bborne out\b",
+    r"\bneeds no judge\b",
+    r"\bpromised agreement\b",
+    r"\bunder a promise\b",
+    r"\bbeyond all numbers\b",
+    r"\bquestions wanted\b",
+    r"\bwhoever is asked\b",
+    r"\bmend it\b",
+    r"\bwithout a judge>",
 )
 STUMBLED_AT = re.compile("|".join(PHRASES), re.IGNORECASE)
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
@@ -40,7 +69,6 @@ SOURCES = sorted(
     for folder in ("fairjudge", "graphs", "calibration")
     for path in (ROOT / folder).rglob("*")
     if path.suffix in {".py", ".html", ".js"}
-    and path.relative_to(ROOT).parts[1] not in {"backends", "bias", "fairness"}
 )
 
 
@@ -67,6 +95,9 @@ def test_no_text_says_a_phrase_of_the_list(paths):
     assert not hits
 
 
-@pytest.mark.parametrize("text", ["At first\nsight", "a leads beyond chance.", "31 took no part"])
+@pytest.mark.parametrize(
+    "text",
+    ["At first\nsight", "a leads beyond chance.", "31 took no part", "a and b stand\n level in x"],
+)
 def test_the_phrases_are_seen_over_line_ends_and_in_any_case(text):
     assert STUMBLED_AT.search(" ".join(text.split()))

@@ -253,7 +253,7 @@ def test_the_command_chooses_by_aspect_system_and_judge(tmp_path):
     done = run(source, "-o", out, "--to", "inspect-scores", "--system", "lead")
     assert done.exit_code == 0, done.output
     assert "3 judgements of 4: 2 rows written" in done.output
-    assert "1 without a score left out" in done.output
+    assert "1 without a score excluded" in done.output
     assert [one["id"] for one in lines(out)] == ["e1", "e2"]
     nothing = run(source, "-o", out, "--to", "csv", "--judge", "nobody")
     assert "holds no judgement of that" in str(nothing.exception)

@@ -77,7 +77,7 @@ def test_proportional_counts_and_names_what_cannot_be_measured(odd_corpus):
         "unsupported": "no_support", "blank": "no_text",
     }  # fmt: skip
     assert found["notes"][0] == (
-        "3 documents without a known 'side' were left out: unlabelled/unlabelled-0, "
+        "3 documents without a known 'side' were excluded: unlabelled/unlabelled-0, "
         "unlabelled/unlabelled-1, partly/partly-2"
     )
 
@@ -240,7 +240,7 @@ def test_summaries_that_are_missing_or_of_no_cluster_are_told():
     ]
     found = report_proportional(corpus, texts, options=QUICK)
     assert found.notes[-2:] == (
-        "left out summaries of 1 unknown cluster: elsewhere",
+        "excluded summaries of 1 unknown cluster: elsewhere",
         "'partly' has no summary of 1 of 2 clusters: two",
     )
     assert not any("whole" in note for note in found.notes)

@@ -30,7 +30,7 @@ def test_values_are_sorted_and_kept_by_document():
 def test_missing_and_unknown_values_are_counted_and_named(unknown):
     corpus = label_corpus([cluster("a", ["left", unknown, "right"])], attribute="party")
     assert corpus.sets[0].labels == ("left", None, "right")
-    assert "1 document without a known 'party' was left out: a/1" in corpus.notes
+    assert "1 document without a known 'party' was excluded: a/1" in corpus.notes
 
 
 def test_sets_that_cannot_tell_values_apart_say_why():

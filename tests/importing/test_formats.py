@@ -197,7 +197,7 @@ def test_the_command_writes_judgements_and_labels_and_counts_all(written, tmp_pa
     assert told["n_rows"] == told["n_judgements"] + told["n_labels"] + len(told["skipped"]) == 4
     assert "no such label: '?'" in done.output
     without = run(path, "-o", out)
-    assert "1 label of people left out; --labels FILE writes them" in without.output
+    assert "1 label of people not written; --labels FILE writes them" in without.output
 
 
 def test_the_command_says_where_labels_or_judgements_would_be_lost(written, tmp_path):

@@ -97,4 +97,4 @@ def test_from_reviews_to_what_people_say_of_the_measures(cli, written):
     pages = ("coverage.json", "p.json", "-o", "page.html")
     assert cli("report", *pages).code == 0
     page = Path("page.html").read_text("utf-8")
-    assert "Which measures are nearer to people" in page
+    assert "Which measures agree better with people" in page

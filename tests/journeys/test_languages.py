@@ -161,7 +161,7 @@ def test_an_article_that_no_prompt_shows_is_named(cli, server, files):
     (left_out,) = json.loads(Path("judge.json").read_text("utf-8"))["articles_left_out"]
     assert (left_out["eid"], left_out["aid"]) == ("ferry", "stub")
     assert left_out["why"].startswith("stub: 0 words of news")
-    assert "Left out of prompts: 1 article: ferry/stub (stub:" in judged.out
+    assert "Excluded from prompts: 1 article: ferry/stub (stub:" in judged.out
     written = cli(
         "summarize", "clusters.jsonl", "-o", "written.jsonl", *openai(server), "--json", "s.json"
     )

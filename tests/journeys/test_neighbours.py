@@ -122,7 +122,7 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
     said = run(
         "data", "import", "assigned.jsonl", "-o", "again.jsonl", "--summaries", "again-s.jsonl"
     )
-    assert "1 reference left out; --references FILE writes them" in said
+    assert "1 reference not written; --references FILE writes them" in said
     assert values_of("again.jsonl") == pytest.approx(values)
     assert rows_of("again-s.jsonl") == rows
 

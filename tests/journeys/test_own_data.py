@@ -29,7 +29,7 @@ COUNTS = {
     "A column for each system": (2, 2, 4, 0),
     "Parquet": (2, 4, 2, 0),
     "A data set on disk": (2, 4, 2, 0),
-    "Names that do not tell": (1, 2, 2, 0),
+    "Columns that are not recognised": (1, 2, 2, 0),
 }
 """Clusters, articles, summaries and labels of each layout, counted by hand on the page."""
 

@@ -27,7 +27,7 @@ def test_the_first_command_fits_a_screen_and_says_how_far_to_trust_it(cli, monke
             for group in question["answer_groups"]:
                 assert any(line.startswith(f"  {group[0]['answer']} (") for line in lines)
     assert "weak judges" in done.out
-    assert "Two stories tell no systems apart" in done.out
+    assert "Two stories are too few to compare systems" in done.out
     for aspect in ("coverage", "balance", "faithfulness"):
         report = json.loads(Path(f"out/{aspect}.report.json").read_text())
         for system, score in report["systems"].items():

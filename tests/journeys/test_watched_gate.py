@@ -96,12 +96,12 @@ def test_weeks_of_a_judge_an_update_and_worse_systems(cli, judged, look):
     worse = [row | {"value": max(1, row["value"] - 1)} for row in judged["rts live"]]
     done = look(again(judged["rts"], 5), worse)
     assert done.code == 0, done.err  # agreement decides, and the judge is as it was
-    assert "The systems moved" in done.out
+    assert "The systems changed" in done.out
     assert watch()["systems"]["high"] < 0
 
     done = look(judged["mcq"], judged["mcq live"])
     assert done.code in (0, 4)
-    assert "The judge moved" in done.out
+    assert "The judge changed" in done.out
     assert watch()["moved"] == "judge"
     # by hand: the mean over documents of the change of ratings, as a part of four points
     before = {(row["eid"], row["system"]): row["value"] for row in judged["rts"]}

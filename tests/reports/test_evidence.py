@@ -54,7 +54,7 @@ def test_who_is_covered_in_other_words_is_not_said_to_be_left_out(page):
     """outlet2 says what outlet1 says, and that is covered: it is in the weaker class."""
     html = page.read_text("utf-8")
     assert "alpha leaves out 4 of 6 groups of answers" in html
-    start = html.index("Outlets none of whose answers is covered, in whatever words")
+    start = html.index("Outlets without any covered answer")
     table = html[start : html.index("</table>", start)]
     assert "outlet3.example" in table
     assert "outlet1.example" not in table
@@ -84,7 +84,7 @@ def test_a_checklist_shows_groups_by_verdict_and_marks_the_quote(page, open_page
     assert "outlet1.example (in this outlet's words)" in said
     assert re.search(r"About three million\. outlet2\.example(?! \(in)", said)
     assert "Local judge's probability: 0.83." in said
-    assert "Reply as it came" not in said
+    assert "Unedited reply" not in said
     assert "[object" not in said
     assert opened.title() == "FairJudge report"
     assert serious_faults(opened) == []

@@ -41,25 +41,26 @@ BOARD = Board(
         ),
         (
             {"as_good": None, "n_clusters": 1},
-            "a has the highest mean in coverage; 1 cluster cannot tell systems apart.",
+            "a has the highest mean in coverage; too few clusters (1) to compare systems.",
         ),
         (
             {"n_level": 2},
-            "a and b stand level in coverage; the difference to every other system is significant "
-            "(95 %).",
+            "a and b tie for first place in coverage; the difference to every other system is "
+            "significant (95 %).",
         ),
         (
             {"n_level": 2, "as_good": ["b", "c"]},
-            "a and b stand level in coverage; the difference to c is not significant (95 %).",
+            "a and b tie for first place in coverage; the difference to c is not significant "
+            "(95 %).",
         ),
         (
             {"as_good": ["b"], "by_rank": True},
             "a has the highest mean in coverage; b may rank first too (95 %).",
         ),
-        ({"n_level": 3, "as_good": ["b", "c"]}, "a, b and c stand level in coverage."),
+        ({"n_level": 3, "as_good": ["b", "c"]}, "a, b and c tie for first place in coverage."),
         (
             {"n_level": 2, "as_good": None, "n_clusters": 2},
-            "a and b stand level in coverage; 2 clusters cannot tell systems apart.",
+            "a and b tie for first place in coverage; too few clusters (2) to compare systems.",
         ),
         (
             {"systems": ["a"]},
@@ -83,11 +84,11 @@ BOARD = Board(
         ),
         (
             {"by_default": True},
-            "Next: an LLM as judge, or labels by people for 'fairjudge calibrate'.",
+            "Next: an LLM as judge, or human labels for 'fairjudge calibrate'.",
         ),
         (
             {"reasons": {"refused": 3}},  # 5 % is not much yet
-            "How far this judge agrees with people is not said here: 'fairjudge calibrate' tells.",
+            "Next: 'fairjudge calibrate' measures how far this judge agrees with human labels.",
         ),
     ],
 )

@@ -21,8 +21,8 @@ def of(kind, **group):
     [
         (figure(12.0, 4.0, 20.0, p_value=0.01), "prefers the summary shown first, by 12.0 [4.0"),
         (figure(-12.0, -20.0, -4.0, p_value=0.01), "prefers the summary shown second"),
-        (figure(3.0, -4.0, 10.0, p_value=0.4), "shows no significant preference for a place"),
-        (figure(9.0, 9.0, 9.0, p_value=0.5), "shows no significant preference for a place"),
+        (figure(3.0, -4.0, 10.0, p_value=0.4), "shows no significant position bias"),
+        (figure(9.0, 9.0, 9.0, p_value=0.5), "shows no significant position bias"),
     ],
 )
 def test_a_place_is_preferred_where_the_interval_says_so(difference, said):
@@ -40,14 +40,14 @@ def test_a_place_is_preferred_where_the_interval_says_so(difference, said):
 def test_a_place_that_nothing_tells_of_is_not_called_unpreferred():
     none = figure(None, None, None, why="no values")
     said = of("audit position", first_minus_second=none, consistency=none, n_pairs=0)
-    assert said == ("j in coverage: no preference for a place is known: no values.",)
+    assert said == ("j in coverage: position bias not estimated: no values.",)
 
 
 def test_groups_that_no_summary_names_are_not_called_named_alike():
     none = figure(None, None, None, why="no identifier of any group")
     system = {"by_group": {"female": {"difference": none}}}
     said = findings_of("bias words", {"systems": {"s": system}, "reference": "source"})
-    assert said == ("Which groups are named is not known: no system has a figure.",)
+    assert said == ("Inclusion of groups not estimated: no system has a value.",)
 
 
 def test_an_unsteady_judge_is_to_be_asked_both_ways():
@@ -88,7 +88,7 @@ def test_length_effects_are_named_by_their_side():
         "difference."
     )
     (text,) = of("audit length", why="all are as long", length_effect=figure(None, None, None))
-    assert text == "j in coverage: no effect of length is known: all are as long."
+    assert text == "j in coverage: effect of length not estimated: all are as long."
 
 
 def test_what_was_not_read_is_counted_and_much_of_it_is_to_be_looked_at():
@@ -150,10 +150,10 @@ def test_the_first_rank_is_claimed_where_no_other_may_have_it():
     assert ranked(1, None)[0].endswith("; b may rank first too (95 %).")
     assert "cannot be estimated" in ranked(1, 2, separated=True)[0]
     assert ranked(1, 1, 2, n_level=2) == (
-        "a and b stand level for j in coverage; no other system may rank first (95 %).",
+        "a and b tie for first place for j in coverage; no other system may rank first (95 %).",
     )
     assert ranked(1, 1, 1, n_level=2)[0].endswith("; c may rank first too (95 %).")
-    assert ranked(1, 1, n_level=2) == ("a and b stand level for j in coverage.",)
+    assert ranked(1, 1, n_level=2) == ("a and b tie for first place for j in coverage.",)
     assert "Being shown second helps significantly" in ranked(1, 2, effect=(-0.4, -0.6, -0.2))[1]
 
 
@@ -302,12 +302,12 @@ def test_an_oracle_says_what_a_scorer_does_not_see():
     }
     assert findings_of("fairness oracle", {"measures": measures}) == (
         "The scorer detects the planted unfairness significantly in BUR %.",
-        "It does not in UER %, SOF %: a low value there means nothing.",
+        "It does not in UER %, SOF %: there a low value is no evidence.",
     )
     del measures["bur"]
     assert findings_of("fairness oracle", {"measures": measures}) == (
-        "The scorer does not detect the planted unfairness in UER %, SOF %: a low value there "
-        "means nothing.",
+        "The scorer does not detect the planted unfairness in UER %, SOF %: there a low value "
+        "is no evidence.",
     )
 
 

@@ -275,7 +275,7 @@ def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monke
     assert "<svg" not in page
     assert "<figure" not in page
     assert page.count("pip install 'fairjudge[plots]'") == 1
-    assert "Reliability: what people said" in page
+    assert "Reliability: mean human label" in page
 
 
 @pytest.mark.parametrize(

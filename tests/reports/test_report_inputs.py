@@ -186,7 +186,7 @@ def test_labels_of_some_annotators(tmp_path):
     found = Inputs(annotators=("expert*",))
     found.add(path)
     assert [label.annotator for label in found.labels] == ["expert1"]
-    assert found.sources[0].note == "1 of other annotators left out"
+    assert found.sources[0].note == "1 of other annotators excluded"
 
 
 def _mutated(value, rng):

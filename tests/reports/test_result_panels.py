@@ -123,5 +123,5 @@ def test_every_item_has_a_score_only_where_every_summary_was_judged(files):
 
 def test_a_page_with_calibration_does_not_say_that_agreement_is_unknown(files):
     page = make_report(files / "one.jsonl", labels=files / "labels.jsonl").html
-    assert "is not said here" not in page
-    assert "stands under &#39;Trust in the judge&#39;" in page
+    assert "measures how far this judge agrees" not in page
+    assert "see &#39;Trust in the judge&#39;" in page

@@ -147,5 +147,5 @@ def test_what_an_attribute_leaves_out_is_said():
     found = audits_of(development, test, grouping_of(texts, {"side": groups}), level=0.95)
     assert found["errors"]["notes"] == [
         "side: fewer than 2 groups of documents in the test",
-        "side: 2 documents without a value that most of the articles have, left out",
+        "side: 2 documents without a value that most of the articles have, excluded",
     ]

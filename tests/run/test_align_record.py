@@ -44,7 +44,7 @@ RECORD = AlignRecord(openings=(opening(),))
 def test_what_shares_a_document_is_refused_unless_it_is_the_same(other, refused):
     known = {name: getattr(other, name) for name in ("test", "candidates", "chosen")}
     if refused:
-        with pytest.raises(RunError, match="opened 1 time before"):
+        with pytest.raises(RunError, match="used 1 time before"):
             check_sealed(RECORD, other.documents, reopen=False, **known)
     else:
         check_sealed(RECORD, other.documents, reopen=False, **known)
