@@ -47,7 +47,7 @@ def browse_data(
     if not inputs.judgements and not shown and not uncovered:
         return None
     return {
-        "judgements": _columns(inputs.judgements, _by_item(inputs.labels)),
+        "judgements": _columns(inputs),
         "clusters": {cluster.eid: _cluster(cluster, with_texts=with_texts) for cluster in shown},
         "summaries": _texts([s for s in inputs.summaries.values() if s.eid in judged]),
         "sentences": _sentences(inputs),
@@ -95,9 +95,8 @@ def _placed(
     return found
 
 
-def _columns(
-    rows: Sequence[Judgement], labels: Mapping[_LabelKey, list[list[Any]]]
-) -> dict[str, Any]:
+def _columns(inputs: Inputs) -> dict[str, Any]:
+    rows, labels = inputs.judgements, _by_item(inputs.labels)
     names: dict[str, list[Any]] = {}
     columns: dict[str, list[Any]] = {}
     for column in _CODED:
@@ -109,20 +108,21 @@ def _columns(
         columns[column] = [getattr(row, column) for row in rows]
     columns["more"] = [_more(row) for row in rows]
     columns["labels"] = [_labels_of(row, labels) for row in rows]
-    columns["address"] = addresses(rows)
+    columns["address"] = list(inputs.addresses) or addresses(rows)
     return {"n": len(rows), "names": names, "columns": columns}
 
 
 def addresses(rows: Sequence[Judgement]) -> list[str]:
     """Return what names each judgement by its content, wherever it stands in the files.
 
-    Judgements that are alike in all of it are numbered.
+    Judgements that are alike in all of it are numbered. `rows` have their judges' own names: a page
+    renames judges by what else it holds, so that an address made from those names would be its own.
     """
     found: dict[str, int] = defaultdict(int)
     out = []
     for row in rows:
         systems = (row.system, row.system_a, row.system_b, row.order)
-        what = (row.judge, row.aspect, row.protocol, row.eid, *systems, row.unit)
+        what = (row.judge, row.signature, row.aspect, row.protocol, row.eid, *systems, row.unit)
         text = json.dumps([*what, row.repeat, row.variant], ensure_ascii=False)
         digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
         found[digest] += 1

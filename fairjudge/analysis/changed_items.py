@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from fairjudge.analysis.browsing import addresses, browse_data
@@ -30,22 +30,23 @@ def with_judgements(
     }
     runs = {"first": tuple(first)}
     runs["second"] = with_ids_of(second, runs["first"])
-    rows = [
-        row.model_copy(update={"judge": f"{row.judge} ({run} run)"})
-        for run, some in runs.items()
-        for row in some
-        if _item(row) in wanted
-    ]
-    return with_addresses(report, rows), browse_data(Inputs(judgements=rows), [])
+    own = [(run, row) for run, some in runs.items() for row in some if _item(row) in wanted]
+    inputs = Inputs(
+        judgements=[
+            row.model_copy(update={"judge": f"{row.judge} ({run} run)"}) for run, row in own
+        ],
+        addresses=addresses([row for _, row in own]),
+    )
+    return with_addresses(report, inputs), browse_data(inputs, [])
 
 
-def with_addresses(report: Json, rows: Sequence[Judgement]) -> dict[str, Any]:
-    """Return a comparison whose items have the address of a judgement among `rows`, if any.
+def with_addresses(report: Json, inputs: Inputs) -> dict[str, Any]:
+    """Return a comparison whose items have the address of a judgement of `inputs`, if any.
 
-    It is one of the first run where `rows` have it.
+    It is one of the first run where `inputs` have it.
     """
     known: dict[_Item, dict[str, str]] = {}
-    for row, address in zip(rows, addresses(rows), strict=True):
+    for row, address in zip(inputs.judgements, inputs.addresses, strict=True):
         known.setdefault(_item(row), {}).setdefault(row.judge, address)
     return {**report, "groups": [_with_addresses(group, known) for group in report["groups"]]}
 

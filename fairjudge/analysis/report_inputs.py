@@ -42,6 +42,8 @@ class Inputs:
     annotators: Sequence[str] = ("*",)
     label_scale: tuple[float, float] | None = None
     judgements: list[Judgement] = field(default_factory=list)
+    addresses: Sequence[str] = ()
+    """Of the judgements (`fairjudge.analysis.browsing.addresses`), before any judge is renamed."""
     clusters: dict[str, Cluster] = field(default_factory=dict)
     summaries: dict[tuple[str, str], Summary] = field(default_factory=dict)
     labels: list[Label] = field(default_factory=list)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from fairjudge.analysis.browsing import (
     MAX_ARTICLE_CHARACTERS,
+    addresses,
     article_characters,
     browse_data,
 )
@@ -96,6 +97,7 @@ def report_on(found: Inputs, *, title: str, seed: int) -> Report:
     InputError
         If that is nothing to show.
     """
+    found.addresses = addresses(found.judgements)
     found.judgements = told_apart(found.judgements)
     found.labels = list(with_ids_of(found.labels, found.judgements))
     written = with_ids_of(found.summaries.values(), found.judgements)
@@ -155,7 +157,7 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
     made, notes = _made(found, given, seed=seed)
     if (length := article_characters(found)) > MAX_ARTICLE_CHARACTERS:
         notes.append(f"Without the articles' texts: they have {length:,} characters.")
-    panels = (*map(partial(_linked, found.judgements), found.panels), *made)
+    panels = (*map(partial(_linked, found), found.panels), *made)
     return Content(
         title=title,
         counts=_counts(found.judgements) if found.judgements else None,
@@ -179,11 +181,11 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
     )
 
 
-def _linked(rows: Sequence[Judgement], panel: Panel) -> Panel:
+def _linked(found: Inputs, panel: Panel) -> Panel:
     """Let the items of a comparison lead to the page's judgements of them."""
-    if panel.kind != "compare" or not rows:
+    if panel.kind != "compare" or not found.judgements:
         return panel
-    return replace(panel, report=with_addresses(panel.report, rows))
+    return replace(panel, report=with_addresses(panel.report, found))
 
 
 def _whole(board: Leaderboard, found: Inputs) -> Leaderboard:

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
-from fairjudge.reports.figures import Json
+from fairjudge.reports.figures import Json, interval, percent
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 
 
 def cascade_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return how each way of judging agrees with the labels (``calibrate cascade``)."""
+    """Return what a cascade saves and costs, and how each way agrees with the labels."""
+    saved = report["saved"]
+    costs = {
+        "growth of the mean absolute error": report["error_added"],
+        "fall of Kendall's tau-b": report["agreement_lost"],
+    }
+    effects = [{"what": "calls saved, %", "found": percent(saved), "n": report["n"]}] + [
+        {"what": what, "found": interval(one, digits=3), "n": report["n"]}
+        for what, one in costs.items()
+    ]
+    joined = [
+        {**join, "n": join["n_matched"] + join["n_only_left"]} for join in report.get("joins", ())
+    ]
+    low, high = report["low"], report["high"]
     return (
+        table(
+            f"Cascade that asks the LLM between {low:.3g} and {high:.3g} of the local score, on "
+            "held-out documents",
+            "what: {what} | value [95 %]> {found} | n> {n}",
+            effects,
+        ),
+        table(
+            "Items of the cascade",
+            "kind: {left} | n> {n} | matched> {n_matched} | with: {right}",
+            joined,
+        ),
         table(
             "Kendall's tau-b with the labels, on held-out documents",
             "judged by: {name} | tau-b> {tau:number.3}",

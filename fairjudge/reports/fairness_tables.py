@@ -265,9 +265,11 @@ def sweep_table(systems: Mapping[str, Json]) -> TextTable:
 
 def overall_table(report: Json) -> TextTable:
     """Return the rank of systems over several data sets."""
-    title = f"Overall {report['measure']}; 0 is the fairest on every data set"
+    ranked = sum("normalised" in one for one in report["systems"].values())
+    of = f"of {pluralize(ranked, 'system')}"
+    title = f"Overall {report['measure']} {of}; 0 is the fairest on every data set"
     if report.get("scaling") == "none":
-        title = f"Mean {report['measure']} over reports"
+        title = f"Mean {report['measure']} over reports, {of}"
     return table(
         title,
         "system: {system} | overall> {found:interval.3} | by report: {sets}",
@@ -290,7 +292,7 @@ def agreement_table(report: Json) -> TextTable:
     return table(
         f"{name} correlation of two {what}",
         "measure: {measure} | n> {found[n]} | in one only> {found[n_unmatched]}"
-        " | rho> {found:value.3} | 95 % interval> {found:bounds.3} | p> {found:p}",
+        " | rho> {found:value} | 95 % interval> {found:bounds} | p> {found:p}",
         [{"measure": label_of(key), "found": one} for key, one in found.items()],
         notes=[f"{label_of(key)}: {said}." for key, one in found.items() if (said := why(one))],
     )

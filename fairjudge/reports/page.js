@@ -35,6 +35,17 @@ if (block) {
   judgements.view.follow();
 }
 
+// Unfolds what holds the figure or table that the page's address names.
+function unfoldTarget() {
+  const [target] = [...document.querySelectorAll("figure[id], table[id]")].filter((one) => `#${encodeURIComponent(one.id)}` === window.location.hash);
+  if (!target) return;
+  for (let part = target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+  target.scrollIntoView();
+}
+
+window.addEventListener("hashchange", unfoldTarget);
+unfoldTarget();
+
 // A box is a stop for the keyboard only where there is something to scroll.
 function settleBoxes() {
   const boxes = [...document.querySelectorAll(".wide")];

@@ -11,10 +11,11 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairjudge.reports.anchors import anchors, title_of
 from fairjudge.reports.parts import Section
 from fairjudge.reports.svg import can_draw, to_svg
 from fairjudge.reports.tables import TextTable
@@ -54,6 +55,7 @@ def page_html(
             script=script,
             hashes={"style": _digest(style), "script": _digest(script)},
             has_plots=can_draw(),
+            next_anchor=partial(next, anchors(sections)),
         )
     )
     return page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -79,6 +81,7 @@ def _environment() -> Environment:
         finalize=_shown,
     )
     made.filters["svg"] = to_svg
+    made.filters["title_of"] = title_of
     made.filters["kind"] = lambda part: type(part).__name__
     return made
 

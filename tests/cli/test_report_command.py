@@ -31,7 +31,7 @@ def test_runs_of_build_and_summarize_and_a_folder_of_all(cli, clusters, server):
     page = Path("report.html").read_text("utf-8")
     assert "run of build" in page
     assert "run of summarize" in page
-    assert "<caption>What models were asked</caption>" in page
+    assert "<caption>What models were asked<" in page
     assert "What about the rain?" in page
 
 

@@ -29,7 +29,23 @@ COMMANDS = {
     "fairness proportional": "fairness proportional references.jsonl --summaries summaries.jsonl "
     "--attribute side",
     "bias words": "bias words references.jsonl --summaries summaries.jsonl --resamples 100",
+    "bias quality": "bias quality controlled.jsonl --judgements relevance.jsonl",
+    "bias distinguishability": "bias distinguishability controlled.jsonl "
+    "--summaries variants.jsonl --representation counts",
+    "cascade": "calibrate cascade --local cheap.jsonl --judged one.jsonl --labels labels.jsonl "
+    "-o thresholds.json",
+    "fairness coverage": "fairness coverage references.jsonl --summaries summaries.jsonl "
+    "--attribute side --scorer judgements:support.jsonl",
+    "fairness overall": "fairness overall coverage.json other.json --measure equal_coverage",
+    "fairness agreement": "fairness agreement coverage.json other.json",
+    "fairness people": "fairness people coverage.json proportional.json --leanings leanings.jsonl",
 }
+FIRST = {
+    "coverage": COMMANDS["fairness coverage"],
+    "other": COMMANDS["fairness coverage"].replace("support", "other"),
+    "proportional": COMMANDS["fairness proportional"],
+}
+"""Reports that other commands read."""
 
 
 def write_inputs(folder: Path, seed: int) -> None:
@@ -40,7 +56,7 @@ def write_inputs(folder: Path, seed: int) -> None:
     levels = {system: 2.5 + apart * place for place, system in enumerate(SYSTEMS)}
     of = {"aspect": "coverage", "unit": "summary", "judge": "j", "scored_by": "llm"}
     pairs, labels, answers, summaries = [], [], [], []
-    runs: dict[str, list] = {"one": [], "two": [], "repeats": []}
+    runs: dict[str, list] = {"one": [], "two": [], "repeats": [], "cheap": []}
     for c in range(n):
         for system, level in levels.items():
             about = {"eid": f"c{c}", "system": system, **of}
@@ -75,14 +91,64 @@ def write_inputs(folder: Path, seed: int) -> None:
                 pairs.append({**pair, "protocol": "pairwise", "order": order, "value": value})
     files = {"pairs": pairs, "labels": labels, "answers": answers, "summaries": summaries, **runs}
     files["references"] = [reference(c) for c in range(n)]
+    files |= supported_articles(rng, n) | controlled_inputs(rng, n)
     for name, rows in files.items():
         write_jsonl(folder / f"{name}.jsonl", rows)
 
 
+def supported_articles(rng: random.Random, n: int) -> dict[str, list]:
+    """Which articles two judges find in a summary, and to which side people say it leans."""
+    items = [{"eid": f"c{c}", "system": system} for c in range(n) for system in SYSTEMS]
+    of = {"aspect": "support", "protocol": "binary", "judge": "j"}
+    files = {
+        name: [
+            {**item, **of, "unit": f"article:{item['eid']}a{a}"}
+            | {"value": int(rng.random() < 0.3 + a / 6)}
+            for item in items
+            for a in range(4)
+        ]
+        for name in ("support", "other")
+    }
+    leans = ("left", "right", "neither")
+    files["leanings"] = [
+        {**item, "annotator": name, "leaning": rng.choice(leans)}
+        for item in items
+        for name in ("ann", "ben")
+    ]
+    return files
+
+
+def controlled_inputs(rng: random.Random, n: int) -> dict[str, list]:
+    """Texts in two variants that name women or men, how good their summaries are, and these."""
+    design = {"design": "global"}
+    clusters = [
+        {"eid": f"{group}{c}-{variant}", "articles": [{"aid": "0", "content": "Text."}]}
+        | {"controlled": {**design, "original": f"d{c}", "group": group, "variant": variant}}
+        for group in ("female", "male")
+        for c in range(n)
+        for variant in range(2)
+    ]
+    about = [{"eid": one["eid"], "system": "s"} for one in clusters]
+    rated = {"aspect": "relevance", "protocol": "likert", "judge": "j"}
+    words = ("rain", "town", "tea", "iron", "coal", "salt")
+    return {
+        "controlled": clusters,
+        "relevance": [{**one, **rated, "value": rng.randint(2, 5)} for one in about],
+        "variants": [{**one, "text": " ".join(rng.choices(words, k=3))} for one in about],
+    }
+
+
 @pytest.fixture(scope="module", params=range(3))
 def inputs(request, tmp_path_factory) -> Path:
+    from fairjudge.cli._main import app
+
     folder = tmp_path_factory.mktemp(f"seed{request.param}")
     write_inputs(folder, request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, command in FIRST.items():
+            done = CliRunner().invoke(app, [*command.split(), "--json", f"{name}.json"])
+            assert done.exit_code == 0, done.output
     return folder
 
 
@@ -92,6 +158,8 @@ def test_what_is_said_stands_in_the_tables(inputs, monkeypatch, kind):
 
     monkeypatch.chdir(inputs)
     done = CliRunner().invoke(app, [*COMMANDS[kind].split(), "--json", "found.json"])
+    if "a cascade needs" in str(done.exception):
+        pytest.skip("too few clusters for a cascade")
     assert done.exit_code in {0, 1, 3}, (
         done.output
     )  # 1: a check that fails; 3: much without a score

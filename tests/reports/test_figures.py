@@ -14,7 +14,7 @@ from fairjudge.reports import svg
 from fairjudge.reports.drawing import BY_PEOPLE, CURVE_MARKS, PLAIN, Mark
 from fairjudge.reports.leaderboard_section import leaderboard_parts
 from fairjudge.reports.matrix_plot import Cell, MatrixPlot
-from fairjudge.reports.parts import Plot
+from fairjudge.reports.parts import Group, Plot
 from fairjudge.reports.plots import Curve, CurvePlot, ForestPlot, ForestRow, ReliabilityPlot
 from fairjudge.reports.point_plots import BarPlot, Bars, Point, ScatterPlot, spread
 from fairjudge.reports.result_figures import (
@@ -322,10 +322,14 @@ def test_means_are_ranked_with_what_their_differences_leave_open():
     (board,) = leaderboards(rows, n_resamples=200)
     ranks = {one.score.system: one.ranks for one in board.standings}
     assert ranks == {"good": (1, 2), "as good": (1, 2), "bad": (3, 3)}
-    *_, plot = [part for part in leaderboard_parts([board]) if isinstance(part, Plot)]
+    (group,) = [part for part in leaderboard_parts([board]) if isinstance(part, Group)]
+    plot = group.parts[-1]
+    assert isinstance(plot, Plot)
     assert plot.figure.name.startswith("Ranks, coverage, likert, by j: ")
     assert "bad 3 [3, 3]" in plot.figure.name
     assert "the best and the worst that the 95 % intervals" in plot.figure.across
     few = leaderboards([row for row in rows if row.eid in {"d0", "d1"}], n_resamples=200)
-    *_, plot = [part for part in leaderboard_parts(few) if isinstance(part, Plot)]
+    (group,) = [part for part in leaderboard_parts(few) if isinstance(part, Group)]
+    plot = group.parts[-1]
+    assert isinstance(plot, Plot)
     assert plot.figure.empty

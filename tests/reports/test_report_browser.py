@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+import random
 import re
+from itertools import product
 
 import pytest
 from browser import PHONE, serious_faults, unfold
 from cli_tools import reference, summary, write_jsonl
-from report_study import EVIL, N_CLUSTERS, SYSTEMS
+from report_study import EVIL, N_CLUSTERS, SYSTEMS, run
+
+from fairjudge.analysis.reporting import make_report
 
 pytestmark = pytest.mark.browser
 
@@ -286,6 +290,51 @@ def test_paper_has_the_findings_and_names_what_it_leaves_out(report):
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details.printed").get_attribute("open") is None
     assert 2 <= n_pages(page.pdf(**PAPER)) <= 5
+
+
+@pytest.fixture
+def jury_page(tmp_path):
+    """Seven boards of five systems, four of judges that people's labels and a jury calibrate."""
+    rng = random.Random(0)
+    boards = [("coverage", f"openai:model-{k}", 0.4 + 0.3 * k) for k in range(4)]
+    boards += [(aspect, "openai:model-0", 0.5) for aspect in ("faithfulness", "quality", "fluency")]
+    rows, labels = [], []
+    for c, s in product(range(24), range(5)):
+        quality = 2.2 + 0.4 * s + rng.gauss(0, 0.8)
+
+        def rated(noise, quality=quality):
+            return min(5, max(1, round(quality + rng.gauss(0, noise))))
+
+        item = {"eid": f"c{c}", "system": f"system-{s}"}
+        labels += [
+            {**item, "aspect": "coverage", "annotator": name, "value": rated(0.5)}
+            for name in ("ann", "ben")
+        ]
+        rows += [
+            {**item, "aspect": aspect, "judge": judge, "protocol": "likert", "value": rated(noise)}
+            for aspect, judge, noise in boards
+        ]
+    folder = tmp_path / "study"
+    folder.mkdir()
+    judged = write_jsonl(folder / "judgements.jsonl", rows)
+    people = ["--labels", write_jsonl(folder / "labels.jsonl", labels)]
+    run("calibrate", judged, *people, "--json", folder / "c.json", "--resamples", "100")
+    path = tmp_path / "report.html"
+    make_report(folder).save(path)
+    return path
+
+
+def test_many_boards_and_a_jury_take_five_pages(open_page, jury_page):
+    page = open_page(jury_page.as_uri(), viewport={"width": PAPER_WIDTH, "height": 1000})
+    page.wait_for_selector("html[data-ready]")
+    assert n_pages(page.pdf(**PAPER)) <= 5
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    visible = "one => one.checkVisibility()"
+    # each board has its two figures and its table
+    shown = page.locator("section:has(> #systems) :is(figure, table)").all()
+    assert [one.evaluate(visible) for one in shown] == [True] * 3 * 7
+    assert too_wide(page) == []
 
 
 def test_everything_is_printed_where_that_is_wanted(report):

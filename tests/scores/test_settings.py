@@ -67,3 +67,26 @@ def test_the_page_and_the_calibration_have_both(tmp_path):
     groups = json.loads((tmp_path / "c.json").read_text("utf-8"))["groups"]
     assert [group["judge"] for group in groups] == ["gpt, scale 1-5", "gpt, scale 1-7"]
     assert [group["n_items"] for group in groups] == [6, 6]
+
+
+def test_a_judgement_has_one_address_in_every_report(tmp_path):
+    """Beside another setting of its judge it is shown under another name, and found as before."""
+    write_jsonl(tmp_path / "five.jsonl", TWO[:6])
+    write_jsonl(tmp_path / "seven.jsonl", TWO[6:])
+    alone = _addresses(make_report(tmp_path / "five.jsonl").html)
+    beside = _addresses(make_report(tmp_path / "seven.jsonl", tmp_path / "five.jsonl").html)
+    assert set(alone) == {"gpt"}
+    assert set(beside) == {"gpt, scale 1-5", "gpt, scale 1-7"}
+    assert beside["gpt, scale 1-5"] == alone["gpt"]
+    assert not set(beside["gpt, scale 1-7"]) & set(alone["gpt"])
+
+
+def _addresses(html: str) -> dict[str, list[str]]:
+    start = html.index('id="data">') + len('id="data">')
+    judged = json.loads(html[start : html.index("</script>", start)])["judgements"]
+    found: dict[str, list[str]] = {}
+    for judge, address in zip(
+        judged["columns"]["judge"], judged["columns"]["address"], strict=True
+    ):
+        found.setdefault(judged["names"]["judge"][judge], []).append(address)
+    return found
