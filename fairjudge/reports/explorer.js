@@ -24,7 +24,7 @@ class Explorer {
   constructor(judgements, box) {
     this.judgements = judgements;
     this.filters = [];
-    this.table = new PagedTable({ title: "Judgements", columns: this.columns(), noun: "judgement", cards: true, onChange: () => this.remember() });
+    this.table = new PagedTable({ title: "Judgements", columns: this.columns(), noun: "judgement", cards: true, saves: false, onChange: () => this.remember() });
     this.message = make("span", { class: "note", role: "status" });
     judgements.listed = () => this.table.items;
     const copy = action("Copy as CSV", () => navigator.clipboard.writeText(this.csv()).then(

@@ -68,12 +68,17 @@ function saveFigure(svg) {
   ]), figure.querySelector("figcaption"));
 }
 
-// The rows in the order shown, as `fairjudge --tables csv` writes them: the title stands in the first line.
+// As `fairjudge --tables csv` writes a table: its title stands in the first line.
+function csvBlob(title, rows) {
+  return new Blob([`# ${title}\r\n${csvOf(rows)}\r\n`], { type: "text/csv" });
+}
+
+// The rows in the order shown.
 function saveTable(table) {
   const title = table.caption.textContent;
   const save = () => {
-    const text = csvOf([...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent)));
-    saveFile(fileName(title, "csv"), new Blob([`# ${title}\r\n${text}\r\n`], { type: "text/csv" }));
+    const rows = [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent));
+    saveFile(fileName(title, "csv"), csvBlob(title, rows));
   };
   table.after(saveButtons(title, [["CSV", save]]));
 }

@@ -44,9 +44,10 @@ function makeSortable(table) {
 // A list of any length, of which a page is drawn at a time.
 //   columns: [{ title, key?, value(item), show(item)?, right?, minor?, long?, descends? }]; show returns text
 //   or an element, `key` names the column in an address, `descends` says that the largest come first
+// Where it `saves`, a button saves all its pages as CSV.
 // On a phone, `cards` sets the cells of a row below one another; roles keep it a table all the same.
 class PagedTable {
-  constructor({ title, columns, noun, nouns, cards = false, onChange = () => {} }) {
+  constructor({ title, columns, noun, nouns, cards = false, saves = true, onChange = () => {} }) {
     this.columns = columns;
     this.noun = noun;
     this.onChange = onChange;
@@ -68,7 +69,8 @@ class PagedTable {
     this.after = action("Next page", () => this.turn(1));
     this.place = make("span", { role: "status" });
     this.pager = make("div", { class: "pager" }, this.before, this.place, this.after);
-    this.box = make("div", null, this.status, box, this.pager);
+    const saved = saves && saveButtons(title, [["CSV", () => saveFile(fileName(title, "csv"), csvBlob(title, this.rows()))]]);
+    this.box = make("div", null, this.status, box, this.pager, saved);
   }
 
   classOf(column) {
@@ -144,6 +146,12 @@ class PagedTable {
     allow(this.before, this.page > 0);
     allow(this.after, this.page < pages - 1);
     this.pager.hidden = pages === 1;
+  }
+
+  // What is listed on all pages, in the order shown.
+  rows() {
+    const columns = this.columns.filter((column) => !this.hidden.has(column.key));
+    return [columns.map((column) => column.title), ...this.items.map((item) => columns.map((column) => column.value(item)))];
   }
 
   row(item) {
