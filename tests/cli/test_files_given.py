@@ -134,7 +134,7 @@ def test_every_command_that_writes_is_tried():
             assert "rite " not in paths[option], (name, option)
             assert "Keep " not in paths[option], (name, option)
         if writing and read:
-            assert name.split()[0] in {case.split()[0] for case in COMMANDS}, name
+            assert name.split()[0] in {case[0] for case in COMMANDS.values()}, name
 
 
 def test_two_outputs_are_two_files(cli, clusters):

@@ -112,7 +112,7 @@ def test_what_is_not_known_is_unknown_and_never_nothing(cli, priced):
     assert told()["costs"][0]["n_cached"] == 12
     assert told()["usd_per_item"] is None
     assert table_row(done.out, "openai:small")[-2:] == ["0.0000", "unknown"]
-    assert "replies from the cache cost" in " ".join(done.out.split())
+    assert "cost of replies from the cache is not known" in " ".join(done.out.split())
 
 
 def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
