@@ -137,3 +137,19 @@ def plotted(
     """Return `table` beside a forest plot of the same name."""
     plot = forest(rows, title=table.title, across=across, span=span, caption=caption)
     return Group((plot, table))
+
+
+def significant_sign(figure: Json) -> int:
+    """Return 1 or -1 where the figure lies significantly above or below 0, else 0.
+
+    Significantly: the whole interval does, and p is below 0.05 where there is a test.
+    """
+    low, high = figure.get("low"), figure.get("high")
+    if low is None or high is None or figure.get("p_value", 0.0) >= 0.05:
+        return 0
+    return int(low > 0) - int(high < 0)
+
+
+def who_in(group: Json) -> str:
+    """Return the judge, aspect and unit of a group, for a sentence."""
+    return f"{group['judge']} in {group['aspect']}{by_unit(group)}"

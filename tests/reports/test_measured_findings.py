@@ -322,7 +322,7 @@ def test_a_cascade_says_what_it_saves_and_costs():
     }
     first, second = findings_of("cascade", report)
     assert "between 0.2 and 0.7 of the local score, which saves 57.3 [50, 63] % " in first
-    assert "grows by 0.010 [-0.010, 0.030]; Kendall's tau-b falls by 0.020" in second
+    assert "error: 0.010 [-0.010, 0.030]; loss in Kendall's tau-b: 0.020" in second
 
 
 def promised(**more):

@@ -1,0 +1,228 @@
+"""Findings of audits of a judge, in sentences (`fairjudge audit`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from fairjudge.reports.covered_tables import LEFT_OUT, by_judge, how_left_out, judged_by, n_left_out
+from fairjudge.reports.figures import (
+    Json,
+    interval,
+    negated,
+    percent,
+    protocol_of,
+    significant_sign,
+    tally,
+    who_in,
+)
+from fairjudge.reports.findings import MUCH_UNSCORED, together
+from fairjudge.reports.statement_tables import wrong_in_words
+from fairjudge.stats.leaders import leaders
+from fairjudge.text.counting import pluralize
+
+_STEADY = 90.0
+"""Percent of pairs with the same verdict both ways from which a judge is called steady."""
+_KEPT = 95.0
+"""Percent of cases from which a check counts as kept."""
+_MANY_FLIPS = 0.1
+_MAX_NAMED = 3
+
+
+def position_findings(report: Json) -> Iterator[str]:
+    """Yield sentences on position bias, for each judge and aspect."""
+    for group in report["groups"]:
+        difference, same = group["first_minus_second"], group["consistency"]
+        if difference["value"] is None:
+            yield f"{who_in(group)}: position bias not estimated: {difference['why']}."
+            continue
+        does = "shows no significant position bias"
+        if side := significant_sign(difference):
+            place = "first" if side > 0 else "second"
+            by = interval(difference if side > 0 else negated(difference), digits=1)
+            does = f"prefers the summary shown {place}, by {by} points"
+        yield (
+            f"{who_in(group)} {does}; the verdict is the same both ways for {percent(same)} % of "
+            f"{pluralize(group['n_pairs'], 'pair')}."
+        )
+        if same.get("value") is not None and same["value"] < _STEADY:
+            yield "Next: ask both orders of every pair, and take what they disagree on as ties."
+
+
+def verbosity_findings(report: Json) -> Iterator[str]:
+    """Yield sentences on preference for longer versions of summaries."""
+    for group in report["groups"]:
+        side = significant_sign(group["original_minus_extended"])
+        does = {
+            0: "shows no significant preference between the summary and its longer version",
+            -1: "prefers summaries made longer",
+            1: "prefers summaries as they were written to longer ones",
+        }[side]
+        yield (
+            f"{who_in(group)} ({group['probe']}) {does}: longer first for "
+            f"{percent(group['extended'])} % of {pluralize(group['n'], 'summary', 'summaries')}."
+        )
+    if any(significant_sign(group["original_minus_extended"]) < 0 for group in report["groups"]):
+        yield "Next: compare systems at equal length, by 'fairjudge audit length'."
+
+
+def length_findings(report: Json) -> Iterator[str]:
+    """Yield sentences on the effect of length in pairs."""
+    for group in report["groups"]:
+        if group["why"]:
+            yield f"{who_in(group)}: effect of length not estimated: {group['why']}."
+            continue
+        effect = group["length_effect"]
+        does = {1: "favours longer summaries", -1: "favours shorter summaries"}.get(
+            significant_sign(effect), "shows no significant effect of length"
+        )
+        yield f"{who_in(group)} {does}: {interval(effect)} log-odds for a typical difference."
+
+
+def parse_findings(report: Json) -> Iterator[str]:
+    """Yield the number of judgements without a score."""
+    for group in report["groups"]:
+        n, n_all = group["n_unscored"], group["n_judgements"]
+        who = f"{group['judge']} in {group['aspect']}, {protocol_of(group)}"
+        if not n:
+            yield f"{who}: every one of {pluralize(n_all, 'judgement')} has a score."
+        else:
+            share = f"{n} of {pluralize(n_all, 'judgement')} ({n / n_all:.0%})"
+            yield f"{who}: {share} without a score: {tally(group['unscored'])}."
+        if n > MUCH_UNSCORED * n_all:
+            yield "Next: read some of these replies in the report before you use the scores."
+
+
+def covered_findings(report: Json) -> Iterator[str]:
+    """Yield which systems leave out the most and the fewest groups of answers."""
+    judges = by_judge(report["groups"])
+    for groups in judges:
+        says = f", says {judged_by(groups[0])}" if len(judges) > 1 else ""
+        yield from _balanced(groups, says)
+        judge = [group for group in groups if group["n"]]
+        if not judge:
+            continue
+        left_out = {group["system"]: (n_left_out(group), group) for group in judge}
+        ordered = sorted(left_out, key=lambda system: -left_out[system][0])
+        if len(ordered) > 1 and left_out[ordered[0]][0] == left_out[ordered[-1]][0]:
+            n, group = left_out[ordered[0]]
+            yield (
+                f"All {pluralize(len(ordered), 'system')} leave out {n} of "
+                f"{pluralize(group['n'], 'group')} of answers{says}."
+            )
+            continue
+        counts = {system: n for system, (n, _) in left_out.items()}
+        fewest = leaders({system: -n for system, n in counts.items()})
+        for most, word in ((leaders(counts), "the most"), (fewest, "the fewest")):
+            n, group = left_out[most[0]]
+            leaves = "leaves" if len(most) == 1 else "leave"
+            outlets = _of_outlets(group) if len(most) == 1 else ""
+            yield (
+                f"{together(most)} {leaves} out {word + ', ' if len(ordered) > 1 else ''}{n} of "
+                f"{pluralize(group['n'], 'group')} of answers{outlets}{says}."
+            )
+            if len(ordered) == 1:
+                break
+        yield from filter(None, map(wrong_in_words, judge))
+
+
+def _balanced(judge: Sequence[Json], says: str) -> Iterator[str]:
+    """Yield how far the first and the last system by balance cover the least covered sources."""
+    by_system = {
+        group["system"]: [fmean(source[which] for source in sources) for which in ("value", "mean")]
+        for group in judge
+        if (sources := group.get("least_covered"))
+    }
+    ordered = sorted(by_system, key=lambda system: -by_system[system][0])
+    for system in dict.fromkeys([*ordered[:1], *ordered[-1:]]):
+        least, mean = by_system[system]
+        yield (
+            f"{system} covers {least:.2f} of what the half of the sources that it covers least "
+            f"says, and {mean:.2f} of all{says}."
+        )
+
+
+def _of_outlets(group: Json) -> str:
+    counts = Counter(
+        name
+        for row in group["uncovered"]
+        if how_left_out(row) == LEFT_OUT
+        for name in dict.fromkeys(str(voice["name"]) for voice in row["voices"])
+    )
+    outlets = ", ".join(name for name, _ in counts.most_common(_MAX_NAMED))
+    return f", most often those of {outlets}" if outlets else ""
+
+
+def statement_findings(report: Json) -> Iterator[str]:
+    """Yield how many statements of each system are supported."""
+    judges = by_judge(report["groups"])
+    for groups in judges:
+        says = f", says {groups[0]['judge']}" if len(judges) > 1 else ""
+        for group in sorted(groups, key=lambda group: -(group["share"]["value"] or 0.0)):
+            wrong = {
+                "contradicted": group["contradicted"],
+                "in no article": group["absent"],
+                "grave": group["grave"],
+            }
+            counts = ", ".join(f"{n} {name}" for name, n in wrong.items() if n)
+            yield (
+                f"{group['system']}: {group['supported']} of "
+                f"{pluralize(group['n_statements'], 'statement')} supported"
+                f"{', ' + counts if counts else ''}{says}."
+            )
+
+
+def order_findings(report: Json) -> Iterator[str]:
+    """Yield the effect of the place of articles, or of groups of answers."""
+    of_groups = report["aspect"] == "coverage"
+    where = {1: "first", -1: "last"}.get(significant_sign(report["first_minus_last"]))
+    figure = f"first minus last {interval(report['first_minus_last'])}"
+    figure += " (share covered)." if of_groups else " points."
+    moved = "group" if of_groups else "article"
+    if where is None:
+        yield f"No effect of the {moved}'s place is shown: {figure}"
+    elif of_groups:
+        yield f"Groups listed {where} are covered more often than the same ones elsewhere: {figure}"
+    else:
+        yield f"What the article shown {where} is rated higher: {figure}"
+    if significant_sign(report["changed"]) > 0:
+        what = "verdicts" if of_groups else "ratings"
+        yield (
+            f"Shuffling the {moved}s changes {interval(report['changed'])} of the {what} (share)."
+        )
+
+
+def metamorphic_findings(report: Json) -> Iterator[str]:
+    """Yield which consistency (metamorphic) tests a judge passes."""
+    judged = [check for check in report["checks"] if check["kept"].get("value") is not None]
+    broken = [check for check in judged if check["kept"]["value"] < _KEPT]
+    who = f"{report['judge']} in {report['aspect']}"
+    if not judged:
+        yield f"{who}: no check could be made."
+    elif not broken:
+        yield (
+            f"{who} passes every consistency (metamorphic) test, each in {_KEPT:.0f} % of the "
+            "cases or more."
+        )
+    else:
+        named = ", ".join(
+            f"{check['name']} ({percent(check['kept'])} % passed)" for check in broken
+        )
+        yield f"{who} fails consistency (metamorphic) tests: {named}."
+
+
+def stability_findings(report: Json) -> Iterator[str]:
+    """Yield how often a verdict changes when it is asked for again."""
+    for group in report["groups"]:
+        if group["why"]:
+            yield f"{who_in(group)}: stability not estimated: {group['why']}."
+            continue
+        flips = group["flips"]
+        if flips.get("value") is not None:
+            yield (
+                f"{who_in(group)} gives an item another verdict when asked again with probability "
+                f"{interval(flips)}."
+            )
+            if flips["value"] > _MANY_FLIPS:
+                yield "Next: judge with --repeats 3 and take the mean, or a lower temperature."
