@@ -405,7 +405,7 @@ def test_names_that_every_object_has_are_names(open_page, tmp_path):
     seen = {title.inner_text()}
     texts = 0
     for _ in range(PAGE):
-        texts += page.locator("dialog p.text").count()
+        texts += page.locator("dialog :not(details) > p.text").count()  # summaries, not articles
         page.get_by_role("dialog").get_by_role("button", name="Next").click()
         seen.add(title.inner_text())
     assert len(seen) > 3
@@ -476,7 +476,7 @@ def test_what_is_filtered_is_saved_as_csv_that_runs_nothing(report, tmp_path):
     form = page.get_by_role("search", name="Judgements")
     form.get_by_label("Score").select_option("without a score")
     with page.expect_download() as waited:
-        page.get_by_role("button", name="Save as CSV").click()
+        page.locator("#explorer").get_by_role("button", name="Save as CSV", exact=True).click()
     waited.value.save_as(tmp_path / "judgements.csv")
     with (tmp_path / "judgements.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
