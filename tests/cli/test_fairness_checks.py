@@ -123,4 +123,4 @@ def test_an_oracle_without_two_values_says_so(cli):
     write_jsonl(Path("c.jsonl"), [{"eid": "one", "articles": articles("x", "y", values="a")}])
     done = cli("fairness", "oracle", "c.jsonl", "--attribute", "side")
     assert done.code == 1
-    assert "no set has documents of two values" in done.err
+    assert "have one value of it, 'a'" in done.err
