@@ -71,7 +71,11 @@ class LabelledCorpus:
 
 
 def label_corpus(
-    clusters: Sequence[Cluster], *, attribute: str, bins: Sequence[float] = ()
+    clusters: Sequence[Cluster],
+    *,
+    attribute: str,
+    bins: Sequence[float] = (),
+    least_values: Literal[1, 2] = 2,
 ) -> LabelledCorpus:
     """Read `attribute` of every article as a category.
 
@@ -84,11 +88,14 @@ def label_corpus(
     bins
         Ascending cut points that turn numbers into ranges; a number equal to a cut point belongs
         to the upper range.
+    least_values
+        How many values the attribute must have over all articles.
 
     Raises
     ------
     InputError
-        No article has the attribute (the message names those that exist); it is a number with
+        No article has the attribute (the message names those that exist), or all have one value
+        of it where `least_values` is 2; it is a number with
         more than `MAX_NUMBERS` different values and no `bins`; `bins` do not ascend or meet a
         value that is no number; two clusters share an ``eid``.
     """
@@ -116,7 +123,7 @@ def label_corpus(
     by_name = Counter(
         label for document_set in sets for label in document_set.labels if label is not None
     )
-    if len(by_name) == 1:
+    if len(by_name) < least_values:
         raise InputError(
             f"all articles that have attribute {attribute!r} have one value of it, "
             f"{next(iter(by_name))!r}: there is nothing to compare; name another attribute",
