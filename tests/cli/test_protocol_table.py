@@ -156,7 +156,7 @@ def test_the_command_takes_several_files_run_folders_and_what_judge_wrote(cli):
     assert (rows["binary"]["n_requests"], rows["binary"]["cost_usd"]) == (481, 3.5)
     assert (rows["likert"]["n_requests"], rows["likert"]["cost_usd"]) == (120, None)
     page = Path("out.html").read_text()
-    assert "Protocols of coverage: Kendall" in page
+    assert "Protocols of coverage, Kendall" in page
     assert "QA pair" in page
     # A file given twice, as a run and its output are, counts once.
     done = cli("calibrate", "parts.jsonl", "whole.jsonl", "whole.jsonl", "--labels", "labels.jsonl",

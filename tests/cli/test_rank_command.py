@@ -55,7 +55,7 @@ def test_without_pairs_there_is_one_line_of_error(cli):
     write_jsonl(Path("ratings.jsonl"), [{**row, "value": 3}])
     done = cli("rank", "ratings.jsonl")
     assert done.code == 1
-    assert "pairwise judgements" in done.err
+    assert "needs judgements of pairs or rankings" in done.err
 
 
 def test_systems_that_never_met_are_said_so(cli):
