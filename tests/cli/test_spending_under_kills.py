@@ -178,8 +178,10 @@ def test_so_it_does_for_other_commands(cli, clusters, references, summaries, ser
     n_killed = len(server.calls)
     done = cli(*command)
     assert done.code in {0, 1, 3}
-    assert len(server.calls) == limit
-    assert f"{n_killed} calls of earlier starts" in done.err
+    # The kill may come between counting a call and sending it: one less is sent, never one more.
+    unsent = limit - len(server.calls)
+    assert unsent in {0, 1}
+    assert f"{n_killed + unsent} calls of earlier starts" in done.err
 
 
 def test_a_start_that_ends_leaves_nothing_to_count(cli, references, summaries, server):
