@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from fairjudge.api.judging import JudgeResult, inputs_of
-from fairjudge.api.plotting import draw, figures, titles
+from fairjudge.api.plotting import HasFigures, figures
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
 from fairjudge.calibration.choices import CalibratorName
@@ -22,8 +22,6 @@ from fairjudge.options.declaring import Annotators, LabelScale, Opt, Resamples, 
 from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from fairjudge.calibration.analysis import Analysis, GroupReport
     from fairjudge.calibration.calibrators import Calibrator
     from fairjudge.calibration.grouping import GroupKey
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from fairjudge.calibration.jury_report import JuryReport
     from fairjudge.calibration.protocol_table import Asked
     from fairjudge.domain import Cluster, Judgement, Summary
+    from fairjudge.reports.drawing import Drawing
 
 _LEVELS = {
     "pooled": "pooled",
@@ -48,7 +47,7 @@ class Agreement(SimpleNamespace):
 
 
 @dataclass(frozen=True, repr=False)
-class Calibration:
+class Calibration(HasFigures):
     """What `calibrate` found, one group a judge, aspect and protocol.
 
     ``analysis.groups`` has every figure of every group.
@@ -243,27 +242,8 @@ class Calibration:
 
         return tables_of("calibrate", self.to_dict())
 
-    @property
-    def plots(self) -> tuple[str, ...]:
-        """The titles of the figures that `plot` draws."""
-        return titles(figures("calibrate", self.to_dict()))
-
-    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
-        """Draw a figure of the command's page on `ax`, or on new axes, and return the axes.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw on.
-        name : str, optional
-            A part of the title of the figure, one of ``plots``. Default: the first.
-
-        Raises
-        ------
-        ConfigurationError
-            If there is no such figure, or Matplotlib (the extra ``[plots]``) is not installed.
-        """
-        return draw(figures("calibrate", self.to_dict()), ax, name)
+    def _figures(self) -> Sequence[Drawing]:
+        return figures("calibrate", self.to_dict())
 
     def __repr__(self) -> str:
         return texts(self.tables())

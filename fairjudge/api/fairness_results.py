@@ -7,25 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairjudge.api.plotting import draw, figures, titles
+from fairjudge.api.plotting import HasFigures, figures
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table, with_interval
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.reports.tables import TextTable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from fairjudge.fairness.coverage_report import CoverageReport
     from fairjudge.fairness.measures import FairnessMeasures
     from fairjudge.fairness.proportional import Proportional
     from fairjudge.fairness.proportional_report import ProportionalReport
     from fairjudge.fairness.support import Support
     from fairjudge.records.matching import Match
+    from fairjudge.reports.drawing import Drawing
 
 
 @dataclass(frozen=True, repr=False)
-class CoverageFairness:
+class CoverageFairness(HasFigures):
     """Equal Coverage and Coverage Parity of each system; ``report`` has every figure.
 
     ``supports`` say how far documents support each summary. Source: Li et al. 2025, equations 1
@@ -73,27 +72,8 @@ class CoverageFairness:
 
         return coverage_tables(self.to_dict())
 
-    @property
-    def plots(self) -> tuple[str, ...]:
-        """The titles of the figures that `plot` draws."""
-        return titles(figures("fairness coverage", self.to_dict()))
-
-    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
-        """Draw a figure of the command's page on `ax`, or on new axes, and return the axes.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw on.
-        name : str, optional
-            A part of the title of the figure, one of ``plots``. Default: the first.
-
-        Raises
-        ------
-        ConfigurationError
-            If there is no such figure, or Matplotlib (the extra ``[plots]``) is not installed.
-        """
-        return draw(figures("fairness coverage", self.to_dict()), ax, name)
+    def _figures(self) -> Sequence[Drawing]:
+        return figures("fairness coverage", self.to_dict())
 
     def __repr__(self) -> str:
         return texts(self.tables())
@@ -103,7 +83,7 @@ class CoverageFairness:
 
 
 @dataclass(frozen=True, repr=False)
-class ProportionalFairness:
+class ProportionalFairness(HasFigures):
     """BUR, UER, AUC and SOF of each system, in [0, 1]; ``report`` has every figure.
 
     Source: Zhang et al. 2024 (FairSumm), section 3.
@@ -139,27 +119,8 @@ class ProportionalFairness:
 
         return proportional_tables(self.to_dict())
 
-    @property
-    def plots(self) -> tuple[str, ...]:
-        """The titles of the figures that `plot` draws."""
-        return titles(figures("fairness proportional", self.to_dict()))
-
-    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
-        """Draw a figure of the command's page on `ax`, or on new axes, and return the axes.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw on.
-        name : str, optional
-            A part of the title of the figure, one of ``plots``. Default: the first.
-
-        Raises
-        ------
-        ConfigurationError
-            If there is no such figure, or Matplotlib (the extra ``[plots]``) is not installed.
-        """
-        return draw(figures("fairness proportional", self.to_dict()), ax, name)
+    def _figures(self) -> Sequence[Drawing]:
+        return figures("fairness proportional", self.to_dict())
 
     def __repr__(self) -> str:
         return texts(self.tables())

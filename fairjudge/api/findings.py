@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from fairjudge.api.plotting import draw, figures, titles
+from fairjudge.api.plotting import HasFigures, figures
 from fairjudge.api.tables import Table
 from fairjudge.reports.pages import table_html
 from fairjudge.reports.tables import TextTable, columns, number, to_text
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from fairjudge.reports.drawing import Drawing
 
 _LABELS = ("judge", "aspect", "protocol", "system", "system_a", "system_b", "probe", "name")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Findings(Mapping[str, Any]):
+class Findings(Mapping[str, Any], HasFigures):
     """Figures by name, as the command's ``--json`` has them; prints as a table.
 
     ``kind`` is the command, such as ``"audit position"``. ``fairjudge.report`` takes findings too.
@@ -69,27 +69,8 @@ class Findings(Mapping[str, Any]):
 
         return tables_of(self.kind, self.figures)
 
-    @property
-    def plots(self) -> tuple[str, ...]:
-        """The titles of the figures that `plot` draws."""
-        return titles(figures(self.kind, self.figures))
-
-    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
-        """Draw a figure of the command's page on `ax`, or on new axes, and return the axes.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw on.
-        name : str, optional
-            A part of the title of the figure, one of ``plots``. Default: the first.
-
-        Raises
-        ------
-        ConfigurationError
-            If there is no such figure, or Matplotlib (the extra ``[plots]``) is not installed.
-        """
-        return draw(figures(self.kind, self.figures), ax, name)
+    def _figures(self) -> Sequence[Drawing]:
+        return figures(self.kind, self.figures)
 
     def to_pandas(self) -> Any:
         """Return the table as a ``pandas.DataFrame``."""

@@ -43,3 +43,34 @@ def draw(every: Sequence[Drawing], ax: Axes | None, name: str | None) -> Axes:
     if not known:
         raise ConfigurationError("plot: this result has no figures")
     raise ConfigurationError(f"name: no figure {name!r}; there are: {'; '.join(known)}")
+
+
+class HasFigures:
+    """A result whose figures can be drawn: those of its command's page."""
+
+    __slots__ = ()
+
+    def _figures(self) -> Sequence[Drawing]:
+        raise NotImplementedError
+
+    @property
+    def plots(self) -> tuple[str, ...]:
+        """The titles of the figures that `plot` draws."""
+        return titles(self._figures())
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
+        """Draw a figure of the page on `ax`, or on new axes, and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on.
+        name : str, optional
+            A part of the title of the figure, one of ``plots``. Default: the first.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no such figure, or Matplotlib (the extra ``[plots]``) is not installed.
+        """
+        return draw(self._figures(), ax, name)

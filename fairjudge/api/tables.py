@@ -6,21 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fairjudge.api.plotting import draw, titles
+from fairjudge.api.plotting import HasFigures
 from fairjudge.domain import Estimate
 from fairjudge.reports.pages import table_html
 from fairjudge.reports.tables import TextTable, to_csv, to_latex, to_markdown, to_text
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from fairjudge.reports.drawing import Drawing
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Table:
+class Table(HasFigures):
     """Rows with named, unrounded values, and how they are shown.
 
     ``rows`` has one mapping a row; ``shown`` is the same for readers, with its notes. A leaderboard
@@ -49,27 +47,8 @@ class Table:
     def _repr_html_(self) -> str:
         return table_html(self.shown)
 
-    @property
-    def plots(self) -> tuple[str, ...]:
-        """The titles of the figures that `plot` draws."""
-        return titles(self.figures)
-
-    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
-        """Draw a figure of the report on `ax`, or on new axes, and return the axes.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw on.
-        name : str, optional
-            A part of the title of the figure, one of ``plots``. Default: the first.
-
-        Raises
-        ------
-        ConfigurationError
-            If there is no such figure, or Matplotlib (the extra ``[plots]``) is not installed.
-        """
-        return draw(self.figures, ax, name)
+    def _figures(self) -> Sequence[Drawing]:
+        return self.figures
 
     def to_markdown(self) -> str:
         """Return the table as GitHub Markdown."""
