@@ -35,6 +35,7 @@ from fairjudge.references.steps import (
     Validity,
     down_select,
     drop_near_duplicates,
+    drop_surplus_facets,
     how_many_questions,
     in_parts,
     least_sources,
@@ -45,20 +46,22 @@ from fairjudge.references.steps import (
 )
 
 FEW_ARTICLES = 5
-"""So many articles give answers so few that those to all questions are sorted by one call."""
+"""Maximum number of articles for which one call groups the answers to all questions."""
 MAX_TOGETHER = 60
-"""Answers that are sorted by one call at most."""
+"""Maximum number of answers that one call groups."""
 SHORT_CLUSTER = 20_000
-"""Articles of so many characters together are read once more by one call, longer ones each."""
+"""Maximum length of all articles, in characters, that completion reads in one call."""
+ENOUGH_QUESTIONS = 3
+"""Number of questions up to which those whose answers can all be true (``facets``) fill up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArticleDeps:
-    """What the nodes work with. ``articles`` are one cluster's usable ones, in cluster order.
+    """The dependencies of the nodes. ``articles`` are the usable ones, in cluster order.
 
-    They are shown in ``n_parts`` while questions are written, so that each part fits.
-    At most ``n_questions`` are asked for, as many as the articles bear where that is None, and the
-    ``max_articles`` stay that answer most of them, all where that is None.
+    Questions are written from the articles in ``n_parts`` parts, so that each part fits into the
+    context. ``n_questions`` is the maximum number of questions (default: by the articles' length),
+    ``max_articles`` that of articles, those that answer most questions (default: all).
     """
 
     articles: tuple[Article, ...]
@@ -272,10 +275,13 @@ def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
         if "why" in row
     ]
     valid, same = without_same_sources(valid, deps.articles, deps.validity)
-    kept, repeated = drop_repeated(valid)
+    distinct_questions, repeated = drop_repeated(valid)
+    kept, surplus = drop_surplus_facets(distinct_questions, target=ENOUGH_QUESTIONS)
+    why = f"its answers can all be true, and there are {len(kept)} questions without it"
     return {
         "kept": [question.to_json() for question in kept],
-        "dropped": [*dropped, *same, *repeated],
+        "dropped": [*dropped, *same, *repeated]
+        + [{"question": question.question, "why": why} for question in surplus],
     }
 
 

@@ -225,6 +225,24 @@ def drop_same_sources(
     )
 
 
+def drop_surplus_facets(
+    questions: Sequence[QuestionAnswers], *, target: int
+) -> tuple[list[QuestionAnswers], list[QuestionAnswers]]:
+    """Split `questions` into those to keep and the surplus ones whose answers can all be true.
+
+    Questions of the kind ``facets`` only fill up: they are kept as far as fewer than `target`
+    others are there, those with most answers first. Both results keep the given order.
+    """
+    facets = [row for row, question in enumerate(questions) if question.kind == "facets"]
+    n_wanted = max(0, target - (len(questions) - len(facets)))
+    n_answers = [sum(map(len, question.answer_groups)) for question in questions]
+    surplus = sorted(facets, key=lambda row: -n_answers[row])[n_wanted:]
+    return (
+        [question for row, question in enumerate(questions) if row not in surplus],
+        [question for row, question in enumerate(questions) if row in surplus],
+    )
+
+
 def containment(places: frozenset[Place], other: frozenset[Place]) -> float:
     """Return the share of `places` that are in `other`, in [0, 1]; 0 if `places` is empty."""
     return len(places & other) / len(places) if places else 0.0

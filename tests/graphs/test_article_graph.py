@@ -187,6 +187,38 @@ async def test_a_question_whose_memberships_are_those_of_another_goes():
     assert whys(state) == {"same as cause?": "its answers are those to 'cause?'"}
 
 
+class SomeFacets(ByFirstLetter):
+    """Like `ByFirstLetter`; the answers to questions that begin with "which" exclude nothing."""
+
+    def _grouping(self, question, answers):
+        grouping = super()._grouping(question, answers)
+        return replace(grouping, rivals=()) if question.startswith("which") else grouping
+
+
+async def test_questions_whose_answers_can_all_be_true_fill_up_to_three():
+    rivals = {f"rivals {n}?": {"a": (f"x{n}",), "b": (f"y{n}",)} for n in range(4)}
+    facets = {
+        "which effects?": {"c": ("heat",), "d": ("smoke",)},
+        "which reasons?": {"a": ("poor",), "c": ("sick",), "d": ("tired",)},
+    }
+
+    async def kept_of(*questions):
+        context = deps(list(questions), table=rivals | facets, grouper=SomeFacets(), n_questions=6)
+        state = await run(context)
+        return kept(state), whys(state)
+
+    why = "its answers can all be true, and there are 3 questions without it"
+    # the facets with more answers stay, in the place that they had
+    questions, dropped = await kept_of("which effects?", *list(rivals)[:2], "which reasons?")
+    assert questions == ["rivals 0?", "rivals 1?", "which reasons?"]
+    assert dropped == {"which effects?": why}
+    questions, dropped = await kept_of("which effects?", *list(rivals)[:3])
+    assert (questions, dropped) == (list(rivals)[:3], {"which effects?": why})
+    questions, dropped = await kept_of(*facets, *list(rivals)[:1])
+    assert (questions, dropped) == ([*facets, "rivals 0?"], {})
+    assert (await kept_of(*rivals))[0] == list(rivals)
+
+
 async def test_what_one_source_alone_answers_shows_no_difference_between_sources():
     # of three articles 30 % are one: "sides?" has two answers, both of a
     context = deps(["sides?", "cause?"], articles=ARTICLES[:3])
