@@ -13,7 +13,7 @@ from fairjudge.references.ports import LocatedAnswer
 
 SAME_WORDS = 0.5
 """Minimum overlap, as a share of the longer passage, of passages that count as the same."""
-REPEATED = 0.7
+REPEATED = 0.5
 """Minimum share of a question's memberships in another question to count as its repetition."""
 _PLACES = ("index", "start", "end")
 

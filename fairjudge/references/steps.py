@@ -228,10 +228,10 @@ def drop_same_sources(
 def drop_surplus_facets(
     questions: Sequence[QuestionAnswers], *, target: int
 ) -> tuple[list[QuestionAnswers], list[QuestionAnswers]]:
-    """Split `questions` into those to keep and the surplus ones whose answers can all be true.
+    """Split `questions` into those to keep and those of the kind ``facets`` to drop.
 
-    Questions of the kind ``facets`` only fill up: they are kept as far as fewer than `target`
-    others are there, those with most answers first. Both results keep the given order.
+    Questions whose answers can all be true only fill up to `target` questions, those with most
+    answers first. Both results keep the given order.
     """
     facets = [row for row, question in enumerate(questions) if question.kind == "facets"]
     n_wanted = max(0, target - (len(questions) - len(facets)))

@@ -87,7 +87,7 @@ TABLE = {
     "culprit?": {"a": ("Ann",), "b": ("Ann too",), "c": ("Ann as well",)},
     "moment?": {"a": ("May",), "b": ("July",), "c": ("!no idea",)},
     "same as cause?": {"a": ("rain",), "b": ("fault",), "d": ("quake",)},
-    "other sorting?": {"a": ("rain",), "b": ("fault",), "c": ("sun",), "d": ("sunny",)},
+    "other sorting?": {"a": ("rain",), "b": ("fog",), "c": ("sun",), "d": ("sunny",)},
 }
 
 
