@@ -328,11 +328,11 @@ def sorted_out(question: str, answers: Sequence[Answer], grouping: Grouping) -> 
 
     An answer in a group supports it: one that disputes X and is in the group not-X endorses not-X.
     The stance ``disputes`` is therefore replaced, and the group X has the source in ``dispute``. A
-    passage that only names X in order to dispute it is dropped from not-X if its article supports
-    not-X by another passage.
+    passage that an article gives only to dispute it ("a video claims to show X") is dropped from
+    not-X if the article supports not-X by another passage.
     """
     against = grouping.disputed or ((),) * len(grouping.groups)
-    naming = {n for opponents in against for n in opponents if answers[n].stance == "disputes"}
+    naming = {n for n, answer in enumerate(answers) if answer.stance == "disputes"}
     group_answers = [
         answer.model_copy(update={"stance": "endorses"}) if answer.stance == "disputes" else answer
         for answer in answers

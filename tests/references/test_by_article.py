@@ -376,6 +376,18 @@ def test_words_that_name_a_claim_only_to_dispute_it_give_way_to_the_denial_itsel
     )
 
 
+def test_disputed_words_give_way_to_the_denial_where_no_group_has_the_claim():
+    of = [
+        Answer(aid="a1", answer="a video claims to show X", stance="disputes"),
+        Answer(aid="a1", answer="the video is fake", stance="endorses"),
+        Answer(aid="a2", answer="some saw X", stance="disputes"),
+    ]
+    made, _ = sorting(partition([1, 2, 3]), of=of)
+    [group] = sorted_out("Why?", of, made).groups()
+    assert [answer.answer for answer in group.answers] == ["the video is fake", "some saw X"]
+    assert (group.supported_by, group.disputed_by) == (("a1", "a2"), ())
+
+
 def test_kind_follows_from_the_pairs_that_exclude_each_other():
     made, _ = sorting(partition([1], [2], [3, 4], rivals=[(2, 1), (1, 2), (3, 3), (1, 9), (0, 1)]))
     assert made.groups == ((2, 3), (0,), (1,))
