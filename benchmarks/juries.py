@@ -10,7 +10,7 @@ judges their baselines; ``--no-local`` leaves the local judge out of SummEval's 
 Recorded: gpt-3.5 by three prompts (reasons and a score, a letter, stars) and the packaged local
 judge on SummEval's 1,200 summaries, against the mean of three experts. Simulated: judges whose
 errors share a part, documents alike within themselves; nominal 95 % intervals should cover 93 to
-97 %. Truths of a jury's distance are those on documents that no data set has.
+97 %. ``--only TEXT`` runs the simulations whose name has it, and takes others from the JSON file. Truths of a jury's distance are those on documents that no data set has.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +51,27 @@ from fairjudge.scorers.trained_models import load_trained_models
 from fairjudge.stats.intervals import wilson
 
 RESULTS = Path(__file__).parent / "results" / "juries.json"
-NOISE = np.array([0.6, 0.8, 1.0, 1.2])
-SHARED = 0.6
-N_DOCUMENTS, N_ITEMS = 80, 3
+N_DOCUMENTS, N_ITEMS, N_RESAMPLES = 80, 3, 300
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Juries of four judges: own and shared spread of their errors, share of two's missing."""
+
+    name: str
+    noise: tuple[float, ...] = (0.6, 0.8, 1.0, 1.2)
+    shared: float = 0.6
+    n_documents: int = N_DOCUMENTS
+    missing: float = 0.0
+
+
+SETTINGS = (
+    Setting("juries, 80 documents"),
+    Setting("juries, 30 documents", n_documents=30),
+    Setting("juries, judges alike", noise=(1.0,) * 4),
+    Setting("juries, weak", shared=1.2),
+    Setting("juries, a fifth of two judges' scores missing", missing=0.2),
+)
 
 
 def recorded(*, local: bool) -> list[Judgement]:
@@ -90,14 +108,15 @@ def _row(
     return Judgement.model_validate({**of, "judge": judge, "protocol": protocol, **said})
 
 
-def draw(rng: np.random.Generator, n_documents: int, *, missing: float) -> JuryItems:
+def draw(rng: np.random.Generator, setting: Setting, n_documents: int) -> JuryItems:
     """Draw four judges on five levels whose errors share a part; two may lack scores."""
     documents = np.repeat(np.arange(n_documents), N_ITEMS)
-    n = documents.size
+    n, k = documents.size, len(setting.noise)
     labels = 0.6 * rng.normal(size=n_documents)[documents] + 0.8 * rng.normal(size=n)
-    errors = SHARED * rng.normal(size=(n, 1)) + NOISE * rng.normal(size=(n, NOISE.size))
+    shared = setting.shared * rng.normal(size=(n, 1))
+    errors = shared + np.array(setting.noise) * rng.normal(size=(n, k))
     scores = np.clip(np.round(3 + labels[:, None] + errors), 1, 5)
-    scores[:, 2:][rng.random((n, 2)) < missing] = np.nan
+    scores[:, 2:][rng.random((n, 2)) < setting.missing] = np.nan
     return JuryItems(
         scores=scores,
         mapped=scores,
@@ -135,7 +154,7 @@ def _estimates(found: JuryFigures) -> dict[str, Estimate]:
     return {name: one for name, one in named.items() if isinstance(one, Estimate)}
 
 
-def simulate_juries(n_datasets: int, *, missing: float) -> dict[str, Any]:
+def simulate_juries(n_datasets: int, setting: Setting) -> dict[str, Any]:
     """Return the coverage of every figure of a jury.
 
     Folds are whole documents, so that the mean over data sets of squared errors held out is the
@@ -143,20 +162,20 @@ def simulate_juries(n_datasets: int, *, missing: float) -> dict[str, Any]:
     """
     seen: dict[str, list[Estimate]] = defaultdict(list)
     for seed in range(n_datasets):
-        rng = np.random.default_rng([seed, int(100 * missing)])
-        given = draw(rng, N_DOCUMENTS, missing=missing)
-        for name, one in _estimates(measured(given, rng, 500)).items():
+        rng = np.random.default_rng([seed, SETTINGS.index(setting)])
+        drawn = draw(rng, setting, setting.n_documents)
+        for name, one in _estimates(measured(drawn, rng, N_RESAMPLES)).items():
             seen[name].append(one)
-    population = draw(np.random.default_rng(99), 20_000, missing=missing)
+    population = draw(np.random.default_rng(99), setting, 20_000)
     errors = population.mapped - population.labels[:, None]
-    r = np.mean([_correlation(errors, i, j) for j in range(NOISE.size) for i in range(j)])
-    truth = {"correlation of errors": r, "effective number": 4 / (1 + 3 * r)}
+    k = len(setting.noise)
+    r = np.mean([_correlation(errors, i, j) for j in range(k) for i in range(j)])
+    truth = {"correlation of errors": r, "effective number": k / (1 + (k - 1) * r)}
     for name, some in seen.items():
         truth.setdefault(name, float(np.mean([one.value for one in some])))
     return {
-        "what": "juries",
+        "what": setting.name,
         "n_datasets": n_datasets,
-        "missing": missing,
         "true": truth,
         "coverage": {name: _covered(some, truth[name]) for name, some in seen.items()},
     }
@@ -316,8 +335,7 @@ def _percent(hits: list[bool]) -> float:
 
 def coverage_table(found: Mapping[str, Any]) -> TextTable:
     """Return what a simulation covered."""
-    missing = f", {found['missing']:.0%} of two judges' missing" if "missing" in found else ""
-    title = f"{found['what']}, {found['n_datasets']} data sets{missing}: coverage (%) of 95 %"
+    title = f"{found['what']}: coverage (%) of 95 % intervals, {found['n_datasets']} data sets"
     truth = found.get("true", {})
     return TextTable(
         title=title,
@@ -327,6 +345,23 @@ def coverage_table(found: Mapping[str, Any]) -> TextTable:
             for name, share in found["coverage"].items()
         ),
     )
+
+
+def _simulated(n_datasets: int, only: str, path: Path | None) -> list[dict[str, Any]]:
+    """Run the simulations named, and take others from `path`, as far as that has them."""
+    kept = json.loads(path.read_text("utf-8"))["simulated"] if path and path.exists() else []
+    before = {one["what"]: one for one in kept}
+    ways: dict[str, Any] = {one.name: partial(simulate_juries, setting=one) for one in SETTINGS} | {
+        "judge-aware ranking": simulate_ranking,
+        "baselines": simulate_gains,
+    }
+    found = []
+    for name, simulate in ways.items():
+        if n_datasets and only in name:
+            found.append(simulate(n_datasets))
+        elif name in before:
+            found.append(before[name])
+    return found
 
 
 def main() -> int:
@@ -339,6 +374,7 @@ def main() -> int:
     parser.add_argument("--clusters", type=Path)
     parser.add_argument("--no-local", action="store_true")
     parser.add_argument("--datasets", type=int, default=0)
+    parser.add_argument("--only", default="", help="simulations whose name has this; others stay")
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
@@ -362,14 +398,8 @@ def main() -> int:
     text += ["\n".join(f"- {sentence}" for sentence in jury_findings(report))]
     text += map(to_markdown, jury_tables(report))
     text += [to_markdown(one) for group in report["groups"] for one in gains_tables(group)]
-    simulated = []
-    if given.datasets:
-        simulated = [
-            *(simulate_juries(given.datasets, missing=share) for share in (0.0, 0.2)),
-            simulate_ranking(given.datasets),
-            simulate_gains(given.datasets),
-        ]
-        text += [to_markdown(coverage_table(found)) for found in simulated]
+    simulated = _simulated(given.datasets, given.only, given.json)
+    text += [to_markdown(coverage_table(found)) for found in simulated]
     print("\n\n".join(text))
     if given.page:
         given.page.write_text("\n\n".join(text) + "\n", encoding="utf-8")
