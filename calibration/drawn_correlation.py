@@ -4,8 +4,8 @@ The judge's moments come from all items. People's, and the product's, are those 
 the judge's score and its square, plus the weighted mean residual (the generalised regression
 estimator: Cassel, Sarndal and Wretman 1976; weights are one over the chances of being labelled, as
 in `fairjudge.calibration.drawn_ppi`). The interval is Student's on Fisher's scale, from influences
-summed by document, with Satterthwaite's degrees of freedom; residuals are divided by one minus
-their leverage (HC3).
+summed by document, with Satterthwaite's degrees of freedom, around Fisher's z less its bias to
+second order; residuals are divided by one minus their leverage (HC3).
 """
 
 from __future__ import annotations
@@ -71,10 +71,11 @@ def drawn_correlation(sample: PartlyLabelled, *, level: float = 0.95) -> Estimat
     coded, d = document_codes(names, f.size)
     sums = totals(np.column_stack([rows, judge]), coded, d)
     influence = sums[:, 2] / sqrt(variance) - value / (2.0 * variance) * sums[:, 1] + sums[:, 3]
-    slope = 1.0 / (1.0 - value**2)
+    own, slope = float(influence @ influence), 1.0 / (1.0 - value**2)
+    bias = slope**2 * value * own + slope * _bias(value, variance, sums.T @ sums)
     freedom = _freedom(influence**2, n_documents)
-    half = float(student_t.ppf((1.0 + level) / 2.0, freedom)) * slope * sqrt(influence @ influence)
-    centre = atanh(value) - slope * _bias(value, variance, sums.T @ sums, influence @ influence * slope)
+    half = float(student_t.ppf((1.0 + level) / 2.0, freedom)) * slope * sqrt(own)
+    centre = atanh(value) - bias
     return Estimate(
         value=value,
         n=n,
@@ -85,14 +86,13 @@ def drawn_correlation(sample: PartlyLabelled, *, level: float = 0.95) -> Estimat
     )
 
 
-def _bias(value: float, variance: float, spread: FloatArray, own: float) -> float:
-    """Return the bias of Fisher's z over its slope, to second order.
+def _bias(value: float, variance: float, spread: FloatArray) -> float:
+    """Return the bias of a mean product over a root of a variance, to second order.
 
-    `spread` are the covariances of people's mean, their variance and the mean product; `own` is the
-    variance of the correlation times the slope.
+    `spread` are the covariances of people's mean, their variance and the mean product.
     """
     of_ratio = 0.75 * value * spread[1, 1] / variance**2 - spread[1, 2] / variance**1.5
-    return float(value * own + of_ratio / 2.0 + value * spread[0, 0] / (2.0 * variance))
+    return float(of_ratio + value * spread[0, 0] / variance) / 2.0
 
 
 def _freedom(squares: FloatArray, n_documents: int) -> float:
