@@ -77,16 +77,16 @@ def make_report(
     FairJudgeError
         If a file cannot be read or is nothing that is known, or there is nothing to show.
     """
-    found = Inputs(skip_bad=skip_bad, annotators=annotators, label_scale=label_scale)
-    named = ((references, "references", "clusters"), (summaries, "summaries"), (labels, "labels"))
-    for path, *kinds in named:
+    records = Inputs(skip_bad=skip_bad, annotators=annotators, label_scale=label_scale)
+    files = ((references, "references", "clusters"), (summaries, "summaries"), (labels, "labels"))
+    for path, *kinds in files:
         if path is not None:
-            found.add(Path(path), *kinds)
+            records.add(Path(path), *kinds)
     for path in inputs:
-        found.add(Path(path))
-    for panel in found.panels:
+        records.add(Path(path))
+    for panel in records.panels:
         _check(panel)
-    return report_on(found, title=title, seed=seed)
+    return report_on(records, title=title, seed=seed)
 
 
 def report_on(found: Inputs, *, title: str, seed: int) -> Report:
@@ -100,8 +100,8 @@ def report_on(found: Inputs, *, title: str, seed: int) -> Report:
     found.addresses = addresses(found.judgements)
     found.judgements = told_apart(found.judgements)
     found.labels = list(with_ids_of(found.labels, found.judgements))
-    written = with_ids_of(found.summaries.values(), found.judgements)
-    found.summaries = {(one.eid, one.system): one for one in written}
+    summaries = with_ids_of(found.summaries.values(), found.judgements)
+    found.summaries = {(summary.eid, summary.system): summary for summary in summaries}
     if not found.judgements and not found.clusters and not found.panels:
         raise InputError("nothing to report on: give judgements, references or a command's --json")
     return Report(html=report_page(_content(found, title=title, seed=seed)), title=title)
@@ -126,17 +126,17 @@ def _uncovered(panel: Panel) -> Iterator[dict[str, Any]]:
     if panel.kind != "audit covered":
         return
     for group in panel.report["groups"]:
-        for one in group["uncovered"]:
-            voices = one["voices"]
+        for answer in group["uncovered"]:
+            voices = answer["voices"]
             yield {
                 "judge": str(group["judge"]),
                 "system": str(group["system"]),
-                "eid": str(one["eid"]),
-                "question": str(one["question"]),
-                "answer": str(one["label"] or (voices[0]["answer"] if voices else "")),
+                "eid": str(answer["eid"]),
+                "question": str(answer["question"]),
+                "answer": str(answer["label"] or (voices[0]["answer"] if voices else "")),
                 "outlets": list(dict.fromkeys(str(voice["name"]) for voice in voices)),
                 "voices": [[str(voice["name"]), str(voice["answer"])] for voice in voices],
-                "how": how_left_out(one),
+                "how": how_left_out(answer),
             }
 
 
@@ -148,16 +148,16 @@ def _disagreements(panel: Panel) -> Iterator[dict[str, Any]]:
         of = {name: str(group[name]) for name in ("judge", "aspect", "protocol")}
         for disagreement in group["disagreements"]:
             names = ("eid", "system_a", "system_b", "unit", "judged", "people", "gap")
-            told = [WORDS[cause] for cause in disagreement["causes"]]
-            yield {**of, **{name: disagreement[name] for name in names}, "causes": told}
+            causes = [WORDS[cause] for cause in disagreement["causes"]]
+            yield {**of, **{name: disagreement[name] for name in names}, "causes": causes}
 
 
 def _content(found: Inputs, *, title: str, seed: int) -> Content:
-    given = {panel.kind for panel in found.panels}
-    made, notes = _made(found, given, seed=seed)
+    kinds = {panel.kind for panel in found.panels}
+    computed, notes = _computed_panels(found, kinds, seed=seed)
     if (length := article_characters(found)) > MAX_ARTICLE_CHARACTERS:
         notes.append(f"Without the articles' texts: they have {length:,} characters.")
-    panels = (*map(partial(_linked, found), found.panels), *made)
+    panels = (*map(partial(_with_links, found), found.panels), *computed)
     return Content(
         title=title,
         counts=_counts(found.judgements) if found.judgements else None,
@@ -166,12 +166,13 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
         costs=tuple(found.costs),
         signatures=Counter(row.signature for row in found.judgements if row.signature),
         leaderboards=tuple(
-            _whole(leaderboard, found) for leaderboard in leaderboards(found.judgements, seed=seed)
+            _with_missing(leaderboard, found)
+            for leaderboard in leaderboards(found.judgements, seed=seed)
         ),
         panels=panels,
         browse=browse_data(
             found,
-            [one for panel in panels for one in _uncovered(panel)],
+            [answer for panel in panels for answer in _uncovered(panel)],
             disagreements=[
                 disagreement for panel in panels for disagreement in _disagreements(panel)
             ],
@@ -181,14 +182,14 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
     )
 
 
-def _linked(found: Inputs, panel: Panel) -> Panel:
+def _with_links(found: Inputs, panel: Panel) -> Panel:
     """Let the items of a comparison lead to the page's judgements of them."""
     if panel.kind != "compare" or not found.judgements:
         return panel
     return replace(panel, report=with_addresses(panel.report, found))
 
 
-def _whole(board: Leaderboard, found: Inputs) -> Leaderboard:
+def _with_missing(board: Leaderboard, found: Inputs) -> Leaderboard:
     """Count the summaries of the board's systems that have no judgement on it, and why not.
 
     No judge of answers is asked about clusters without a question; of others nobody knows.
@@ -204,9 +205,9 @@ def _whole(board: Leaderboard, found: Inputs) -> Leaderboard:
     }
     judged = {row.eid for row in rows}
     systems = {standing.score.system for standing in board.standings}
-    written = Counter(eid for eid, system in found.summaries if system in systems)
+    n_by_cluster = Counter(eid for eid, system in found.summaries if system in systems)
     reasons: Counter[str] = Counter()
-    for eid, n in written.items():
+    for eid, n in n_by_cluster.items():
         if eid not in judged:
             coverage = board.aspect == "coverage" and eid in empty
             reasons[NOT_APPLICABLE if coverage else NOT_JUDGED] += protocol.n_verdicts(n)
@@ -229,8 +230,8 @@ def _is_on(row: Judgement, board: Leaderboard) -> bool:
 def _not_judged(found: Inputs) -> tuple[str, ...]:
     """Return the clusters without a judgement, where others have one."""
     judged = {row.eid for row in found.judgements}
-    known = dict.fromkeys([*found.clusters, *(eid for eid, _ in found.summaries)])
-    return tuple(eid for eid in known if eid not in judged) if judged else ()
+    eids = dict.fromkeys([*found.clusters, *(eid for eid, _ in found.summaries)])
+    return tuple(eid for eid in eids if eid not in judged) if judged else ()
 
 
 def _counts(rows: Sequence[Judgement]) -> dict[str, int]:
@@ -244,7 +245,7 @@ def _counts(rows: Sequence[Judgement]) -> dict[str, int]:
     }
 
 
-def _made(found: Inputs, given: set[str], *, seed: int) -> tuple[list[Panel], list[str]]:
+def _computed_panels(found: Inputs, given: set[str], *, seed: int) -> tuple[list[Panel], list[str]]:
     """Run what the judgements allow and no file brings; return the panels, and why some failed."""
     panels, notes = [], []
     for kind, make in _possible(found, seed=seed):
