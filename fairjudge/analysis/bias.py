@@ -309,10 +309,10 @@ def _files(documents: Sequence[Path]) -> list[Path]:
     return files
 
 
-def _word_lists(given: Path | WordLists | None) -> WordLists:
-    if isinstance(given, Path):
-        return read_word_lists(given)
-    return HELM_GENDER if given is None else given
+def _word_lists(word_lists: Path | WordLists | None) -> WordLists:
+    if isinstance(word_lists, Path):
+        return read_word_lists(word_lists)
+    return HELM_GENDER if word_lists is None else word_lists
 
 
 def _check_one_of(names: Path | None, census: Path | None) -> None:

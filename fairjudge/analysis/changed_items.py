@@ -54,10 +54,12 @@ def with_addresses(report: Json, inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _with_addresses(group: Json, known: Mapping[_Item, Mapping[str, str]]) -> dict[str, Any]:
+def _with_addresses(
+    group: Json, address_by_judge: Mapping[_Item, Mapping[str, str]]
+) -> dict[str, Any]:
     def items() -> Iterator[dict[str, Any]]:
         for change in group["largest"]:
-            by_judge = known.get((group["aspect"], group["protocol"], _key(change)), {})
+            by_judge = address_by_judge.get((group["aspect"], group["protocol"], _key(change)), {})
             candidates = [
                 address
                 for name in dict.fromkeys((group["first"], group["second"]))
@@ -74,5 +76,5 @@ def _item(row: Judgement) -> _Item:
     return row.aspect, row.protocol, item_key(row)[0]
 
 
-def _key(one: Json) -> ItemKey:
-    return one["eid"], one["system"], one.get("system_b", ""), one["unit"]
+def _key(item: Json) -> ItemKey:
+    return item["eid"], item["system"], item.get("system_b", ""), item["unit"]

@@ -177,10 +177,10 @@ def _by_aspect(groups: Iterable[Joined]) -> _ByAspect:
     return groups_by_aspect
 
 
-def _groups_in_words(found: Mapping[Aspect, Sequence[str]]) -> str:
+def _groups_in_words(groups: Mapping[Aspect, Sequence[str]]) -> str:
     return "; ".join(
         f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
-        for (aspect, protocol, unit), judges in found.items()
+        for (aspect, protocol, unit), judges in groups.items()
     )
 
 

@@ -65,11 +65,11 @@ def comparison_report(
     return {"settings": settings_apart(rows, second_rows), "groups": groups}
 
 
-def _runs_in_words(found: Mapping[Aspect, Mapping[str, _Run]]) -> str:
+def _runs_in_words(runs: Mapping[Aspect, Mapping[str, _Run]]) -> str:
     """Name aspects, protocols and judges."""
     names = (
         f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
-        for (aspect, protocol, unit), judges in found.items()
+        for (aspect, protocol, unit), judges in runs.items()
     )
     return "; ".join(names) or "no judgement"
 

@@ -178,8 +178,8 @@ def _means(
     }
 
 
-def _number(given: Any, measure: FairnessMeasure[Any, Any, Any]) -> float:
-    return float(given) if isinstance(given, bool) else float(given) / measure.times
+def _number(value: Any, measure: FairnessMeasure[Any, Any, Any]) -> float:
+    return float(value) if isinstance(value, bool) else float(value) / measure.times
 
 
 def _notes(report: Mapping[str, Any]) -> list[str]:

@@ -126,10 +126,10 @@ def agreement_json(
     }
 
 
-def _family(given: GivenReport) -> FairnessMeasures[Any, Any, Any]:
-    family = FAMILIES.get(str(given.report.get("measure", COVERAGE.name)))
+def _family(report: GivenReport) -> FairnessMeasures[Any, Any, Any]:
+    family = FAMILIES.get(str(report.report.get("measure", COVERAGE.name)))
     if family is None:
-        raise _not_a_report(given.path)
+        raise _not_a_report(report.path)
     return family
 
 
@@ -152,27 +152,27 @@ def read_report(path: Path) -> Mapping[str, Any]:
     return without_schema(content, path)
 
 
-def _by_system(given: GivenReport, measure: str) -> dict[str, float]:
+def _by_system(report: GivenReport, measure: str) -> dict[str, float]:
     """Return the measure of each system that has one."""
     try:
         values = {
-            name: system[measure]["value"] for name, system in given.report["systems"].items()
+            name: system[measure]["value"] for name, system in report.report["systems"].items()
         }
         return {name: float(value) for name, value in values.items() if value is not None}
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        raise _not_a_report(given.path) from None
+        raise _not_a_report(report.path) from None
 
 
 def _by_sample(
-    given: GivenReport, measure: FairnessMeasure[Any, Any, Any]
+    report: GivenReport, measure: FairnessMeasure[Any, Any, Any]
 ) -> dict[tuple[str, str], float]:
     try:
         return {
             (str(sample["eid"]), str(sample["system"])): float(sample[measure.in_samples])
-            for sample in given.report["samples"]
+            for sample in report.report["samples"]
         }
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise _not_a_report(given.path) from None
+        raise _not_a_report(report.path) from None
 
 
 def _not_a_report(path: Path | None) -> InputError:

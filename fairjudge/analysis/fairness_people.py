@@ -168,7 +168,7 @@ def temperatures_json(
         for temperature in temperatures
     ]
     scored = [row for row in rows if row["value"] is not None]
-    best = max(scored, key=lambda one: float(one["value"]), default=None)
+    best = max(scored, key=lambda row: float(row["value"]), default=None)
     return {
         "correlation": correlation,
         "temperatures": rows,

@@ -25,7 +25,7 @@ def item_changes(scored: Sequence[Scored]) -> dict[str, Any]:
     None where a run has more than `MAX_VALUES` values: rows are the first run's.
     """
     changed = [item for item in scored if abs(item[1] - item[0]) > _ALIKE]
-    changed.sort(key=lambda one: (-abs(one[1] - one[0]), one[2]))
+    changed.sort(key=lambda item: (-abs(item[1] - item[0]), item[2]))
     return {
         "n_changed": len(changed),
         "largest": [

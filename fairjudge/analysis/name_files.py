@@ -30,7 +30,7 @@ def popular_names(census: Mapping[str, Mapping[str, float]], n: int) -> Names:
         other_lists = [other for key, other in census.items() if key != gender]
         clear = tuple(
             name
-            for name, frequency in sorted(names.items(), key=lambda each: (-each[1], each[0]))
+            for name, frequency in sorted(names.items(), key=lambda pair: (-pair[1], pair[0]))
             if all(frequency >= 2.0 * other.get(name, 0.0) for other in other_lists)
         )
         lists.append(NameList(group=gender, gender=cast("Gender", gender), first_names=clear[:n]))

@@ -120,7 +120,9 @@ def _pairs(outcomes: Iterable[tuple[str, str, float]]) -> list[dict[str, Any]]:
     ]
 
 
-def _ranking_json(found: Ranking | JudgeRanking | Undefined, *, n_unscored: int) -> dict[str, Any]:
-    if isinstance(found, Undefined):
-        return {"n_unscored": n_unscored, "why": found.why, "systems": []}
-    return {"n_unscored": n_unscored, "why": None, **to_json(found)}
+def _ranking_json(
+    ranking: Ranking | JudgeRanking | Undefined, *, n_unscored: int
+) -> dict[str, Any]:
+    if isinstance(ranking, Undefined):
+        return {"n_unscored": n_unscored, "why": ranking.why, "systems": []}
+    return {"n_unscored": n_unscored, "why": None, **to_json(ranking)}

@@ -90,20 +90,20 @@ class Inputs:
         for run in within:
             self._add_run(run)
         # References before clusters: they are clusters with more.
-        for path, content in sorted(recognised, key=lambda one: one[1].kind != "references"):
+        for path, content in sorted(recognised, key=lambda entry: entry[1].kind != "references"):
             self._add_file(path, content)
 
-    def _add_file(self, path: Path, found: Recognised) -> None:
-        if found.report is not None:
-            self.panels.append(Panel(kind=found.kind, source=path.name, report=found.report))
-            self._note_cost(path.name, found.report.get("spent"))
-            by_step = found.report.get("cost_by_step")
+    def _add_file(self, path: Path, content: Recognised) -> None:
+        if content.report is not None:
+            self.panels.append(Panel(kind=content.kind, source=path.name, report=content.report))
+            self._note_cost(path.name, content.report.get("spent"))
+            by_step = content.report.get("cost_by_step")
             for step, spent in by_step.items() if isinstance(by_step, Mapping) else ():
                 self._note_cost(f"step {step}", spent)
-            name = f"fairjudge {found.kind} --json"
+            name = f"fairjudge {content.kind} --json"
             self.sources.append(Source(name=path.name, kind=name, modified=_date(path)))
             return
-        reader, take = self._readers()[found.kind]
+        reader, take = self._readers()[content.kind]
         loaded = reader(path, skip_bad=self.skip_bad)
         note = take(loaded)
         notes = [note] if note else []
@@ -111,7 +111,7 @@ class Inputs:
         self.sources.append(
             Source(
                 name=path.name,
-                kind=found.kind,
+                kind=content.kind,
                 n=len(loaded),
                 note="; ".join(notes),
                 modified=_date(path),

@@ -41,8 +41,8 @@ def validated_findings(report: Json) -> Iterator[str]:
         f"{pluralize(groups, 'group')} of answers removed as invalid."
     )
     if empty := [str(cluster["eid"]) for cluster in clusters if not cluster["n_questions"]]:
-        shown = ", ".join(empty[:_MAX_NAMED])
-        yield f"Without a question: {pluralize(len(empty), 'cluster')} ({shown})."
+        names = ", ".join(empty[:_MAX_NAMED])
+        yield f"Without a question: {pluralize(len(empty), 'cluster')} ({names})."
     if report["n_unmatched"]:
         yield f"{pluralize(report['n_unmatched'], 'labelled answer')} are not in the references."
 
@@ -63,9 +63,9 @@ def validated_tables(report: Json) -> Iterator[TextTable]:
         ],
     )
     dropped = [
-        {"eid": cluster["eid"], **one}
+        {"eid": cluster["eid"], **question}
         for cluster in report["clusters"]
-        for one in cluster["dropped"]
+        for question in cluster["dropped"]
     ]
     if dropped:
         yield table(

@@ -102,17 +102,17 @@ def _show(table: TextTable, console: Console) -> None:
     table = _printable(table)
     whole = not console.is_terminal  # what is searched or kept has its sentences in one line
     console.print(Text(table.title, "bold"), soft_wrap=whole)
-    shown = Table(box=SIMPLE_HEAD, pad_edge=False)
-    widths, left_out = _fitted(table, console.width)
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False)
+    widths, left_out = _fit_columns(table, console.width)
     for place, width in widths.items():
         column = table.columns[place]
-        shown.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
+        grid.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
     for row in table.rows:
-        shown.add_row(*(Text(row[place]) for place in widths))
-    console.print(shown)
+        grid.add_row(*(Text(row[place]) for place in widths))
+    console.print(grid)
     if left_out:
-        named = ", ".join(table.columns[place].heading for place in left_out)
-        sentence = f"Columns hidden (terminal too narrow): {named}. --json has all."
+        names = ", ".join(table.columns[place].heading for place in left_out)
+        sentence = f"Columns hidden (terminal too narrow): {names}. --json has all."
         console.print(Text(sentence), soft_wrap=whole)
     for note in table.notes:
         console.print(Text(note), soft_wrap=whole)
@@ -135,7 +135,7 @@ _BETWEEN = 3
 """Cells between two columns, as Rich draws them; one more stands at either edge."""
 
 
-def _fitted(table: TextTable, width: int) -> tuple[dict[int, int], tuple[int, ...]]:
+def _fit_columns(table: TextTable, width: int) -> tuple[dict[int, int], tuple[int, ...]]:
     """Return the columns that `width` has room for with their widths, and the others.
 
     A column may be as narrow as its longest word, numbers as their longest cell where all but the
@@ -149,27 +149,27 @@ def _fitted(table: TextTable, width: int) -> tuple[dict[int, int], tuple[int, ..
             for place, column in enumerate(table.columns)
         }
         for n in range(len(places), len(places) - table.n_optional - 1, -1):
-            kept = {place: least[place] for place in places[:n]}
-            if _together(kept.values()) <= width:
-                return _widened(table, kept, width), tuple(places[n:])
-    while len(places) > 1 and _together(least[place] for place in places) > width:
+            widths = {place: least[place] for place in places[:n]}
+            if _total_width(widths.values()) <= width:
+                return _widened(table, widths, width), tuple(places[n:])
+    while len(places) > 1 and _total_width(least[place] for place in places) > width:
         places.pop()
-    kept = {place: least[place] for place in places}
-    if len(kept) == 1:
-        kept[0] = min(kept[0], width - 2)
-    return _widened(table, kept, width), tuple(range(len(places), len(table.columns)))
+    widths = {place: least[place] for place in places}
+    if len(widths) == 1:
+        widths[0] = min(widths[0], width - 2)
+    return _widened(table, widths, width), tuple(range(len(places), len(table.columns)))
 
 
 def _widened(table: TextTable, least: dict[int, int], width: int) -> dict[int, int]:
     """Give what room is left to the columns that want it, those of numbers first."""
-    widths, room = dict(least), width - _together(least.values())
+    widths, room = dict(least), width - _total_width(least.values())
     for place in sorted(least, key=lambda place: table.columns[place].align != "right"):
         more = min(_widest(table, place, whole=True) - least[place], max(room, 0))
         widths[place], room = least[place] + more, room - more
     return widths
 
 
-def _together(widths: Iterable[int]) -> int:
+def _total_width(widths: Iterable[int]) -> int:
     every = list(widths)
     return sum(every) + _BETWEEN * (len(every) - 1) + 2
 
