@@ -81,8 +81,11 @@ def _comparison(report: Json) -> Iterator[Part]:
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])
-    yield from (jury_plot(jury) for jury in report.get("juries", ()) if not jury["why"])
-    yield from jury_tables(report)
+    for jury in report.get("juries", ()):
+        if not jury["why"]:
+            gains, members = jury_tables({"juries": [jury]})
+            yield Group((jury_plot(jury), gains))
+            yield members
 
 
 def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:

@@ -195,7 +195,7 @@ def temperature_findings(report: Json) -> Iterator[str]:
         best = next(row for row in report["temperatures"] if row["temperature"] == report["best"])
         yield (
             f"Shares correlate best with people's at a temperature of {report['best']:g} "
-            f"({interval(best)}). Chosen on these summaries: measure it on others."
+            f"({interval(best, digits=3)}). Chosen on these summaries: measure it on others."
         )
 
 
