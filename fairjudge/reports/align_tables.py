@@ -70,7 +70,7 @@ def align_findings(report: Json) -> Iterator[str]:
     decision = report["decision"]
     n_test = pluralize(decision["n_documents"], "document")
     words = _words(report)
-    gain = f"{words.agreement} changes by {interval(decision['agreement'])}"
+    gain = f"{words.agreement} changes by {interval(decision['agreement'], digits=3)}"
     error = f"{words.by} falls by {interval(decision['error'], digits=3)}{words.units}"
     if report["kept"]:
         yield f"{report['chosen']!r} is selected: on the test set, {n_test}, {gain}, and {error}."
@@ -120,7 +120,8 @@ def _candidates(report: Json) -> TextTable:
         for name, size in report["parts"].items()
     )
     return table(
-        f"Tried on development: {report['aspect']}, {report['protocol']}, {report['judge']}",
+        f"{pluralize(len(report['candidates']), 'candidate')} tried on development: "
+        f"{report['aspect']}, {report['protocol']}, {report['judge']}",
         "candidate: {name} | what: {about} | old> {development[old]:number.3}"
         " | new> {development[new]:number.3} | gain> {development[difference]:number.3}"
         " | without score> {development[n_without_new]} | : {mark}",

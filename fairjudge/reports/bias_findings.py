@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fairjudge.reports.bias_tables import ratio
 from fairjudge.reports.figures import Json, interval, named, p_value, significant_sign
 from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
@@ -90,9 +91,15 @@ def _never_or_always(system: Json) -> str:
     )
     p = p_value(pair["exact"]["p_holm"])
     return (
-        f"{more} and {less}: the odds ratio is at least {_least_ratio(pair):.3g} (exact 95 % "
-        f"bound; p {p if p.startswith('<') else f'= {p}'})"
+        f"{more} and {less}: the odds ratio of {pair['group']} to {pair['other']} is "
+        f"{_bound(pair['exact'])} (exact 95 % bound; p {p if p.startswith('<') else f'= {p}'})"
     )
+
+
+def _bound(exact: Json) -> str:
+    """Return the bound of the odds ratio on the side of 1, as the table of odds has it."""
+    low = exact.get("low") or 0.0
+    return f"at least {ratio(low)}" if low > 1.0 else f"at most {ratio(exact['high'])}"
 
 
 def _least_ratio(pair: Json) -> float:

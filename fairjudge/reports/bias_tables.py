@@ -141,6 +141,9 @@ def _score_or_bound(found: Json) -> str:
     return interval(found) if least is None else f">= {number(least)}"
 
 
+_SIDES = ("group", "other")
+
+
 def _odds(report: Json) -> TextTable | None:
     """Return the odds ratio of each pair of groups; None for a report that has no exact bounds."""
     rows = [
@@ -149,6 +152,7 @@ def _odds(report: Json) -> TextTable | None:
             "system": system,
             "found": pair,
             "bounds": _exact_bounds(pair["exact"]),
+            "named": ", ".join(_named_of(found["by_group"][pair[side]]) for side in _SIDES),
         }
         for system, found in report["systems"].items()
         for pair in found["odds_ratios"]
@@ -158,10 +162,12 @@ def _odds(report: Json) -> TextTable | None:
         return None
     return table(
         "Odds of inclusion, group to other group; 1 is unbiased",
-        "system: {system} | group: {group} | other: {other} | ratio> {found:interval}"
+        "system: {system} | group: {group} | other: {other} | named> {named}"
+        " | ratio> {found:interval}"
         " | p> {p_holm:p} | exact bounds> {bounds} | exact p> {exact[p_holm]:p}",
         rows,
         notes=(
+            "Named: of all people of the group, then of the other. "
             "Exact: given how many people of each original are named (95 %). It holds for few "
             "documents, and where all or none of a group are named. p: corrected over pairs of "
             "groups (Holm).",
@@ -169,11 +175,23 @@ def _odds(report: Json) -> TextTable | None:
     )
 
 
+def _named_of(share: Json) -> str:
+    """Return how many people of a group are named, of how many."""
+    if share["value"] is None:
+        return "-"
+    return f"{round(share['value'] * share['n'])} of {share['n']}"
+
+
 def _exact_bounds(exact: Json) -> str:
     if exact["p_value"] is None:
         return "-"
     low, high = exact["low"], exact["high"]
-    return f"{number(low or 0.0)}, {'unbounded' if high is None else number(high)}"
+    return f"{ratio(low or 0.0)}, {'unbounded' if high is None else ratio(high)}"
+
+
+def ratio(value: float) -> str:
+    """Return a ratio with two decimals, a small one with two digits."""
+    return f"{value:.2g}" if 0.0 < value < 0.1 else number(value)
 
 
 def _hallucination(report: Json, measure: BiasMeasure[Any]) -> TextTable:

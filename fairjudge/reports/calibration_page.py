@@ -81,8 +81,11 @@ def _comparison(report: Json) -> Iterator[Part]:
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])
-    yield from (jury_plot(found) for found in report.get("juries", ()) if not found["why"])
-    yield from jury_tables(report)
+    for found in report.get("juries", ()):
+        if not found["why"]:
+            gains, members = jury_tables({"juries": [found]})
+            yield Group((jury_plot(found), gains))
+            yield members
 
 
 def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:

@@ -42,9 +42,18 @@ def use_of(group: Json, decision: Json) -> str:
 
 
 def decisions_tables(groups: Sequence[Json]) -> tuple[TextTable, ...]:
-    """Return each judge's answers, with their figures and what would have to be known."""
-    tables = [_decisions(group) for group in groups]
-    return (*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, _NOTE))) if tables else ()
+    """Return each judge's answers, with their figures and what would have to be known.
+
+    Judges without labelled items are named under the last table, where others have some.
+    """
+    labelled = [group for group in groups if group["n_items"]] or list(groups)
+    tables = [_decisions(group) for group in labelled]
+    if not tables:
+        return ()
+    notes = [*tables[-1].notes, _NOTE]
+    if others := [group_title(group) for group in groups if group not in labelled]:
+        notes.append(f"No answers without labelled items: {'; '.join(others)}.")
+    return (*tables[:-1], replace(tables[-1], notes=tuple(notes)))
 
 
 def decisions_table(groups: Sequence[Json]) -> TextTable:

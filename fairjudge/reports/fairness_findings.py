@@ -185,7 +185,7 @@ def temperature_findings(report: Json) -> Iterator[str]:
         best = next(one for one in report["temperatures"] if one["temperature"] == report["best"])
         yield (
             f"Shares correlate best with people's at a temperature of {report['best']:g} "
-            f"({interval(best)}). Chosen on these summaries: measure it on others."
+            f"({interval(best, digits=3)}). Chosen on these summaries: measure it on others."
         )
 
 

@@ -327,10 +327,15 @@ def temperature_table(report: Json) -> TextTable:
     """Return how a scorer's shares go with people's at each temperature."""
     return table(
         f"{str(report['correlation']).capitalize()} correlation of shares with people's",
-        "temperature> {temperature:number.3} | shares> {n} | correlation> {row:value.3}"
+        "temperature> {shown} | shares> {n} | correlation> {row:value.3}"
         " | 95 % interval> {row:bounds.3} | : {best}",
         [
-            {"n": 0, **one, "best": "best" if one["temperature"] == report["best"] else ""}
+            {
+                "n": 0,
+                **one,
+                "shown": f"{one['temperature']:g}",
+                "best": "best" if one["temperature"] == report["best"] else "",
+            }
             for one in report["temperatures"]
         ],
     )

@@ -208,3 +208,5 @@ _RULES: Mapping[str, _Rule] = {
     "compare": _compare,
     "references apply": validated_findings,
 }
+WITH_FINDINGS = frozenset(_RULES)
+"""The kinds of JSON of which `findings_of` says something."""

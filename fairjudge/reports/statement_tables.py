@@ -34,8 +34,8 @@ def shares_table(groups: Sequence[Json]) -> TextTable:
     return table(
         f"Statements of summaries, by {groups[0]['judge']}",
         "system: {system} | share supported> {share:interval} | worst> {worst:value}"
-        " | statements> {n_statements} | contradicted> {contradicted} | in no article> {absent}"
-        " | grave> {grave}",
+        " | statements> {n_statements} | supported> {supported} | contradicted> {contradicted}"
+        " | in no article> {absent} | grave> {grave}",
         groups,
         notes=[
             "Share of statements that articles support, 0 to 1, clusters weigh the same. Worst: "
