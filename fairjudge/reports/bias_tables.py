@@ -152,7 +152,7 @@ def _odds(report: Json) -> TextTable | None:
             "system": system,
             "found": pair,
             "bounds": _exact_bounds(pair["exact"]),
-            "named": ", ".join(_named_of(found["by_group"][pair[side]]) for side in _SIDES),
+            "named": ", ".join(_named_of(figures["by_group"][pair[side]]) for side in _SIDES),
         }
         for system, figures in report["systems"].items()
         for pair in figures["odds_ratios"]
