@@ -32,7 +32,7 @@ def words_tables(report: Json) -> Iterator[TextTable]:
         "Shares of identifiers",
         "system: {system} | group: {group} | n> {n_summary} | summaries %> {summary:share}"
         " | reference %> {reference:share} | difference> {difference:interval}"
-        " | p> {difference[p_holm]:p}",
+        " | p> {difference:holm}",
         rows_within(report["systems"], "system", "by_group", "group"),
         notes=["p: of no difference, corrected over groups (Holm)."],
     )
@@ -159,7 +159,7 @@ def _odds(report: Json) -> TextTable | None:
     return table(
         "Odds of inclusion, group to other group; 1 is unbiased",
         "system: {system} | group: {group} | other: {other} | ratio> {found:interval}"
-        " | p> {p_holm:p} | exact bounds> {bounds} | exact p> {exact[p_holm]:p}",
+        " | p> {row:holm} | exact bounds> {bounds} | exact p> {exact[p_holm]:p}",
         rows,
         notes=(
             "Exact: given how many people of each original are named (95 %). It holds for few "
