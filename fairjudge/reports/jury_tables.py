@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, forest, interval, row, why
+from fairjudge.reports.figures import Json, forest, interval, p_value, row, why
 from fairjudge.reports.parts import Plot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
@@ -68,23 +68,28 @@ def jury_plot(found: Json) -> Plot:
 
 def _gains(found: Json) -> TextTable:
     own = {"name": _FITTED, "n_items": found["n_items"], "rmse": found["rmse"]}
+    shown = (own, *found["compared"])
     return table(
         f"{found['aspect']}: a jury of {pluralize(len(found['judges']), 'judge')}, "
         f"{pluralize(found['n_items'], 'item')}",
         "scored by: {name} | items> {n_items} | RMSE held-out> {rmse:interval.3}"
-        " | gain of the jury> {gain:interval.3} | p (Holm)> {adjusted_p_value:p}",
-        [{"gain": {}, "adjusted_p_value": None, **one} for one in (own, *found["compared"])],
+        " | gain of the jury> {gain:interval.3} | p (Holm)> {p}",
+        [_with_p({"gain": {}, "adjusted_p_value": None, **one}, "gain") for one in shown],
         notes=(worth(found), _NOTE, *_left_out(found)),
     )
+
+
+def _with_p(one: Json, test: str) -> Json:
+    return {**one, "p": p_value(one["adjusted_p_value"], one[test])}
 
 
 def _members(found: Json) -> TextTable:
     return table(
         f"{found['aspect']}: what each judge does in the jury",
         "judge: {name} | items> {n_items} | weight> {weight:number} | best in (%)> {best_in:share}"
-        " | RMSE without it, more by> {loss:interval.3} | p (Holm)> {adjusted_p_value:p}"
+        " | RMSE without it, more by> {loss:interval.3} | p (Holm)> {p}"
         " | others are worth> {effective_without:number.1}",
-        found["members"],
+        [_with_p(one, "loss") for one in found["members"]],
         notes=(
             worth(found),
             "Weight: of its calibrated score where no judge is missing. Best in: the share of "

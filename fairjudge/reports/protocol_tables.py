@@ -8,6 +8,7 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.figures import (
     Json,
     dollars,
+    equals_p,
     forest,
     interval,
     p_value,
@@ -66,11 +67,10 @@ def _lead(found: Json, best: Json) -> str:
     second = max(others, key=lambda one: one["kendall"]["value"])
     if why(second["behind"]):
         return f"; its lead is not tested: {why(second['behind'])}"
-    p = second["adjusted_p_value"]
+    p, behind = second["adjusted_p_value"], second["behind"]
     sure = "is significant" if p is not None and p < 0.05 else "is not significant"
-    return (
-        f"; its lead over {name_of(second)} {sure} ({interval(second['behind'])}, p {p_value(p)})"
-    )
+    shown = f"{interval(behind)}, {equals_p(p_value(p, behind))}"
+    return f"; its lead over {name_of(second)} {sure} ({shown})"
 
 
 def protocol_plot(found: Json) -> Plot:
@@ -126,7 +126,7 @@ def _row(one: Json) -> Json:
         "requests": "-" if one["n_requests"] is None else f"{one['n_requests']:,}",
         "cost": dollars(one["cost_usd"]),
         "per_item": dollars(one.get("usd_per_item")),
-        "p": p_value(one["adjusted_p_value"]),
+        "p": p_value(one["adjusted_p_value"], one["behind"]),
         "note": _MARKS.get(one["mark"], ""),
     }
 
