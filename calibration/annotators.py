@@ -49,14 +49,15 @@ class Camps:
 
     ``within`` of a camp is the mean Pearson correlation of its pairs on the items that both
     labelled, ``between`` that of pairs across. ``gap`` is the smaller ``within`` less ``between``;
-    `found` where its permutation p-value is at most `CAMPS_ALPHA`. ``items`` and ``systems`` are
-    Spearman's correlations of the two camps' means.
+    `found` where its permutation p-value, which is at least ``p_floor``, is at most `CAMPS_ALPHA`.
+    ``items`` and ``systems`` are Spearman's correlations of the two camps' means.
     """
 
     camps: tuple[Camp, ...]
     between: float
     gap: float
     p_value: float
+    p_floor: float
     found: bool
     items: float | Undefined
     systems: float | Undefined
@@ -188,6 +189,7 @@ def annotator_camps(
         between=float(correlations[np.ix_(division, ~division)].mean()),
         gap=float(gaps[best]),
         p_value=p_value,
+        p_floor=1 / (1 + N_PERMUTATIONS),
         found=has_camps,
         items=spearman(first[has_both], second[has_both]),
         systems=_between_systems(joined, first, second, has_both),

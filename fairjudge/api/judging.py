@@ -19,16 +19,7 @@ from fairjudge.reports.tables import TextTable, columns
 if TYPE_CHECKING:
     from fairjudge.api.cascading import Cascade
     from fairjudge.engine.models import Spent
-    from fairjudge.judges.asking import (
-        AskedAspect,
-        Derived,
-        Fallback,
-        Preset,
-        Promise,
-        ReferenceUnit,
-        TextUnit,
-        Thresholds,
-    )
+    from fairjudge.judges import asking
     from fairjudge.options.judging import JudgeOptions
     from fairjudge.run.judged import JudgeReport
     from fairjudge.scores.juries import JuryRule
@@ -361,16 +352,16 @@ class Judge:
         *,
         aspect: str,
         protocol: ProtocolName | None = None,
-        preset: Preset | None = None,
+        preset: asking.Preset | None = None,
         jury: JuryRule = "mean",
-        reference_unit: ReferenceUnit | None = None,
-        text_unit: TextUnit | None = None,
+        reference_unit: asking.ReferenceUnit | None = None,
+        text_unit: asking.TextUnit | None = None,
         prompt: str | Path | None = None,
         scale: str | Path | None = None,
-        fallback: Fallback = "none",
+        fallback: asking.Fallback = "none",
         cascade: Cascade | str | Path | tuple[float, float] | None = None,
         cascade_scorer: Literal["embedding", "entailment"] = "embedding",
-        derive: Sequence[Derived] = (),
+        derive: Sequence[asking.Derived] = (),
         temperature: float | None = None,
         samples: int = 1,
         repeats: int = 1,
@@ -378,7 +369,7 @@ class Judge:
         paraphrases: Sequence[str | Path] = (),
         token_probabilities: bool = False,
         groups_per_call: int = 25,
-        together: Sequence[AskedAspect] = (),
+        together: Sequence[asking.AskedAspect] = (),
     ) -> None:
         from fairjudge.options.checking import of_arguments
         from fairjudge.options.judging import JudgeOptions
@@ -475,7 +466,7 @@ class Judge:
         )
 
 
-def _thresholds(thresholds: Any) -> Thresholds | Promise:
+def _thresholds(thresholds: Any) -> asking.Thresholds | asking.Promise:
     from fairjudge.api.cascading import Cascade
     from fairjudge.judges.promises import read_cascade
 

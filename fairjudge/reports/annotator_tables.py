@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fairjudge.reports.figures import Json, interval
+from fairjudge.reports.figures import Json, equals_p, interval, p_value
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
 
@@ -70,7 +70,7 @@ def _camps(camps: Json, title: str) -> TextTable:
         ],
         notes=(
             f"Mean correlation of two annotators of different camps: {number(camps['between'])}; "
-            f"permutation test over all divisions, p = {camps['p_value']:.3f}.",
+            f"permutation test over all divisions, {equals_p(p_value(camps))}.",
         ),
     )
 

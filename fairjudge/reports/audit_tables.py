@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, by_unit, interval, p_value, protocol_of, tally
+from fairjudge.reports.figures import Json, by_unit, equals_p, interval, p_value, protocol_of, tally
 from fairjudge.reports.row_tables import rows_of, table
 from fairjudge.reports.tables import TextTable
 
@@ -57,7 +57,7 @@ def _position_notes(group: Json) -> Iterator[str]:
     if shift := group.get("shift"):
         yield (
             "By probability: being shown first changes the probability of being preferred by "
-            f"{interval(shift, digits=3)} (p {p_value(shift)})."
+            f"{interval(shift, digits=3)} ({equals_p(p_value(shift))})."
         )
 
 
@@ -152,7 +152,7 @@ def _length_effect(group: Json) -> str:
     effect = group["length_effect"]
     return (
         "Log-odds of winning for one typical difference of length: "
-        f"{interval(effect)} (p {p_value(effect)})."
+        f"{interval(effect)} ({equals_p(p_value(effect))})."
     )
 
 

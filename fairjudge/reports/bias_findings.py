@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairjudge.reports.bias_tables import ratio
-from fairjudge.reports.figures import Json, interval, named, p_value, significant_sign
+from fairjudge.reports.figures import Json, equals_p, interval, named, p_value, significant_sign
 from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
@@ -89,10 +89,10 @@ def _never_or_always(system: Json) -> str:
         if (share := system["by_group"][group])
         for n in [round(share["value"] * share["n"]) or "none"]
     )
-    p = p_value(pair["exact"]["p_holm"])
+    p = equals_p(p_value(pair["exact"]["p_holm"]))
     return (
         f"{more} and {less}: the odds ratio of {pair['group']} to {pair['other']} is "
-        f"{_bound(pair['exact'])} (exact 95 % bound; p {p if p.startswith('<') else f'= {p}'})"
+        f"{_bound(pair['exact'])} (exact 95 % bound; {p})"
     )
 
 

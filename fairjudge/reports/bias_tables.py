@@ -32,7 +32,7 @@ def words_tables(report: Json) -> Iterator[TextTable]:
         "Shares of identifiers",
         "system: {system} | group: {group} | n> {n_summary} | summaries %> {summary:share}"
         " | reference %> {reference:share} | difference> {difference:interval}"
-        " | p> {difference[p_holm]:p}",
+        " | p> {difference:holm}",
         rows_within(report["systems"], "system", "by_group", "group"),
         notes=["p: of no difference, corrected over groups (Holm)."],
     )
@@ -164,7 +164,7 @@ def _odds(report: Json) -> TextTable | None:
         "Odds of inclusion, group to other group; 1 is unbiased",
         "system: {system} | group: {group} | other: {other} | named> {named}"
         " | ratio> {found:interval}"
-        " | p> {p_holm:p} | exact bounds> {bounds} | exact p> {exact[p_holm]:p}",
+        " | p> {row:holm} | exact bounds> {bounds} | exact p> {exact[p_holm]:p}",
         rows,
         notes=(
             "Named: of all people of the group, then of the other. "

@@ -9,7 +9,7 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.annotator_tables import annotator_tables
 from fairjudge.reports.audit_tables import POSITION
 from fairjudge.reports.decision_tables import group_title, verdict
-from fairjudge.reports.figures import Json, interval, percent, tally, why
+from fairjudge.reports.figures import Json, interval, p_value, percent, tally, why
 from fairjudge.reports.protocol_tables import protocol_tables
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import Column, TextTable
@@ -204,8 +204,8 @@ def comparison_table(rows: Sequence[Json]) -> TextTable:
     return table(
         "Which judge agrees better: difference of pooled Spearman on common items",
         "aspect: {aspect} | first: {first} | second: {second} | difference: {difference:interval}"
-        " | p (Holm): {adjusted_p_value:p}",
-        rows,
+        " | p (Holm): {p}",
+        [{**row, "p": p_value(row["adjusted_p_value"], row["difference"])} for row in rows],
     )
 
 

@@ -9,7 +9,7 @@ from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasures
 from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.registry import shown_measures
-from fairjudge.reports.figures import Json, bounds, interval, named, p_value, sentence, tally, why
+from fairjudge.reports.figures import Json, bounds, holm, interval, named, sentence, tally, why
 from fairjudge.reports.row_tables import rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.stats.measures import Measure
@@ -66,7 +66,7 @@ def coverage_tables(report: Json) -> tuple[TextTable, ...]:
         table(
             "Difference to the mean coverage, where a value is the most or least covered",
             "system: {system} | value: {of} | n> {n} | difference> {mean:number.4}"
-            " | 95 % interval> {row:bounds.4} | p (Holm)> {p_holm:p} | : {side}",
+            " | 95 % interval> {row:bounds.4} | p (Holm)> {row:holm} | : {side}",
             values,
             notes=[settings_note(report)],
         ),
@@ -85,7 +85,6 @@ def _dominance_tables(report: Json) -> Iterator[TextTable]:
             "first": _subset(dominance, difference["dominated_by"][0]),
             "second": _subset(dominance, difference["dominated_by"][1]),
             "found": difference,
-            "p": difference["p_value"],
         }
         for system, of in report["systems"].items()
         if (dominance := of.get("dominance"))
@@ -96,7 +95,7 @@ def _dominance_tables(report: Json) -> Iterator[TextTable]:
         yield table(
             "Largest difference between the sets that different values dominate",
             "system: {system} | measure: {measure} | more in sets of: {first} | than of: {second}"
-            " | difference> {found:value.4} | 95 % interval> {found:bounds.4} | p> {p:p}",
+            " | difference> {found:value.4} | 95 % interval> {found:bounds.4} | p> {found:p}",
             rows,
             notes=[
                 "In brackets: the samples in which most documents have the value. p: of no "
@@ -110,12 +109,12 @@ def _subset(dominance: Json, value: str) -> str:
 
 
 def _tested(report: Json) -> TextTable:
-    rows = list(rows_within(report["systems"], "system", "coverage_by_value", "of"))
+    rows = rows_within(report["systems"], "system", "coverage_by_value", "of")
     return table(
         "Coverage of each value minus the mean coverage, over all its summaries",
         "system: {system} | value: {of} | n> {n} | difference> {difference:value.4}"
-        " | 95 % interval> {difference:bounds.4} | p (Holm)> {difference[p_holm]:p}",
-        [{**row, "difference": {"p_holm": None, **row["difference"]}} for row in rows],
+        " | 95 % interval> {difference:bounds.4} | p (Holm)> {difference:holm}",
+        rows,
     )
 
 
@@ -134,7 +133,7 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
         table(
             "Share of the summary minus the wanted share, in points",
             "system: {system} | value: {of} | n> {n} | difference> {difference:value.2}"
-            " | 95 % interval> {difference:bounds.2} | p (Holm)> {difference[p_holm]:p}",
+            " | 95 % interval> {difference:bounds.2} | p (Holm)> {difference:holm}",
             values,
         ),
         table(
@@ -394,7 +393,7 @@ def changes_table(
                 str(figures["n"]),
                 *(number(value, digits=digits) for value in values),
                 bounds(change, digits=digits),
-                p_value(change.get("p_holm")),
+                holm(change),
             )
         )
     reasons = {

@@ -71,12 +71,34 @@ def by_unit(group: Json) -> str:
     return shown_protocol("", str(group.get("unit", "")))
 
 
-def p_value(p: Json | float | None) -> str:
-    """Return a p-value, or that of a figure, as text; a dash where there is none."""
-    p = p.get("p_value") if isinstance(p, Mapping) else p
+def p_value(p: Json | float | None, test: Json | None = None) -> str:
+    """Return a p-value, or that of a figure, as text; a dash where there is none.
+
+    `test` is the figure whose p-value `p` corrects. Where its resamples could give no smaller one,
+    the true p may be: ``<= 0.002``.
+    """
+    if isinstance(p, Mapping):
+        p, test = p.get("p_value"), p
     if p is None:
         return "-"
-    return "< 0.001" if p < 0.001 else number(p, digits=3)
+    if p < 0.001:
+        return "< 0.001"
+    return f"<= {number(p, digits=3)}" if _at_floor(test or {}) else number(p, digits=3)
+
+
+def holm(figure: Json) -> str:
+    """Return the p-value of a figure after Holm's correction."""
+    return p_value(figure.get("p_holm"), figure)
+
+
+def equals_p(p: str) -> str:
+    """Return a shown p-value as it stands in a sentence: ``p = 0.02``, ``p <= 0.002``."""
+    return f"p {p}" if p.startswith("<") else f"p = {p}"
+
+
+def _at_floor(test: Json) -> bool:
+    p, floor = test.get("p_value"), test.get("p_floor")
+    return p is not None and floor is not None and bool(p <= floor)
 
 
 def tally(counts: Mapping[str, int], words: Mapping[str, str] | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, forest, interval, row, why
+from fairjudge.reports.figures import Json, forest, interval, p_value, row, why
 from fairjudge.reports.parts import Plot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
@@ -68,26 +68,31 @@ def jury_plot(found: Json) -> Plot:
 
 def _gains(jury: Json) -> TextTable:
     own = {"name": _FITTED, "n_items": jury["n_items"], "rmse": jury["rmse"]}
+    scorers = (own, *jury["compared"])
     return table(
         f"{jury['aspect']}: a jury of {pluralize(len(jury['judges']), 'judge')}, "
         f"{pluralize(jury['n_items'], 'item')}",
         "scored by: {name} | items> {n_items} | RMSE held-out> {rmse:interval.3}"
-        " | gain of the jury> {gain:interval.3} | p (Holm)> {adjusted_p_value:p}",
+        " | gain of the jury> {gain:interval.3} | p (Holm)> {p}",
         [
-            {"gain": {}, "adjusted_p_value": None, **comparison}
-            for comparison in (own, *jury["compared"])
+            _with_p({"gain": {}, "adjusted_p_value": None, **comparison}, "gain")
+            for comparison in scorers
         ],
         notes=(worth(jury), _NOTE, *_left_out(jury)),
     )
+
+
+def _with_p(entry: Json, test: str) -> Json:
+    return {**entry, "p": p_value(entry["adjusted_p_value"], entry[test])}
 
 
 def _members(jury: Json) -> TextTable:
     return table(
         f"{jury['aspect']}: what each judge does in the jury",
         "judge: {name} | items> {n_items} | weight> {weight:number} | best in (%)> {best_in:share}"
-        " | RMSE without it, more by> {loss:interval.3} | p (Holm)> {adjusted_p_value:p}"
+        " | RMSE without it, more by> {loss:interval.3} | p (Holm)> {p}"
         " | others are worth> {effective_without:number.1}",
-        jury["members"],
+        [_with_p(member, "loss") for member in jury["members"]],
         notes=(
             worth(jury),
             "Weight: of its calibrated score where no judge is missing. Best in: the share of "

@@ -8,6 +8,7 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.figures import (
     Json,
     dollars,
+    equals_p,
     forest,
     interval,
     p_value,
@@ -69,11 +70,10 @@ def _lead(protocols: Json, best: Json) -> str:
     second = max(rivals, key=lambda protocol: protocol["kendall"]["value"])
     if why(second["behind"]):
         return f"; its lead is not tested: {why(second['behind'])}"
-    p = second["adjusted_p_value"]
+    p, behind = second["adjusted_p_value"], second["behind"]
     sure = "is significant" if p is not None and p < 0.05 else "is not significant"
-    return (
-        f"; its lead over {name_of(second)} {sure} ({interval(second['behind'])}, p {p_value(p)})"
-    )
+    shown = f"{interval(behind)}, {equals_p(p_value(p, behind))}"
+    return f"; its lead over {name_of(second)} {sure} ({shown})"
 
 
 def protocol_plot(found: Json) -> Plot:
@@ -133,7 +133,7 @@ def _row(protocol: Json) -> Json:
         "requests": "-" if protocol["n_requests"] is None else f"{protocol['n_requests']:,}",
         "cost": dollars(protocol["cost_usd"]),
         "per_item": dollars(protocol.get("usd_per_item")),
-        "p": p_value(protocol["adjusted_p_value"]),
+        "p": p_value(protocol["adjusted_p_value"], protocol["behind"]),
         "note": _MARKS.get(protocol["mark"], ""),
     }
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from fairjudge.reports.calibration_page import calibration_parts
-from fairjudge.reports.content import UNSCORED, Content, Cost, Panel
+from fairjudge.reports.content import UNSCORED, Content, Panel
+from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
 from fairjudge.reports.decision_tables import group_title, verdict
 from fairjudge.reports.drawing import Drawing
 from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
-from fairjudge.reports.figures import Json, dollars
+from fairjudge.reports.figures import Json
 from fairjudge.reports.findings import NEXT, next_step, standing
 from fairjudge.reports.judge_sections import (
     covered_parts,
@@ -183,9 +184,11 @@ def _origin(content: Content) -> Iterator[Part]:
     if content.costs:
         yield table(
             "What models were asked",
-            "from: {source} | when: {when} | calls> {n_calls} | from the cache> {n_cached}"
-            " | tokens in> {tokens_in} | tokens out> {tokens_out} | US dollars> {cost}",
-            map(_cost, content.costs),
+            f"from: {{source}} | when: {{when}} | {SPENT_COLUMNS}",
+            [
+                spent_row(asdict(cost), source=cost.source, when=cost.when or "-")
+                for cost in content.costs
+            ],
         )
     for run in content.runs:
         arguments = table(
@@ -213,15 +216,3 @@ def _signatures(content: Content) -> TextTable:
             for part, n in zip(parts, content.signatures.values(), strict=True)
         ],
     )
-
-
-def _cost(cost: Cost) -> Json:
-    counts = (cost.tokens.get(name) for name in ("input", "output"))
-    tokens_in, tokens_out = ("-" if count is None else f"{count:,}" for count in counts)
-    return {
-        **asdict(cost),
-        "when": cost.when or "-",
-        "tokens_in": tokens_in,
-        "tokens_out": tokens_out,
-        "cost": dollars(cost.cost_usd),
-    }

@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from string import Formatter
 from typing import Any, Final, NoReturn
 
-from fairjudge.reports.figures import Json, bounds, interval, p_value, percent, tally
+from fairjudge.reports.figures import Json, bounds, dollars, holm, interval, p_value, percent, tally
 from fairjudge.reports.tables import Column, TextTable, number
 
 _COLUMN = re.compile(r"\s*(?P<heading>[^:>]*)(?P<mark>[:>])\s*(?P<cell>.*?)\s*")
 _SHOWN: Final[Mapping[str, Callable[..., str]]] = {
     "": str,
     "bounds": bounds,
+    "count": lambda n: "-" if n is None else f"{n:,}",
+    "dollars": dollars,
+    "holm": holm,
     "interval": interval,
     "number": number,
     "p": p_value,
