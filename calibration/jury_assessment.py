@@ -70,10 +70,10 @@ class JuryMember:
     @property
     def adds(self) -> bool:
         """Say whether the jury is significantly farther from people without it."""
-        found, p = self.loss, self.adjusted_p_value
-        if isinstance(found, Undefined) or found.low is None or p is None:
+        estimate, p = self.loss, self.adjusted_p_value
+        if isinstance(estimate, Undefined) or estimate.low is None or p is None:
             return False
-        return found.low > 0.0 and p < 1.0 - found.level
+        return estimate.low > 0.0 and p < 1.0 - estimate.level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,21 +121,21 @@ def held_out_scores(
         return Undefined(why="fewer than 2 documents: nothing to hold out")
     out = np.full((n, 4 + 2 * k), np.nan)
     best_in, folds = np.zeros(k), []
-    for held in held_out(items.documents, min(n_folds, n_documents), rng):
-        training, test = items.some(~held), items.some(held)
+    for fold in held_out(items.documents, min(n_folds, n_documents), rng):
+        training, test = items.subset(~fold), items.subset(fold)
         fitted = fit_members(training, method=method, rng=rng)
         if isinstance(fitted, Undefined):
             return fitted
         mean = _calibrated_mean(training, test, method)
-        out[held] = _scores(fitted, training, test, mean[1])
-        own = documents[~held], documents[held]
+        out[fold] = _scores(fitted, training, test, mean[1])
+        own = documents[~fold], documents[fold]
         folds.append(FoldSums.of(fitted, (training, test), mean, own, n_documents))
         best_in[int(np.argmin(fitted.errors))] += 1
     jury, best, mean, mean_calibrated = out[:, :4].T
-    others = {BEST: best, MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
+    alternatives = {BEST: best, MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
     return HeldOut(
         jury=jury,
-        others=others | dict(zip(names, out[:, 4 : 4 + k].T, strict=True)),
+        others=alternatives | dict(zip(names, out[:, 4 : 4 + k].T, strict=True)),
         without=out[:, 4 + k :],
         best_in=best_in,
         folds=tuple(folds),
@@ -160,9 +160,9 @@ def _scores(
         *members.T,
     ]
     for place in range(members.shape[1]):
-        others = members.copy()
-        others[:, place] = np.nan
-        columns.append(jury(others))
+        without = members.copy()
+        without[:, place] = np.nan
+        columns.append(jury(without))
     return np.column_stack(columns)
 
 
@@ -171,8 +171,8 @@ def _calibrated_mean(
 ) -> tuple[FloatArray, FloatArray]:
     """Return members' calibrated means of training and test items, NaN where there is none."""
     means = _row_means(training.mapped), _row_means(test.mapped)
-    known = np.isfinite(means[0])
-    curve = fit_calibrator(method, means[0][known], training.labels[known])
+    is_finite = np.isfinite(means[0])
+    curve = fit_calibrator(method, means[0][is_finite], training.labels[is_finite])
     if isinstance(curve, Undefined):
         return np.full_like(means[0], np.nan), np.full_like(means[1], np.nan)
     return calibrated(curve, means[0]), calibrated(curve, means[1])
@@ -185,8 +185,8 @@ def _first_known(values: FloatArray) -> FloatArray:
 
 
 def _row_means(values: FloatArray) -> FloatArray:
-    known = np.isfinite(values)
-    return divide(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(float))
+    is_finite = np.isfinite(values)
+    return divide(np.where(is_finite, values, 0.0).sum(axis=1), is_finite.sum(axis=1).astype(float))
 
 
 def jury_figures(
@@ -200,11 +200,11 @@ def jury_figures(
     rng: np.random.Generator,
 ) -> JuryFigures | Undefined:
     """Hold a jury against its members; `weights`, (members,), are those of the final fit."""
-    found = held_out_scores(items, names, method=method, n_folds=n_folds, rng=rng)
-    if isinstance(found, Undefined):
-        return found
+    result = held_out_scores(items, names, method=method, n_folds=n_folds, rng=rng)
+    if isinstance(result, Undefined):
+        return result
     documents, distinct = codes(items.documents)
-    rmse, compared, without = _compared(items, found, names, resampling=resampling, rng=rng)
+    rmse, compared, without = _compared(items, result, names, resampling=resampling, rng=rng)
     effective = effective_number(
         items.mapped - items.labels[:, None],
         documents=documents,
@@ -216,7 +216,7 @@ def jury_figures(
         n_items=len(items.labels),
         n_complete=int(np.isfinite(items.scores).all(axis=1).sum()),
         n_documents=len(distinct),
-        n_folds=len(found.folds),
+        n_folds=len(result.folds),
         rmse=rmse,
         compared=compared,
         members=tuple(
@@ -224,7 +224,7 @@ def jury_figures(
                 name=name,
                 n_items=int(np.isfinite(items.scores[:, place]).sum()),
                 weight=float(weights[place]),
-                best_in=float(found.best_in[place] / len(found.folds)),
+                best_in=float(result.best_in[place] / len(result.folds)),
                 loss=without[name].gain,
                 adjusted_p_value=without[name].adjusted_p_value,
                 effective_without=effective.without[place],
@@ -237,7 +237,7 @@ def jury_figures(
 
 def _compared(
     items: JuryItems,
-    found: HeldOut,
+    result: HeldOut,
     names: Sequence[str],
     *,
     resampling: Resampling,
@@ -245,13 +245,13 @@ def _compared(
 ) -> tuple[Estimate | Undefined, dict[str, Compared], dict[str, Compared]]:
     """Return the jury's RMSE, the others' with its gain over them, and those without a member."""
     k = len(names)
-    ways = [*(found.others[name] for name in (BEST, *names)), *found.without.T]
-    ways += [found.others[MEAN_CALIBRATED], found.jury, found.others[MEAN]]
-    sums = _sums_by_document(ways, found.jury, items)
+    ways = [*(result.others[name] for name in (BEST, *names)), *result.without.T]
+    ways += [result.others[MEAN_CALIBRATED], result.jury, result.others[MEAN]]
+    sums = _sums_by_document(ways, result.jury, items)
 
     def statistic(counts: FloatArray) -> FloatArray:
         n, way, jury = counts @ sums
-        drawn = resampled_losses(found.folds, counts, n_members=k)
+        drawn = resampled_losses(result.folds, counts, n_members=k)
         way[:, :-1], jury[:, :-1], jury[:, -1] = drawn.way, drawn.jury, drawn.jury[:, -1]
         return _distances(n, way, jury)
 

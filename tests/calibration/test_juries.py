@@ -144,8 +144,8 @@ def test_held_out_scores_are_those_of_a_fit_without_the_fold():
     )
     rng = np.random.default_rng(3)
     folds = assign_folds(given.documents, 5, rng)
-    fitted = fit_members(given.some(folds != 0), method="linear", rng=rng)
-    test = given.some(folds == 0)
+    fitted = fit_members(given.subset(folds != 0), method="linear", rng=rng)
+    test = given.subset(folds == 0)
     low, high = given.labels[folds != 0].min(), given.labels[folds != 0].max()
     expected = np.clip(fitted.stacking(fitted.values(test)), low, high)
     assert found.jury[folds == 0] == pytest.approx(expected, abs=1e-12)
@@ -250,11 +250,11 @@ def test_a_resample_weighs_and_chooses_as_a_fit_on_its_rows_does():
     jury = best = 0.0
     for fold in (0, 1):
         training, held = folds != fold, folds == fold
-        fitted = fit_members(given.some(training), method="isotonic", rng=rng)
+        fitted = fit_members(given.subset(training), method="isotonic", rng=rng)
         drawn = np.repeat(np.arange(training.sum()), row_counts[training])
         labels = given.labels[training][drawn]
         again = fit_stacking(fitted.held_out[drawn], labels, n_members=3)
-        values, people = fitted.values(given.some(held)), given.labels[held]
+        values, people = fitted.values(given.subset(held)), given.labels[held]
         jury += row_counts[held] @ (again(values) - people) ** 2
         errors = np.mean((fitted.held_out[drawn] - labels[:, None]) ** 2, axis=0)
         chosen = int(np.argmin(errors))
