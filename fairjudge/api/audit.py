@@ -155,6 +155,10 @@ def length(
         float,
         Opt("Pairs count as matched within this many typical length differences.", ge=0.0),
     ] = 0.25,
+    tokenizer: Annotated[
+        str | None,
+        Opt("Count tokens of this Hugging Face tokenizer (hub id or folder) instead of words."),
+    ] = None,
 ) -> Findings:
     """Measure whether longer summaries win, and win rates at equal length.
 
@@ -164,11 +168,15 @@ def length(
         Pairwise judgements and what they judge: paths, results or lists.
     matched_within : float
         Pairs count as matched within this many typical differences of length.
+    tokenizer : str, optional
+        Count the tokens of this Hugging Face tokenizer (hub id, or folder) instead of words.
 
     Raises
     ------
     InputError
         If there is no pairwise judgement of these summaries.
+    ConfigurationError
+        If there is no such tokenizer, or the extra ``[local]`` is not installed.
 
     Examples
     --------
@@ -178,7 +186,13 @@ def length(
     from fairjudge.auditing.reports import length_report
 
     rows, written = read_judgements(judgements).records, read_summaries(summaries).records
-    return Findings("audit length", length_report(rows, written, matched_within=matched_within))
+    if tokenizer is None:
+        return Findings("audit length", length_report(rows, written, matched_within=matched_within))
+    from fairjudge.scorers.token_counts import token_counter
+
+    count = token_counter(tokenizer)
+    report = length_report(rows, written, matched_within=matched_within, count=count)
+    return Findings("audit length", {**report, "tokenizer": tokenizer})
 
 
 def parse(

@@ -18,6 +18,11 @@ _ALPHA = 0.05
 _PLACES = {"coverage": "coverage_by_value", "proportional": "by_value"}
 """Where a system's differences by value stand."""
 _MAX_NAMED = 3
+_ORDERS = {
+    1: "the scorers agree significantly",
+    0: "the scorers neither agree nor disagree significantly",
+    -1: "the scorers rank in significantly opposite order",
+}
 _FEWEST_SWAPPED = 6
 """Pairs from which swapping them can have p below 0.05, for 2 of 2^n ways are as extreme."""
 
@@ -156,9 +161,8 @@ def agreement_findings(report: Json) -> Iterator[str]:
         if one.get("p_value") is None:
             yield f"On {label_of(name)} {one['n']} in common are too few to test agreement."
             continue
-        agree = one["p_value"] < _ALPHA and one["value"] > 0
-        how = "agree significantly" if agree else "do not agree significantly"
-        yield f"On {label_of(name)} the scorers {how} (rho {interval(one)}, n = {one['n']})."
+        side = 0 if one["p_value"] >= _ALPHA else (one["value"] > 0) - (one["value"] < 0)
+        yield f"On {label_of(name)} {_ORDERS[side]} (rho {interval(one)}, n = {one['n']})."
 
 
 def people_findings(report: Json) -> Iterator[str]:
@@ -205,12 +209,20 @@ def oracle_findings(report: Json) -> Iterator[str]:
     """Say in which measures the scorer sees the unfairness that was planted."""
     seen: list[str] = []
     missed: list[str] = []
+    reverse: list[str] = []
     for name, change in report["measures"].items():
         difference = change["difference"]
-        sees = _is_significant(difference) and is_fairer(name, -difference["value"])
-        (seen if sees else missed).append(label_of(name))
+        side = missed
+        if _is_significant(difference):
+            side = seen if is_fairer(name, -difference["value"]) else reverse
+        side.append(label_of(name))
     if seen:
         yield f"The scorer detects the planted unfairness significantly in {', '.join(seen)}."
     if missed:
         said = "It does not" if seen else "The scorer does not detect the planted unfairness"
         yield f"{said} in {', '.join(missed)}: there a low value is no evidence."
+    if reverse:
+        yield (
+            f"In {', '.join(reverse)} the planted unfairness scores significantly fairer than the "
+            "balanced summaries: do not use this scorer for it."
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, forest, interval, row, why
+from fairjudge.reports.figures import Json, forest, interval, row, significant_sign, why
 from fairjudge.reports.parts import Plot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
@@ -36,8 +36,11 @@ def jury_findings(report: Json) -> Iterator[str]:
             continue
         best = next(one for one in found["compared"] if one["name"] == _BEST)
         rmse = f"RMSE {_value(found['rmse'])}, the best single judge {_value(best['rmse'])}"
-        sure = (best["gain"].get("low") or 0.0) > 0.0
-        said = f"{'has' if sure else 'does not have'} a significantly lower error than"
+        said = {
+            1: "has a significantly lower error than",
+            0: "does not have a significantly lower error than",
+            -1: "has a significantly higher error than",
+        }[significant_sign(best["gain"])]
         yield (
             f"{who}, fitted on labels, {said} the best single one, calibrated: {rmse}, gain "
             f"{interval(best['gain'], digits=3)}."

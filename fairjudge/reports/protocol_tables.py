@@ -13,6 +13,7 @@ from fairjudge.reports.figures import (
     p_value,
     protocol_of,
     row,
+    significant_sign,
     why,
 )
 from fairjudge.reports.parts import Plot
@@ -40,6 +41,13 @@ def protocol_findings(report: Json) -> Iterator[str]:
     """Say which protocol agrees best, whether it surely leads, and which costs less."""
     for found in report.get("protocols", ()):
         best, cheaper = _marked(found, "best"), _marked(found, "cheaper")
+        for one in found["rows"]:
+            if significant_sign(one["kendall"]) >= 0:
+                continue
+            yield (
+                f"In {found['aspect']} {name_of(one)} ranks summaries in significantly opposite "
+                f"order to people: tau-b {interval(one['kendall'])}."
+            )
         if best is None:
             yield (
                 f"In {found['aspect']} no protocol agrees significantly with people over summaries."
