@@ -135,8 +135,9 @@ def share_ratios_plot(system: str, samples: Sequence[Json], tau: float | None) -
     more = f" The first {len(series)} of {len(ratios)} values." if len(ratios) > len(series) else ""
     return _bars(
         f"Ratio of shares, {system}", levels, series,
-        across="p_y / p_x: share of the summary over share of the sources; from",
-        caption=f"Percent of the summaries, in bins of {_BIN:g}.{under}{more}",
+        across="p_y / p_x, from",
+        caption="Share of a value in the summary (p_y) over that in the sources (p_x), in bins of "
+        f"{_BIN:g}.{under}{more}",
     )  # fmt: skip
 
 
