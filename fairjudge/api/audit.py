@@ -340,6 +340,50 @@ def statements(
 
 
 @checks_arguments
+def citations(
+    judgements: Annotated[
+        object, Opt("Checklists of faithfulness.", argument=True, reads=read_judgements)
+    ],
+    summaries: Annotated[object, Opt("The summaries with citations.", reads=read_summaries)],
+    references: Annotated[
+        object | None,
+        Opt("Clusters of the judgements, to swap citations for.", reads=read_clusters),
+    ] = None,
+) -> Findings:
+    """Measure how far the articles that sentences cite support them, and others in their place.
+
+    Parameters
+    ----------
+    judgements, summaries
+        Checklists of faithfulness, and the summaries with ``citations`` that they judge.
+    references : optional
+        The clusters, to swap each citation for other articles; not needed of a `JudgeResult`.
+
+    Raises
+    ------
+    InputError
+        If no judgement lists statements, or no summary has citations.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> written = fj.read_summaries("summaries.jsonl").records
+    >>> cite = lambda text, aid: {"text": text.split(". ")[0] + ".", "articles": [aid]}
+    >>> citing = [one.to_json() | {"citations": [cite(one.text, "a1")]} for one in written]
+    >>> judge = fj.Judge("local", aspect="faithfulness", protocol="checklist")
+    >>> found = fj.audit.citations(judge("references.json", citing), citing)
+    >>> found["groups"][0]["n_cited"]
+    2
+    """
+    from fairjudge.auditing.citations import citations_report
+
+    given = judgements.references if isinstance(judgements, JudgeResult) else ()
+    rows, written = read_judgements(judgements).records, read_summaries(summaries).records
+    clusters = given if references is None else read_clusters(references).records
+    return Findings("audit citations", citations_report(rows, written, clusters))
+
+
+@checks_arguments
 async def aorder(
     clusters: Annotated[
         object,

@@ -145,5 +145,18 @@ def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
     assert cited["support"] == {"full": 1, "none": 1}
     assert (cited["n_unknown"], cited["borne_out"]) == (0, pytest.approx(1 / 3))
 
+    words = ("audit", "citations", "f.jsonl", "--summaries", "s.jsonl", "--json", "cited.json")
+    said = run(*words, "--references", "c.jsonl")
+    assert "Citations swapped for other articles of the cluster" in said
+    (group,) = json.loads(Path("cited.json").read_text())["groups"]
+    assert group["borne_out"]["value"] == pytest.approx(1 / 3)
+    assert group["relevant"]["value"] == pytest.approx(1 / 2)
+    swapped = group["swapped"]
+    # The other sentence is in no article, so another citation supports nothing either.
+    assert (swapped["n"], swapped["as_cited"]["value"]) == (2, 0.5)
+    assert swapped["swapped"]["value"] == 0.0
+    run("report", "f.jsonl", "cited.json", "--references", "c.jsonl", "-o", "page.html")
+    assert "Citations, and others in their place" in Path("page.html").read_text()
+
     run("data", "export", "s.jsonl", "-o", "again.jsonl", "--to", "trec-run")
     assert rows_of("again.jsonl") == [RUN]
