@@ -107,6 +107,22 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
     assert values["bridge", "both"] > values["bridge", "one"] > values["bridge", "none"] == 0
     assert values_of("bare-c.jsonl") == values
 
+    (bank,) = rows_of("bank.jsonl")
+    for nugget in bank["nugget_bank"].values():
+        nugget |= {"aggregator_type": "OR", "metadata": None}  # any answer will do
+    write_jsonl(Path("any.jsonl"), [bank])
+    run("data", "import", "any.jsonl", "--references", "or.jsonl")
+    judge(run, server, "or.jsonl", aspect="coverage", out="or-c.jsonl", summaries="s.jsonl")
+    said = run("audit", "covered", "or-c.jsonl", "--references", "or.jsonl", "--json", "or.json")
+    assert "questions, AND or OR" in said
+    ways = {
+        group["system"]: group["slices"]["coverage by weight of groups"]
+        for group in json.loads(Path("or.json").read_text())["groups"]
+    }
+    any_answer = {name: one["questions, AND or OR"]["value"] for name, one in ways.items()}
+    assert any_answer == pytest.approx({"both": 1.0, "one": 2 / 3, "none": 0.0})
+    assert ways["one"]["groups equal"]["value"] == pytest.approx(1 / 3)
+
     run("data", "export", "bare-c.jsonl", "-o", "board.txt", "--to", "trec-eval")
     board = [line.split("\t") for line in Path("board.txt").read_text().splitlines()]
     assert {(run, topic): float(value) for run, _, topic, value in board} == {
