@@ -62,6 +62,7 @@ _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "bias words": bias_tables.words_tables,
     "calibrate": _calibrate,
     "cascade": cascade_tables.cascade_tables,
+    "cascade --guarantee": cascade_tables.guarantee_tables,
     "check": check_tables.check_tables,
     "compare": comparison_tables.comparison_tables,
     "fairness agreement": lambda report: [fairness_tables.agreement_table(report)],

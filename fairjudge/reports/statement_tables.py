@@ -44,8 +44,8 @@ def shares_table(groups: Sequence[Json]) -> TextTable:
     return table(
         f"Statements of summaries, by {groups[0]['judge']}",
         "system: {system} | share supported> {share:interval} | worst> {worst:value}"
-        " | statements> {n_statements} | contradicted> {contradicted} | in no article> {absent}"
-        " | grave> {grave}",
+        " | statements> {n_statements} | supported> {supported} | contradicted> {contradicted}"
+        " | in no article> {absent} | grave> {grave}",
         groups,
         notes=[
             "Share of statements that articles support, 0 to 1, clusters weigh the same. Worst: "
@@ -168,12 +168,14 @@ def _unknown(groups: Sequence[Json]) -> Iterator[str]:
 def wrong_in_words(group: Json) -> str:
     """Say what is wrong in a system of which coverage is shown; empty where nothing is known."""
     contradicted = len(group.get("contradicted") or ())
-    told = group.get("statements")
-    said = []
+    statements = group.get("statements")
+    sentences = []
     if contradicted:
-        said.append(f"contradicts {contradicted} of {pluralize(group['n'], 'group')} of answers")
-    if told and told["contradicted"] + told["absent"]:
-        counts = {"contradicted": told["contradicted"], "in no article": told["absent"]}
+        sentences.append(
+            f"contradicts {contradicted} of {pluralize(group['n'], 'group')} of answers"
+        )
+    if statements and statements["contradicted"] + statements["absent"]:
+        counts = {"contradicted": statements["contradicted"], "in no article": statements["absent"]}
         which = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
-        said.append(f"scores by coverage alone; of {told['n']} statements {which}")
-    return f"{group['system']} {'; '.join(said)}." if said else ""
+        sentences.append(f"scores by coverage alone; of {statements['n']} statements {which}")
+    return f"{group['system']} {'; '.join(sentences)}." if sentences else ""

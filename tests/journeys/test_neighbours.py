@@ -107,22 +107,6 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
     assert values["bridge", "both"] > values["bridge", "one"] > values["bridge", "none"] == 0
     assert values_of("bare-c.jsonl") == values
 
-    (bank,) = rows_of("bank.jsonl")
-    for nugget in bank["nugget_bank"].values():
-        nugget |= {"aggregator_type": "OR", "metadata": None}  # any answer will do
-    write_jsonl(Path("any.jsonl"), [bank])
-    run("data", "import", "any.jsonl", "--references", "or.jsonl")
-    judge(run, server, "or.jsonl", aspect="coverage", out="or-c.jsonl", summaries="s.jsonl")
-    said = run("audit", "covered", "or-c.jsonl", "--references", "or.jsonl", "--json", "or.json")
-    assert "questions, AND or OR" in said
-    ways = {
-        group["system"]: group["slices"]["coverage by weight of groups"]
-        for group in json.loads(Path("or.json").read_text())["groups"]
-    }
-    any_answer = {name: one["questions, AND or OR"]["value"] for name, one in ways.items()}
-    assert any_answer == pytest.approx({"both": 1.0, "one": 2 / 3, "none": 0.0})
-    assert ways["one"]["groups equal"]["value"] == pytest.approx(1 / 3)
-
     run("data", "export", "bare-c.jsonl", "-o", "board.txt", "--to", "trec-eval")
     board = [line.split("\t") for line in Path("board.txt").read_text().splitlines()]
     assert {(run, topic): float(value) for run, _, topic, value in board} == {
@@ -141,6 +125,44 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
     assert "1 reference not written; --references FILE writes them" in said
     assert values_of("again.jsonl") == pytest.approx(values)
     assert rows_of("again-s.jsonl") == rows
+
+
+@pytest.mark.parametrize(("aggregator", "of_question"), [("AND", min), ("OR", max)])
+def test_a_bank_says_whether_a_question_needs_all_its_answers(run, server, aggregator, of_question):
+    write_jsonl(Path("clusters.jsonl"), [cluster()])
+    write_jsonl(
+        Path("s.jsonl"),
+        [{"eid": "bridge", "system": name, "text": text}
+         for name, text in (("both", "The rain and the cracks."), ("one", "It was the rain."))],
+    )  # fmt: skip
+    run("build", "clusters.jsonl", "-o", "built.jsonl", *openai(server))
+    run("data", "export", "built.jsonl", "-o", "bank.jsonl", "--to", "nuggetbank")
+    (bank,) = rows_of("bank.jsonl")
+    for nugget in bank["nugget_bank"].values():
+        nugget |= {"aggregator_type": aggregator, "metadata": None}
+    write_jsonl(Path("bank.jsonl"), [bank])
+    run("data", "import", "bank.jsonl", "--references", "r.jsonl")
+
+    def every_other(call: Call) -> Reply:
+        no = {"verdict": "no", "quote": ""}
+        rows = [row if row["group"] % 2 else row | no for row in groups(text_of(call))]
+        return Reply(text=json.dumps({"entries": rows}))
+
+    server.answer = every_other
+    judge(run, server, "r.jsonl", aspect="coverage", out="c.jsonl", summaries="s.jsonl")
+    said = run("audit", "covered", "c.jsonl", "--references", "r.jsonl", "--json", "out.json")
+    assert "questions, AND or OR" in said
+    covered: dict[str, dict[str, list[float]]] = {}
+    for row in rows_of("c.jsonl"):
+        for entry in row["checklist"]:
+            question = entry["unit"].partition(".")[0]
+            covered.setdefault(row["system"], {}).setdefault(question, []).append(entry["covered"])
+    assert {len(questions) for questions in covered.values()} == {3}
+    for group in json.loads(Path("out.json").read_text())["groups"]:
+        values = [of_question(some) for some in covered[group["system"]].values()]
+        ways = group["slices"]["coverage by weight of groups"]
+        assert ways["questions, AND or OR"]["value"] == pytest.approx(sum(values) / 3)
+    assert any(min(some) < max(some) for some in covered["one"].values())
 
 
 def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):

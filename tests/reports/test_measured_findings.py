@@ -302,11 +302,11 @@ def test_a_system_that_names_one_group_alone_is_said_to():
 
     assert entities(None, 0.0017) == (
         "men names 97 of 100 people of group male and none of 120 people of group female: the "
-        "odds ratio is at least 588 (exact 95 % bound; p < 0.001)."
+        "odds ratio of female to male is at most 0.0017 (exact 95 % bound; p < 0.001)."
     )
     assert entities(2.5, None, female=1.0, male=0.5).startswith(
         "men names 120 of 120 people of group female and 50 of 100 people of group male: the odds "
-        "ratio is at least 2.5 "
+        "ratio of female to male is at least 2.50 "
     )
     # an interval that holds 1 bounds nothing
     assert entities(None, 1.2) == "No score of inclusion for men: odds of 0."

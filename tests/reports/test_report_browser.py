@@ -324,10 +324,10 @@ def jury_page(tmp_path):
     return path
 
 
-def test_many_boards_and_a_jury_take_six_pages(open_page, jury_page):
+def test_many_boards_and_a_jury_take_five_pages(open_page, jury_page):
     page = open_page(jury_page.as_uri(), viewport={"width": PAPER_WIDTH, "height": 1000})
     page.wait_for_selector("html[data-ready]")
-    assert n_pages(page.pdf(**PAPER)) <= 6
+    assert n_pages(page.pdf(**PAPER)) <= 5
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     visible = "one => one.checkVisibility()"
