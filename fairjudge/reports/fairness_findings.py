@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.fairness_comparison_tables import agreements, is_fairer, label_of
+from fairjudge.reports.fairness_comparison_tables import (
+    TOGETHER,
+    agreements,
+    is_fairer,
+    label_of,
+)
 from fairjudge.reports.fairness_tables import EXCLUDED
 from fairjudge.reports.figures import Json, interval, named, percent, why
 from fairjudge.reports.findings import together
@@ -20,9 +25,9 @@ _PLACES = {"coverage": "coverage_by_value", "proportional": "by_value"}
 """Where a system's differences by value stand."""
 _MAX_NAMED = 3
 _ORDERS = {
-    1: "the scorers agree significantly",
-    0: "the scorers neither agree nor disagree significantly",
-    -1: "the scorers rank in significantly opposite order",
+    1: "agree significantly",
+    0: "neither agree nor disagree significantly",
+    -1: "rank in significantly opposite order",
 }
 _FEWEST_SWAPPED = 6
 """Pairs from which swapping them can have p below 0.05, for 2 of 2^n ways are as extreme."""
@@ -172,7 +177,9 @@ def agreement_findings(report: Json) -> Iterator[str]:
             continue
         n, rho = agreement["n"], agreement["value"]
         side = 0 if agreement["p_value"] >= _ALPHA else (rho > 0) - (rho < 0)
-        yield f"On {label_of(name)} {_ORDERS[side]} (rho {interval(agreement)}, n = {n})."
+        label = label_of(name)
+        pair = label.replace(TOGETHER, " and ") if TOGETHER in name else f"On {label} the scorers"
+        yield f"{pair} {_ORDERS[side]} (rho {interval(agreement)}, n = {n})."
 
 
 def people_findings(report: Json) -> Iterator[str]:

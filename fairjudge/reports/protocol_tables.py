@@ -46,8 +46,8 @@ def protocol_findings(report: Json) -> Iterator[str]:
             tau = protocol["kendall"]
             if significant_sign(tau) < 0:
                 yield (
-                    f"In {protocols['aspect']} {name_of(protocol)} ranks summaries in "
-                    f"significantly opposite order to people: tau-b {interval(tau)}."
+                    f"In {protocols['aspect']} {name_of(protocol)} has a significantly negative "
+                    f"correlation with people over summaries: tau-b {interval(tau)}."
                 )
         if best is None:
             yield (

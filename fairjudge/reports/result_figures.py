@@ -132,7 +132,9 @@ def share_ratios_plot(system: str, samples: Sequence[Json], tau: float | None) -
     ]
     levels = [f"{place * _BIN:.1f}" for place in range(_LAST_BIN)] + [f"{_LAST_BIN * _BIN:.0f}+"]
     under = "" if tau is None else f" Below {tau:g} a summary under-represents the value."
-    more = f" The first {len(series)} of {len(ratios)} values." if len(ratios) > len(series) else ""
+    more = ""
+    if len(ratios) > len(series):
+        more = f" The first {len(series)} of {pluralize(len(ratios), 'value')}."
     return _bars(
         f"Ratio of shares, {system}", levels, series,
         across="p_y / p_x, from",

@@ -234,6 +234,11 @@ def test_scorers_agree_where_the_correlation_is_significant():
     assert "the scorers rank in significantly opposite order" in agreed(0.01, -0.4)[0]
     assert agreed(None) == ("On Equal Coverage 9 in common are too few to test agreement.",)
     assert agreed(None, None) == ()
+    measures = {"equal_coverage with bur": figure(-0.4, -0.7, -0.1, n=9, p_value=0.01)}
+    assert findings_of("fairness agreement", measures) == (
+        "Equal Coverage and BUR % rank in significantly opposite order (rho -0.40 [-0.70, -0.10], "
+        "n = 9).",
+    )
 
 
 def test_a_judge_or_jury_that_is_significantly_worse_is_said_to_be():
@@ -245,8 +250,8 @@ def test_a_judge_or_jury_that_is_significantly_worse_is_said_to_be():
     found = {"protocols": [{"aspect": "coverage", "rows": rows}], "groups": []}
     opposite, none = findings_of("calibrate", found)
     assert opposite == (
-        "In coverage likert (j) ranks summaries in significantly opposite order to people: tau-b "
-        "-0.40 [-0.60, -0.10]."
+        "In coverage likert (j) has a significantly negative correlation with people over "
+        "summaries: tau-b -0.40 [-0.60, -0.10]."
     )
     assert none.startswith("In coverage no protocol agrees significantly with people")
 
