@@ -49,11 +49,21 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LookChanges:
+    """The changes that one look found."""
+
+    agreement: Estimate | Undefined
+    shift: Estimate | Undefined
+    systems: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
     """What the last of several looks says; each interval holds at all looks at once.
 
     ``systems`` is the change of what the judge says of new summaries since the first look that had
-    such, less ``shift``. ``first_worse`` is the first look of this block whose verdict was worse.
+    such, less ``shift``. ``first_worse`` is the first look of this block whose verdict was worse,
+    ``by_look`` has the changes of every look.
     """
 
     n_looks: int
@@ -65,6 +75,7 @@ class Watch:
     verdict: DriftVerdict
     moved: Moved
     first_worse: int | None
+    by_look: tuple[LookChanges, ...]
 
 
 def watch(
@@ -91,8 +102,9 @@ def watch(
     )
     verdicts = [_verdict(one, margin) for one in found]
     shifts = [_mean(one.shift) for one in looks]
-    shift = _spending(shifts, planned=planned, level=level)[-1]
-    systems = _spending(_systems(looks, shifts), planned=planned, level=level)[-1]
+    shift_by_look = _spending(shifts, planned=planned, level=level)
+    systems_by_look = _spending(_systems(looks, shifts), planned=planned, level=level)
+    shift, systems = shift_by_look[-1], systems_by_look[-1]
     block = (len(looks) - 1) // planned * planned
     worse = [number for number in range(block, len(looks)) if verdicts[number] == "worse"]
     judge_moved = verdicts[-1] in ("better", "worse") or _excludes_zero(shift)
@@ -106,6 +118,10 @@ def watch(
         verdict=verdicts[-1],
         moved=_moved(judge=judge_moved, systems=_excludes_zero(systems)),
         first_worse=worse[0] + 1 if worse else None,
+        by_look=tuple(
+            LookChanges(agreement=one, shift=moved, systems=other)
+            for one, moved, other in zip(found, shift_by_look, systems_by_look, strict=True)
+        ),
     )
 
 
