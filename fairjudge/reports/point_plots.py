@@ -19,6 +19,7 @@ from fairjudge.reports.drawing import (
     draw_mark,
     linear,
     short,
+    short_apart,
     within,
 )
 
@@ -99,9 +100,10 @@ class ScatterPlot:
         low, high = limits
         ordered = sorted(known, key=lambda p: (p.y["value"], p.x["value"]))
         wanted = [(p.y["value"] - low) / (high - low) for p in ordered]
-        for p, place in zip(ordered, spread(wanted, gap), strict=True):
+        names = short_apart([p.name for p in ordered], [_LONGEST_NAME] * len(ordered))
+        for p, name, place in zip(ordered, names, spread(wanted, gap), strict=True):
             axes.annotate(
-                short(p.name, _LONGEST_NAME), (p.x["value"], p.y["value"]), (1.06, place),
+                name, (p.x["value"], p.y["value"]), (1.06, place),
                 textcoords="axes fraction", va="center", annotation_clip=False,
                 arrowprops={"arrowstyle": "-", "linestyle": ":", "color": _GREY, "linewidth": 0.8,
                             "shrinkA": 1, "shrinkB": 3, "zorder": 1.5},

@@ -130,7 +130,7 @@ def _together(report: Json) -> Iterator[Part]:
         rows = [row(one["system"], one["strength"]) for one in group["systems"]]
         title = f"{group['aspect']}, by {pluralize(len(group['judges']), 'judge')} together"
         ranks = ranks_plot(group["systems"], title)
-        yield Group((forest(rows, title=systems.title, across=_STRENGTH), systems, ranks))
+        yield Group((forest(rows, title=systems.title, across=_STRENGTH), ranks, systems))
         rows = [row(one["judge"], one["discrimination"]) for one in group["judges"]]
         across = "discrimination; 1: as the judges' mean, 0: by chance"
         yield Group((forest(rows, title=judges.title, across=across), judges))
