@@ -161,7 +161,7 @@ def short(label: str, longest: int = 44) -> str:
     return label[: max(sum(end <= longest - 1 for end in ends), 1)] + "…"
 
 
-def short_apart(labels: Sequence[str], longest: Sequence[float]) -> list[str]:
+def short_apart(labels: Sequence[str], longest: Sequence[int]) -> list[str]:
     """Return `labels`, each in its room: cut at the end, or in the middle if another begins alike.
 
     Judges of one name and other settings differ in their last characters.
@@ -177,7 +177,7 @@ def short_apart(labels: Sequence[str], longest: Sequence[float]) -> list[str]:
     ]
 
 
-def _middle(label: str, longest: float) -> str:
+def _middle(label: str, longest: int) -> str:
     """Return the beginning and the end of `label`, as much of both as has room."""
     head, tail = (
         sum(end <= (longest - 1) / 2 for end in accumulate(map(_width, side)))
