@@ -55,11 +55,10 @@ def check_plots(report: Json, group: Json) -> Iterator[Plot]:
     margin = report["margin"]
     by_look = group.get("watch", {}).get("by_look", ())
     if len(by_look) < 2:
-        agreement = _MEASURES[group["measure"]]
         yield forest(
-            [row(f"change of {agreement}", group["agreement"])],
+            [row("agreement with people", group["agreement"])],
             title=f"Change of agreement, {title}",
-            across="after minus before",
+            across="change: after minus before",
             band=(-margin, 0.0),
             caption="Dashed: the margin. Passed where the interval lies to the right of its left "
             "border.",

@@ -104,9 +104,10 @@ def _tables(kind: str, report: Json) -> Iterator[Part]:
 def _ranking(report: Json) -> Iterator[Part]:
     for group, table in zip(report["groups"], ranking_tables(report), strict=True):
         rows = [row(system["system"], system["strength"]) for system in group["systems"]]
-        yield Group((forest(rows, title=table.title, across=_STRENGTH), table))
         title = f"{group['aspect']}, by {group['judge']}"
-        yield Group((ranks_plot(group["systems"], title), wins_plot(group, title)), "row")
+        ranks = ranks_plot(group["systems"], title)
+        yield Group((forest(rows, title=table.title, across=_STRENGTH), ranks, table))
+        yield wins_plot(group, title)
     yield from _together(report)
 
 
