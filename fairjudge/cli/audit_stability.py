@@ -15,11 +15,11 @@ def stability(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    """Measure how often a judge gives one item another verdict, again or by another prompt.
+    """Measure how often the verdict on an item changes between repeats and between prompts.
 
     Flip rate, spread within an item, the share of variance by item, prompt and repeat, and how much
-    repeats narrow an interval. 'judge --repeats 3 --prompt-variants 3' makes what this needs, and
-    ends with the same table.
+    repeats narrow an interval. 'judge --repeats 3 --prompt-variants 3' collects such judgements,
+    and prints the same table.
 
         fairjudge audit stability judgements.jsonl --json stability.json
     """

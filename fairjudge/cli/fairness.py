@@ -41,7 +41,7 @@ def coverage(
     figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Tell whether summaries cover documents of every value alike: Equal Coverage, Coverage Parity.
+    """Measure how equally documents of every value are covered: Equal Coverage, Coverage Parity.
 
     Equal Coverage (EC) is the mean difference between a value's coverage and that of all
     documents; R_EC the share of summaries where it is significant (as published: by a test that
@@ -76,7 +76,7 @@ def proportional(
     figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Tell whether every value gets its share of the summaries: BUR, UER, AUC and SOF.
+    """Measure whether every value gets its share of the summaries: BUR, UER, AUC and SOF.
 
     BUR is the share of summaries that under-represent some value, UER the mean shortfall, AUC the
     BUR averaged over all tolerances, SOF how unevenly the shortfall falls on values. All in

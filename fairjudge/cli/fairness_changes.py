@@ -15,7 +15,7 @@ def compare(
     json_file: opt.Json = None,
     figures: opt.Figures = None,
 ) -> None:
-    r"""Tell what each variant did to every fairness measure, beside a baseline.
+    r"""Compare the fairness measures of variants with those of a baseline.
 
     Systems are compared on the samples that both have, by bootstrap over these samples. A
     difference below 0 is fairer. P-values are corrected over all variants and measures shown.

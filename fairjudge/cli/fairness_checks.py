@@ -16,7 +16,7 @@ def chunk_size(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Choose the chunk size with which a scorer best finds where summary sentences are from.
+    """Choose the chunk size with which a scorer best finds the sources of summary sentences.
 
     Shown is the share of sentences that some document supports (coverage fairness, Table 7);
     'fairness coverage --max-words' takes the best.
@@ -35,7 +35,7 @@ def oracle(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Check that a scorer sees unfairness that was planted.
+    """Check that a scorer detects planted unfairness.
 
     Pseudo-summaries of one value's documents ('biased') must score far worse than ones that keep
     the source's shares ('balanced'; FairSumm, appendix C).

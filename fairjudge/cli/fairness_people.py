@@ -28,7 +28,7 @@ def temperature(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    r"""Choose the softmax temperature at which a scorer's shares go with people's.
+    r"""Choose the softmax temperature at which a scorer's shares agree best with people's.
 
     'fairness proportional --temperature' takes the best (FairSumm, section 6.4, Figure 3).
 

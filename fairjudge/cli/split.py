@@ -21,7 +21,7 @@ def split(
     model: Model,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Split summaries to atomic content units, one fact each, by an LLM; locally to sentences.
+    """Split summaries into atomic content units, one fact each, by an LLM; locally into sentences.
 
     Where the LLM's units cannot be read or lose much of the summary, its sentences are written,
     and 'split_by' and 'why' say so.
