@@ -228,4 +228,4 @@ def _documents_of_test(p_values: Sequence[float], n_documents: int) -> str:
         return f"more than {pluralize(_MOST_TIMES * n_documents, 'labelled document')}"
     needed = max(FEW_DOCUMENTS, n_documents + 1, ceil(n_documents * factor))
     documents = pluralize(needed, "labelled document")
-    return f"about {documents}, were the differences to annotators true"
+    return f"about {documents}, if the differences to annotators are as estimated"

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairjudge.calibration.answers import Answer, answers
 from fairjudge.calibration.guarantees import guarantee
-from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.items import Joined, join, only_group
 from fairjudge.calibration.labels import item_json
 from fairjudge.datasets import read_judgements, read_labels
 from fairjudge.domain import Undefined
@@ -56,11 +56,7 @@ def guarantee_report(
     given, people_said = read_judgements(judged), read_labels(labels)
     rows = given.records
     groups = join(rows, people_said.records, annotators=annotators)
-    if len(groups) != 1:
-        raise InputError(
-            f"expected one judge, aspect, protocol and unit, found {len(groups)}", path=given.path
-        )
-    (joined,) = groups
+    joined = only_group(groups, path=given.path)
     if joined.chances is not None:
         raise InputError("the labels must be a random draw of the items", path=people_said.path)
     found = answers(rows)

@@ -395,6 +395,7 @@ def calibrate(
     >>> report = fj.calibrate("judgements.jsonl", "labels.jsonl")  # doctest: +SKIP
     >>> report.agreement.spearman  # doctest: +SKIP
     """
+    from fairjudge.analysis.label_lines import naming_lines
     from fairjudge.calibration.agreement import Resampling
     from fairjudge.calibration.analysis import Settings, analyse
     from fairjudge.calibration.baselines import covariate_names
@@ -418,28 +419,30 @@ def calibrate(
         names, given = ("summary", "judged item"), read_summaries(summaries)
         written, _ = join_samples(given, judged, names=names, complete=(), path=given.path)
     sources = () if clusters is None else read_clusters(clusters).records
-    return Calibration(
-        analyse(
-            told_apart(judged),
-            read_labels(labels),
-            settings=Settings(
-                annotators=as_names(annotators),
-                resampling=Resampling(n_resamples=n_resamples),
-                calibrator=method,
-                epsilon=margin,
-                label_scale=None if label_scale is None else (label_scale[0], label_scale[1]),
-                n_disagreements=n_disagreements,
-                covariates=named,
-                strata=strata,
-                families=tuple(families.items() if isinstance(families, Mapping) else families),
-                seed=seed,
-            ),
-            summaries=written,
-            clusters=sources,
-            support=_support(written, sources) if support else None,
-            asked=asked,
+    people = read_labels(labels)
+    with naming_lines(people):
+        return Calibration(
+            analyse(
+                told_apart(judged),
+                people,
+                settings=Settings(
+                    annotators=as_names(annotators),
+                    resampling=Resampling(n_resamples=n_resamples),
+                    calibrator=method,
+                    epsilon=margin,
+                    label_scale=None if label_scale is None else (label_scale[0], label_scale[1]),
+                    n_disagreements=n_disagreements,
+                    covariates=named,
+                    strata=strata,
+                    families=tuple(families.items() if isinstance(families, Mapping) else families),
+                    seed=seed,
+                ),
+                summaries=written,
+                clusters=sources,
+                support=_support(written, sources) if support else None,
+                asked=asked,
+            )
         )
-    )
 
 
 def _judged(given: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked]]:

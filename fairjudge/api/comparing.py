@@ -130,6 +130,7 @@ def check(
     'worse'
     """
     from fairjudge.analysis.checking import Gate, LabelChoice, check_report
+    from fairjudge.analysis.label_lines import naming_lines
     from fairjudge.analysis.watching import WatchSettings
 
     if live is not None and since is None:
@@ -140,19 +141,21 @@ def check(
         watching = WatchSettings(
             path=Path(since), planned=looks, sequence=sequence, live=tuple(seen)
         )
-    return Findings(
-        "check",
-        check_report(
-            read_judgements(judgements).records,
-            read_judgements(baseline).records,
-            read_labels(labels),
-            gate=Gate(margin=margin, max_unscored=max_unscored, strict=strict),
-            choice=LabelChoice(annotators=as_names(annotators), scale=label_scale),
-            watching=watching,
-            level=level,
-            seed=seed,
-        ),
-    )
+    people = read_labels(labels)
+    with naming_lines(people):
+        return Findings(
+            "check",
+            check_report(
+                read_judgements(judgements).records,
+                read_judgements(baseline).records,
+                people,
+                gate=Gate(margin=margin, max_unscored=max_unscored, strict=strict),
+                choice=LabelChoice(annotators=as_names(annotators), scale=label_scale),
+                watching=watching,
+                level=level,
+                seed=seed,
+            ),
+        )
 
 
 @checks_arguments
