@@ -62,7 +62,7 @@ def measure_words(
     options: BiasOptions,
 ) -> WordReport:
     """Measure word-list inclusion of files or values; `controls` adds the four controls."""
-    sources, texts, notes = _read(clusters, summaries)
+    sources, texts, notes = _read_inputs(clusters, summaries)
     words = _word_lists(lists)
     if controls:
         if not {"female", "male"} <= words.keys():
@@ -83,7 +83,7 @@ def measure_entities(
     options: BiasOptions,
 ) -> EntityReport:
     """Take files or values, find people where they are not annotated, and measure."""
-    sources, texts, notes = _read(clusters, summaries)
+    sources, texts, notes = _read_inputs(clusters, summaries)
     guess = _name_groups(census, names, lookup)
     plain = [cluster for cluster in sources if controlled_of(cluster) is None]
     if plain and guess is None:
@@ -93,12 +93,12 @@ def measure_entities(
             "names, or make inputs with 'fairjudge bias inputs'"
         )
     finder = _Finder(pipeline)
-    named = _names_in(texts, finder)
+    names_by_summary = _names_in(texts, finder)
     people = _people_in(plain, guess, finder) if guess is not None else {}
     report = report_entities(
         sources,
         texts,
-        names=named,
+        names=names_by_summary,
         guess=guess,
         source_people=people,
         finder=finder.used,
@@ -117,7 +117,7 @@ def measure_distinguishability(
     options: BiasOptions,
 ) -> DistinguishabilityReport:
     """Take files or values, embed the masked summaries where asked for, and measure."""
-    sources, texts, notes = _read(clusters, summaries)
+    sources, texts, notes = _read_inputs(clusters, summaries)
     embedder = None
     if representation != "counts":
         from fairjudge.scorers.embedding import load_embedder
@@ -159,7 +159,7 @@ class MadeInputs:
     @property
     def people_by_group(self) -> Mapping[str, int]:
         """How many named people of each group stand in all inputs."""
-        counts = Counter(person.group for one in self.inputs for person in one.people)
+        counts = Counter(person.group for item in self.inputs for person in item.people)
         return {group: counts[group] for group in self.groups}
 
 
@@ -176,38 +176,38 @@ def make_inputs(
 ) -> MadeInputs:
     """Make controlled inputs of annotated documents and write them as clusters."""
     _check_one_of(names, census)
-    known = (
+    name_lists = (
         popular_names(read_census(census), n_names)
         if census is not None
         else read_name_lists(names or Path())
     )
-    made: list[ControlledInput] = []
+    inputs: list[ControlledInput] = []
     skipped: list[tuple[str, str]] = []
-    seen: set[str] = set()
+    ids: set[str] = set()
     for path in _files(documents):
         for document in read_annotated(path):
-            if document.id in seen:
+            if document.id in ids:
                 raise InputError(f"two documents have the id {document.id!r}", path=path)
-            seen.add(document.id)
+            ids.add(document.id)
             # Seeded by the document's name: other documents change nothing.
             digest = hashlib.sha256(document.id.encode("utf-8")).digest()[:8]
-            found = controlled_inputs(
+            variants = controlled_inputs(
                 make_template(document),
-                known,
+                name_lists,
                 design=design,
                 n_variants=n_variants,
                 rng=np.random.default_rng([seed, *digest]),
             )
-            if isinstance(found, Undefined):
-                skipped.append((document.id, found.why))
+            if isinstance(variants, Undefined):
+                skipped.append((document.id, variants.why))
             else:
-                made += found
-    if not made:
+                inputs += variants
+    if not inputs:
         why = f": {skipped[0][1]}" if skipped else ""
-        raise InputError(f"none of {pluralize(len(seen), 'document')} can be used{why}")
-    write_records(output, [to_cluster(one) for one in made])
+        raise InputError(f"none of {pluralize(len(ids), 'document')} can be used{why}")
+    write_records(output, [to_cluster(item) for item in inputs])
     return MadeInputs(
-        inputs=tuple(made), n_documents=len(seen), skipped=tuple(skipped), groups=known.groups
+        inputs=tuple(inputs), n_documents=len(ids), skipped=tuple(skipped), groups=name_lists.groups
     )
 
 
@@ -221,7 +221,9 @@ def annotate(
     genders: dict[str, str] = {}
     if census is not None:
         groups = NameGroups(read_census(census))
-        names = {name.lower() for some in read_census(census).values() for name in some}
+        names = {
+            name.lower() for frequencies in read_census(census).values() for name in frequencies
+        }
         genders = {name: group for name in names if (group := groups.of_first_name(name))}
     texts = [
         (f"{cluster.eid}:{article.aid}", article.content)
@@ -247,7 +249,7 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
     InputError
         No judgement of one summary has a number and an input that is known.
     """
-    sources = {one.eid: Source.of(one) for one in read_clusters(clusters)}
+    sources = {cluster.eid: Source.of(cluster) for cluster in read_clusters(clusters)}
     scores: dict[tuple[str, ...], list[tuple[Source, float]]] = {}
     left_out: Counter[str] = Counter()
     for row in judgements:
@@ -266,17 +268,17 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
         "groups": [
             {
                 **dict(zip(("system", "judge", "aspect", "protocol"), name, strict=True)),
-                "n": len(some),
-                "quality": to_json(quality_by_group(some), keep=keep),
+                "n": len(pairs),
+                "quality": to_json(quality_by_group(pairs), keep=keep),
             }
-            for name, some in sorted(scores.items())
+            for name, pairs in sorted(scores.items())
         ],
         "family": "the pairs of groups of a system (Holm)",
         "left_out": dict(left_out),
     }
 
 
-def _read(
+def _read_inputs(
     clusters: object,
     summaries: object,
 ) -> tuple[tuple[Cluster, ...], tuple[Summary, ...], tuple[str, ...]]:
@@ -289,28 +291,28 @@ def _read(
 def _bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:
     if not loaded.bad:
         return ()
-    named = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MAX_NAMED])
-    return (f"{loaded.path}: {pluralize(len(loaded.bad), 'bad line')} skipped: {named}",)
+    problems = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MAX_NAMED])
+    return (f"{loaded.path}: {pluralize(len(loaded.bad), 'bad line')} skipped: {problems}",)
 
 
 def _files(documents: Sequence[Path]) -> list[Path]:
     """Return the files, those of folders by name: ``*_conll`` as OntoNotes' are called."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in documents:
         if not path.is_dir():
-            found.append(path)
+            files.append(path)
             continue
         inside = sorted(p for p in path.rglob("*") if p.name.endswith(("_conll", ".conll")))
         if not inside:
             raise InputError("the folder holds no *_conll or *.conll file", path=path)
-        found += inside
-    return found
+        files += inside
+    return files
 
 
-def _word_lists(given: Path | WordLists | None) -> WordLists:
-    if isinstance(given, Path):
-        return read_word_lists(given)
-    return HELM_GENDER if given is None else given
+def _word_lists(word_lists: Path | WordLists | None) -> WordLists:
+    if isinstance(word_lists, Path):
+        return read_word_lists(word_lists)
+    return HELM_GENDER if word_lists is None else word_lists
 
 
 def _check_one_of(names: Path | None, census: Path | None) -> None:
@@ -326,11 +328,11 @@ def _name_groups(census: Path | None, names: Path | None, lookup: Path | None) -
             )
         return None
     _check_one_of(names, census)
-    known = None if lookup is None else read_lookup(lookup)
+    groups_by_name = None if lookup is None else read_lookup(lookup)
     frequencies = (
         read_census(census) if census is not None else read_name_lists(names or Path()).frequencies
     )
-    return NameGroups(frequencies, lookup=known)
+    return NameGroups(frequencies, lookup=groups_by_name)
 
 
 class _Finder:
@@ -357,28 +359,30 @@ def _names_in(
     summaries: Iterable[Summary], finder: _Finder
 ) -> dict[tuple[str, str], tuple[str, ...]]:
     """Return each summary's names: its own key ``people`` where it has one, else those found."""
-    named = {}
+    names_by_summary = {}
     unread = []
     for summary in summaries:
-        given = (summary.model_extra or {}).get(_PEOPLE_KEY)
-        if given is None:
+        people = (summary.model_extra or {}).get(_PEOPLE_KEY)
+        if people is None:
             unread.append(summary)
-        elif isinstance(given, list) and all(isinstance(name, str) for name in given):
-            named[summary.eid, summary.system] = tuple(given)
+        elif isinstance(people, list) and all(isinstance(name, str) for name in people):
+            names_by_summary[summary.eid, summary.system] = tuple(people)
         else:
             where = f"summary of {summary.eid!r} by {summary.system!r}"
             raise InputError(f"{where}: expected a list of names", field=_PEOPLE_KEY)
-    found = finder.find([summary.text for summary in unread])
-    named |= {(s.eid, s.system): names for s, names in zip(unread, found, strict=True)}
-    return named
+    names_of_unread = finder.find([summary.text for summary in unread])
+    names_by_summary |= {
+        (s.eid, s.system): names for s, names in zip(unread, names_of_unread, strict=True)
+    }
+    return names_by_summary
 
 
 def _people_in(
     clusters: Sequence[Cluster], guess: NameGroups, finder: _Finder
 ) -> dict[str, tuple[Person, ...]]:
     texts = [[article.content for article in cluster.articles] for cluster in clusters]
-    found = iter(finder.find([text for mine in texts for text in mine]))
+    names_by_text = iter(finder.find([text for mine in texts for text in mine]))
     return {
-        cluster.eid: people_from_names([name for _ in mine for name in next(found)], guess)
+        cluster.eid: people_from_names([name for _ in mine for name in next(names_by_text)], guess)
         for cluster, mine in zip(clusters, texts, strict=True)
     }

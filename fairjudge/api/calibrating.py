@@ -74,11 +74,11 @@ class Calibration(HasFigures):
                 f"agreement: there are {len(self.groups)} judges, aspects or protocols; "
                 "see agreements() or groups"
             )
-        found = self.groups[0].agreement
+        correlations = self.groups[0].agreement
         names = ("kendall", "spearman", "pearson")
-        if isinstance(found, Undefined):
-            return Agreement(**dict.fromkeys(names, found))
-        pooled = found["pooled"]
+        if isinstance(correlations, Undefined):
+            return Agreement(**dict.fromkeys(names, correlations))
+        pooled = correlations["pooled"]
         return Agreement(**pooled)
 
     def agreements(self) -> Table:
@@ -143,9 +143,11 @@ class Calibration(HasFigures):
         """
         from fairjudge.reports.protocol_tables import protocols_table
 
-        found = self.to_dict()["protocols"]
-        rows = tuple({"aspect": one["aspect"], **row} for one in found for row in one["rows"])
-        return Table(rows, protocols_table(found))
+        tables = self.to_dict()["protocols"]
+        rows = tuple(
+            {"aspect": table["aspect"], **row} for table in tables for row in table["rows"]
+        )
+        return Table(rows, protocols_table(tables))
 
     @property
     def juries(self) -> tuple[JuryReport, ...]:
@@ -159,8 +161,8 @@ class Calibration(HasFigures):
     @property
     def fitted_juries(self) -> tuple[FittedJury, ...]:
         """The juries that could be fitted, to be used on other judgements."""
-        found = (one.fitted for one in self.juries)
-        return tuple(one for one in found if not isinstance(one, Undefined))
+        fits = (jury.fitted for jury in self.juries)
+        return tuple(fit for fit in fits if not isinstance(fit, Undefined))
 
     @cached_property
     def not_calibrated(self) -> tuple[str, ...]:
@@ -233,8 +235,8 @@ class Calibration(HasFigures):
             "judged_by": sorted({group.joined.judge for group in self.groups}),
             "version": __version__,
         }
-        found = analysis_json(self.analysis, signature=signature, list_all=list_unmatched)
-        return with_findings("calibrate", found)
+        report = analysis_json(self.analysis, signature=signature, list_all=list_unmatched)
+        return with_findings("calibrate", report)
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that ``fairjudge calibrate`` prints."""
@@ -260,8 +262,8 @@ def read_family(text: str) -> tuple[str, str]:
     ValueError
         One of them is missing.
     """
-    name, found, pattern = text.partition("=")
-    if not (name and found and pattern):
+    name, separator, pattern = text.partition("=")
+    if not (name and separator and pattern):
         raise ValueError(f"expected NAME=PATTERN, got {text!r}")
     return name, pattern
 
@@ -404,20 +406,20 @@ def calibrate(
     from fairjudge.scores.settings import told_apart
 
     if method not in CALIBRATORS:
-        known = ", ".join(map(repr, CALIBRATORS))
-        raise ConfigurationError(f"method: expected one of {known}, found {method!r}")
+        methods = ", ".join(map(repr, CALIBRATORS))
+        raise ConfigurationError(f"method: expected one of {methods}, found {method!r}")
     if support and (summaries is None or clusters is None):
         raise ConfigurationError("support: needs summaries and clusters")
-    named = covariate_names(
+    covariate_list = covariate_names(
         covariates, of_texts=summaries is not None, of_clusters=clusters is not None
     )
     if strata is not None and clusters is None:
         raise ConfigurationError("strata: needs clusters")
-    judged, asked = _judged(judgements)
-    written: Sequence[Summary] = ()
+    judged, requests = _judged(judgements)
+    texts: Sequence[Summary] = ()
     if summaries is not None:
-        names, given = ("summary", "judged item"), read_summaries(summaries)
-        written, _ = join_samples(given, judged, names=names, complete=(), path=given.path)
+        names, loaded = ("summary", "judged item"), read_summaries(summaries)
+        texts, _ = join_samples(loaded, judged, names=names, complete=(), path=loaded.path)
     sources = () if clusters is None else read_clusters(clusters).records
     people = read_labels(labels)
     with naming_lines(people):
@@ -432,20 +434,20 @@ def calibrate(
                     epsilon=margin,
                     label_scale=None if label_scale is None else (label_scale[0], label_scale[1]),
                     n_disagreements=n_disagreements,
-                    covariates=named,
+                    covariates=covariate_list,
                     strata=strata,
                     families=tuple(families.items() if isinstance(families, Mapping) else families),
                     seed=seed,
                 ),
-                summaries=written,
+                summaries=texts,
                 clusters=sources,
-                support=_support(written, sources) if support else None,
-                asked=asked,
+                support=_support(texts, sources) if support else None,
+                asked=requests,
             )
         )
 
 
-def _judged(given: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked]]:
+def _judged(inputs: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked]]:
     """Return all rows of one input or of several, and what asking for them took."""
     from fairjudge.analysis.judged_inputs import (
         JudgedInputs,
@@ -458,28 +460,28 @@ def _judged(given: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked
     from fairjudge.calibration.grouping import by_group
     from fairjudge.datasets import read_judgements
 
-    if isinstance(given, JudgedInputs):
-        return given.rows, given.asked
-    given = inputs_of(given)
-    paths = [Path(one) for one in given if isinstance(one, str | Path)]
-    if paths == given and len(paths) > 1:
-        found = read_judged(paths)
-        return found.rows, found.asked
+    if isinstance(inputs, JudgedInputs):
+        return inputs.rows, inputs.asked
+    inputs = inputs_of(inputs)
+    paths = [Path(value) for value in inputs if isinstance(value, str | Path)]
+    if paths == inputs and len(paths) > 1:
+        loaded = read_judged(paths)
+        return loaded.rows, loaded.asked
     rows: list[Judgement] = []
-    asked: dict[GroupKey, Asked] = {}
-    for one in given:
-        some = read_judgements(one).records
-        rows += some
-        asked |= requests_of(some)
-        groups = by_group(some)
-        if isinstance(one, JudgeResult) and one.spent is not None:
-            costs = [] if one.report is None else one.report.to_dict()["costs"]
+    requests: dict[GroupKey, Asked] = {}
+    for value in inputs:
+        records = read_judgements(value).records
+        rows += records
+        requests |= requests_of(records)
+        groups = by_group(records)
+        if isinstance(value, JudgeResult) and value.spent is not None:
+            costs = [] if value.report is None else value.report.to_dict()["costs"]
             if len(costs) > 1:
-                asked = with_spent(asked, of_jury(groups, costs))
+                requests = with_spent(requests, of_jury(groups, costs))
             elif len(groups) == 1:
-                own = spent_by(costs or [asdict(one.spent)])
-                asked = with_spent(asked, dict.fromkeys(groups, own))
-    return rows, asked
+                own = spent_by(costs or [asdict(value.spent)])
+                requests = with_spent(requests, dict.fromkeys(groups, own))
+    return rows, requests
 
 
 def _support(

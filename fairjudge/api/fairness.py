@@ -208,7 +208,7 @@ def coverage(
     from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
     from fairjudge.fairness.values import label_corpus
 
-    sources, written = _checked(clusters, summaries, attribute)
+    sources, texts = _checked(clusters, summaries, attribute)
     chosen = read_scorer(scorer) if isinstance(scorer, str) else scorer
     if isinstance(chosen, Model):
         progress = chosen.progress if progress is None else progress
@@ -218,21 +218,21 @@ def coverage(
     labelled: Sequence[Cluster] = sources.records
     supports: Sequence[Support] = ()
     made_by = ""
-    joins = _Joins(written.records)
+    joins = _Joins(texts.records)
     if not isinstance(chosen, ScorerChoice):
-        labelled, supports, made_by = _given(labelled, chosen, joins)
+        labelled, supports, made_by = _supports_of_scorer(labelled, chosen, joins)
     corpus = label_corpus(labelled, attribute=attribute, bins=tuple(bins))
     if isinstance(chosen, ScorerChoice):
-        with bars(progress) as shown:
+        with bars(progress) as progress_bars:
             supports, made_by = model_supports(
                 corpus,
                 sources,
-                written.records,
+                texts.records,
                 name=chosen.name,
                 model=chosen.argument,
                 max_words=max_words,
-                progress=shown.counter("scoring clusters"),
-                units=None if units is None else _units(units, written),
+                progress=progress_bars.counter("scoring clusters"),
+                units=None if units is None else _units(units, texts),
                 between_units=variant == "released",
             )
     options = CoverageOptions(
@@ -246,7 +246,7 @@ def coverage(
     human_supports = joins.of(people, "human support")
     report = report_coverage(
         corpus,
-        written.records,
+        texts.records,
         supports,
         options=options,
         human=[record.read() for record in human_supports],
@@ -270,11 +270,11 @@ class _Joins:
             None is of a summary.
         """
         path = rows.path if isinstance(rows, Loaded) else None
-        given = tuple(rows)
-        if not given:
-            return given
-        joined, found = join_samples(given, self._summaries, names=(name, "summary"), path=path)
-        self.found.append(found)
+        records = tuple(rows)
+        if not records:
+            return records
+        joined, join = join_samples(records, self._summaries, names=(name, "summary"), path=path)
+        self.found.append(join)
         return joined
 
 
@@ -292,15 +292,15 @@ def check_takes_units(scorer: object) -> None:
         raise ConfigurationError(f"--units are scored by {' or '.join(SUPPORT_SCORERS)} alone")
 
 
-def _given(
+def _supports_of_scorer(
     clusters: Sequence[Cluster], scorer: object, joins: _Joins
 ) -> tuple[Sequence[Cluster], list[Support], str]:
     """Return the supports that `scorer` holds, with the clusters that they are about."""
     from fairjudge.fairness.support import SupportRecord
 
-    if isinstance(scorer, Loaded) and all(isinstance(one, SupportRecord) for one in scorer):
-        given = joins.of(scorer, "support")
-        return clusters, [one.read() for one in given], f"matrix:{Path(scorer.path).name}"
+    if isinstance(scorer, Loaded) and all(isinstance(record, SupportRecord) for record in scorer):
+        records = joins.of(scorer, "support")
+        return clusters, [record.read() for record in records], f"matrix:{Path(scorer.path).name}"
     rows = joins.of(read_judgements(scorer, argument="scorer"), "judgement")
     references = scorer.references if isinstance(scorer, JudgeResult) else ()
     labelled, supports = _judged(clusters, rows, references)
@@ -323,23 +323,23 @@ def _judged(
     return without_stubs(clusters), supports_from_judgements(clusters, rows)
 
 
-def _units(given: object, summaries: Loaded[Summary]) -> Units:
+def _units(unit_rows: object, summaries: Loaded[Summary]) -> Units:
     """Read the units; every summary must have some, or some would be in sentences unnoticed."""
-    read = read_units(given)
-    found = {(row.eid, row.system): row.units for row in with_ids_of(read, summaries)}
+    records = read_units(unit_rows)
+    units_by_summary = {(row.eid, row.system): row.units for row in with_ids_of(records, summaries)}
     missing = [
         summary
         for summary in summaries
-        if summary.text.strip() and not found.get((summary.eid, summary.system))
+        if summary.text.strip() and not units_by_summary.get((summary.eid, summary.system))
     ]
     if missing:
         first = missing[0]
         raise InputError(
             f"no units here for {pluralize(len(missing), 'summary', 'summaries')}, such as that of "
             f"{first.system!r} on {first.eid!r}; split the same summaries",
-            path=read.path,
+            path=records.path,
         )
-    return found
+    return units_by_summary
 
 
 @checks_arguments
@@ -445,21 +445,21 @@ def proportionality(
     from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
     from fairjudge.fairness.values import label_corpus
 
-    wanted: Target = read_target(target) if isinstance(target, str) else target
+    chosen_target: Target = read_target(target) if isinstance(target, str) else target
     if temperature <= 0.0:
         raise ConfigurationError(f"temperature: expected a number above 0, found {temperature!r}")
     normaliser = read_terms(terms, ngrams=ngrams)
-    sources, written = _checked(clusters, summaries, attribute)
+    sources, texts = _checked(clusters, summaries, attribute)
     corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
-    joins = _Joins(written.records)
-    given = None
+    joins = _Joins(texts.records)
+    attribution = None
     if isinstance(scorer, str) and scorer.startswith("people:"):
         path = parse_scorer(scorer, PROPORTIONAL_SCORERS).path()
-        given, scores, made_by = _human_shares(path, joins), None, f"people:{path.name}"
+        attribution, scores, made_by = _human_shares(path, joins), None, f"people:{path.name}"
     else:
-        scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
+        scores, made_by = _value_scores(corpus, texts.records, scorer, progress, joins)
     options = ProportionalOptions(
-        target=wanted,
+        target=chosen_target,
         tau=tau,
         scorer=made_by,
         normaliser=normaliser,
@@ -470,19 +470,19 @@ def proportionality(
     )
     report = report_proportional(
         corpus,
-        written.records,
+        texts.records,
         options=options,
         scores=scores,
-        given=given,
+        given=attribution,
         human=None if human is None else _human_shares(human, joins),
     )
     return ProportionalFairness(report, tuple(joins.found))
 
 
-def _human_shares(given: object, joins: _Joins) -> HumanShares:
+def _human_shares(shares: object, joins: _Joins) -> HumanShares:
     from fairjudge.analysis.support_files import shares_of_people
 
-    return shares_of_people(joins.of(read_shares(given), "human share"))
+    return shares_of_people(joins.of(read_shares(shares), "human share"))
 
 
 def _value_scores(
@@ -498,12 +498,12 @@ def _value_scores(
 
     chosen = read_value_scorer(scorer) if isinstance(scorer, str) else scorer
     if isinstance(chosen, str):
-        with bars(progress) as shown:
+        with bars(progress) as progress_bars:
             choice = parse_scorer(chosen, PROPORTIONAL_SCORERS)
-            return value_scores_of(corpus, summaries, choice, shown.counter("scoring sets"))
-    read = read_records(chosen, VALUE_SCORES, argument="scorer")
-    scores = {(one.eid, one.system): one.scores for one in joins.of(read, "score")}
-    return scores, f"matrix:{Path(read.path).name}"
+            return value_scores_of(corpus, summaries, choice, progress_bars.counter("scoring sets"))
+    records = read_records(chosen, VALUE_SCORES, argument="scorer")
+    scores = {(record.eid, record.system): record.scores for record in joins.of(records, "score")}
+    return scores, f"matrix:{Path(records.path).name}"
 
 
 def given_value_scores(
@@ -525,13 +525,13 @@ def given_value_scores(
     """
     from fairjudge.fairness.values import label_corpus
 
-    sources, written = _checked(clusters, summaries, attribute)
+    sources, texts = _checked(clusters, summaries, attribute)
     corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
-    joins = _Joins(written.records)
-    scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
+    joins = _Joins(texts.records)
+    scores, made_by = _value_scores(corpus, texts.records, scorer, progress, joins)
     if scores is None:
         raise ConfigurationError(f"scorer: {made_by} has no softmax, and so no temperature")
-    return corpus, written.records, scores, _human_shares(human, joins)
+    return corpus, texts.records, scores, _human_shares(human, joins)
 
 
 def _checked(

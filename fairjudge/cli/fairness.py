@@ -56,10 +56,10 @@ def coverage(
     scorer = parse_scorer(measure.values["scorer"], fairness.COVERAGE_SCORERS)
     if measure.values["units"] is not None:
         fairness.check_takes_units(scorer)
-    found = measure(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
+    result = measure(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
     if save_supports is not None:
-        found.save_supports(save_supports)
-    report = found.to_dict()
+        result.save_supports(save_supports)
+    report = result.to_dict()
     display.report(report, json_file, tables_of("fairness coverage", report))
     display.save_figures("fairness coverage", report, figures)
     _finish(report, max_unscored)

@@ -92,9 +92,9 @@ def _show(aspect: AspectReport) -> None:
 def _meaning(protocol: str, aspect: str, low: float, high: float) -> str:
     from fairjudge.protocols import PROTOCOLS
 
-    asked = PROTOCOLS[protocol]
-    span = f"{low:g} to {high:g}" if asked.graded else "0 to 1"
-    return f"Score: {asked.meaning_of(aspect)}, {span}"
+    rules = PROTOCOLS[protocol]
+    span = f"{low:g} to {high:g}" if rules.graded else "0 to 1"
+    return f"Score: {rules.meaning_of(aspect)}, {span}"
 
 
 def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
@@ -102,20 +102,20 @@ def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
     from fairjudge.scores.leaderboards import WEIGHTING
 
     low, high = outcome.scale_range
-    made = combined_table([board])
+    table = combined_table([board])
     plan = outcome.plan
-    notes = [f"{_meaning(plan.protocol, plan.aspect, low, high)}; {WEIGHTING}.", *made.notes]
+    notes = [f"{_meaning(plan.protocol, plan.aspect, low, high)}; {WEIGHTING}.", *table.notes]
     if outcome.n_unscored:
         reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.missing.reasons.items())
         notes.append(f"Unscored: {reasons}.")
     title = f"{plan.aspect}, {plan.protocol}, against {plan.reference_unit}"
-    return replace(made, title=title, notes=tuple(notes))
+    return replace(table, title=title, notes=tuple(notes))
 
 
 def _derived(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
     from fairjudge.reports.leaderboard_table import combined_table
 
-    made = combined_table([board])
+    table = combined_table([board])
     meaning = f"{_meaning(board.protocol, outcome.plan.aspect, 1, 5)}."
     title = f"{outcome.plan.aspect}, {board.protocol}, derived from the checklists"
-    return replace(made, title=title, notes=(meaning, *made.notes))
+    return replace(table, title=title, notes=(meaning, *table.notes))

@@ -144,8 +144,8 @@ def length_tables(report: Json) -> Iterator[TextTable]:
             "Lengths of summaries, in words",
             "system: {system} | words> {words} | summaries> {n}",
             [
-                {"system": name, "words": interval(one, digits=0), "n": one.get("n", "-")}
-                for name, one in lengths.items()
+                {"system": name, "words": interval(figure, digits=0), "n": figure.get("n", "-")}
+                for name, figure in lengths.items()
             ],
         )
 
@@ -164,7 +164,7 @@ def order_tables(report: Json) -> Iterator[TextTable]:
     """Yield verdicts by the place of the article or group, and what shuffling changes."""
     moved, value, (low, high) = ORDERED[report["aspect"]]
     places = report["by_place"].items()
-    rows = [{"what": f"{moved} {place}", "rating": one, "p": "-"} for place, one in places]
+    rows = [{"what": f"{moved} {place}", "rating": rating, "p": "-"} for place, rating in places]
     rows += [
         {"what": name, "rating": report[key], "p": p_value(report[key])}
         for name, key in _CHANGES.items()

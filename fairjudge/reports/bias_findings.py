@@ -61,8 +61,8 @@ def entity_findings(report: Json) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for name in systems.keys() - scored.keys() - apart.keys():
         reasons.setdefault(systems[name]["inclusion"].get("why") or "no figure", []).append(name)
-    for reason, left in sorted(reasons.items()):
-        yield f"No score of inclusion for {named(sorted(left), _MAX_NAMED)}: {reason}."
+    for reason, unscored in sorted(reasons.items()):
+        yield f"No score of inclusion for {named(sorted(unscored), _MAX_NAMED)}: {reason}."
     made_up = {name: system["n_hallucinated"] for name, system in systems.items()}
     if worst := leaders(made_up):
         n = made_up[worst[0]]
@@ -142,5 +142,5 @@ def quality_findings(report: Json) -> Iterator[str]:
         yield "Quality does not differ significantly between groups of inputs."
 
 
-def _too_few(what: str) -> str:
-    return f"Fewer than {FEWEST_CLUSTERS} original documents are too few to test {what}."
+def _too_few(tested: str) -> str:
+    return f"Fewer than {FEWEST_CLUSTERS} original documents are too few to test {tested}."

@@ -50,9 +50,9 @@ def coverage_tables(report: Json) -> tuple[TextTable, ...]:
     value. The last, on values that dominate sets, is there where some values do.
     """
     values = [
-        {**row, "side": {found["over"]: "over", found["under"]: "under"}.get(row["of"], "")}
-        for system, found in report["systems"].items()
-        for row in rows_of(found["by_value"], "of", system=system)
+        {**row, "side": {figures["over"]: "over", figures["under"]: "under"}.get(row["of"], "")}
+        for system, figures in report["systems"].items()
+        for row in rows_of(figures["by_value"], "of", system=system)
     ]
     return (
         _measures(
@@ -79,15 +79,17 @@ def _dominance_tables(report: Json) -> Iterator[TextTable]:
     rows = [
         {
             "system": system,
-            "measure": name if one["of_value"] is None else f"{name} of {one['of_value']}",
-            "first": _subset(found, one["dominated_by"][0]),
-            "second": _subset(found, one["dominated_by"][1]),
-            "found": one,
+            "measure": name
+            if difference["of_value"] is None
+            else f"{name} of {difference['of_value']}",
+            "first": _subset(dominance, difference["dominated_by"][0]),
+            "second": _subset(dominance, difference["dominated_by"][1]),
+            "found": difference,
         }
         for system, of in report["systems"].items()
-        if (found := of.get("dominance"))
+        if (dominance := of.get("dominance"))
         for key, name in _OF_DOMINANCE.items()
-        if (one := found[key]).get("value") is not None
+        if (difference := dominance[key]).get("value") is not None
     ]
     if rows:
         yield table(
@@ -102,8 +104,8 @@ def _dominance_tables(report: Json) -> Iterator[TextTable]:
         )
 
 
-def _subset(found: Json, value: str) -> str:
-    return f"{value} ({found['n_by_value'][value]})"
+def _subset(dominance: Json, value: str) -> str:
+    return f"{value} ({dominance['n_by_value'][value]})"
 
 
 def _tested(report: Json) -> TextTable:
@@ -121,9 +123,9 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
     values = list(rows_within(report["systems"], "system", "by_value", "of"))
     title = f"Proportional representation by {report['attribute']}, in percent; 0 is fair"
     novel = [
-        f"{system} {interval(found['novel_terms'], digits=1)}"
-        for system, found in report["systems"].items()
-        if "novel_terms" in found
+        f"{system} {interval(figures['novel_terms'], digits=1)}"
+        for system, figures in report["systems"].items()
+        if "novel_terms" in figures
     ]
     remarks = [f"Terms of summaries that no document has, in percent: {named(novel, 5)}."] * bool(
         novel
@@ -154,19 +156,19 @@ def _measures(report: Json, title: str, measures: Family, *remarks: str) -> Text
         " | 95 % interval> {bounds}",
         [
             {**row, "system": system}
-            for system, found in systems.items()
-            for row in _figures_of(found, measures)
+            for system, figures in systems.items()
+            for row in _figures_of(figures, measures)
         ],
         notes=(
             *(
                 f"{system}: {reason}."
-                for system, found in systems.items()
-                if (reason := _why_none(found, measures))
+                for system, figures in systems.items()
+                if (reason := _why_none(figures, measures))
             ),
             *(
                 text.format(summaries=pluralize(n, "summary", "summaries"))
                 for name, text in _COUNTED.items()
-                if (n := sum(found.get(name) or 0 for found in systems.values()))
+                if (n := sum(figures.get(name) or 0 for figures in systems.values()))
             ),
             *_directions(measures, systems.values()),
             *remarks,
@@ -178,7 +180,9 @@ def _measures(report: Json, title: str, measures: Family, *remarks: str) -> Text
 
 def _why_none(system: Json, measures: Family) -> str:
     """Return why the first measure that the system has is without a value."""
-    return why(next((system[one.key] for one in measures.shown if one.key in system), None))
+    return why(
+        next((system[measure.key] for measure in measures.shown if measure.key in system), None)
+    )
 
 
 def _directions(measures: Family, systems: Collection[Json]) -> Iterator[str]:
@@ -194,32 +198,32 @@ def _figures_of(system: Json, measures: Family) -> Iterator[Json]:
     A measure that the JSON lacks is left out: an earlier version did not have it.
     """
     for measure in measures.shown:
-        if (found := system.get(measure.key)) is not None:
-            given = system.get(measure.parameter)
+        if (figure := system.get(measure.key)) is not None:
+            parameter = system.get(measure.parameter)
             label = (
                 measure.label
-                if given is None
-                else f"{measure.label}, {measure.parameter} {given:g}"
+                if parameter is None
+                else f"{measure.label}, {measure.parameter} {parameter:g}"
             )
-            yield _row(label, found.get("n", 0), found, measure)
+            yield _row(label, figure.get("n", 0), figure, measure)
     corrected, assumed = system.get("corrected") or {}, system.get("sensitivity") or {}
     for measure in measures.shown:
-        if (found := corrected.get(measure.key)) is not None:
+        if (figure := corrected.get(measure.key)) is not None:
             label = f"{measure.label}, corrected by people"
-            yield _row(label, found.get("n_labelled", 0), found, measure)
+            yield _row(label, figure.get("n_labelled", 0), figure, measure)
     for measure in measures.shown:
-        if (found := assumed.get(measure.key)) is not None:
+        if (figure := assumed.get(measure.key)) is not None:
             label = f"{measure.label}, bounds for an error of {assumed['error_rate']:g}"
-            between = bounds(found, digits=measure.digits)
+            between = bounds(figure, digits=measure.digits)
             yield {"measure": label, "n": "", "value": "", "bounds": between}
 
 
-def _row(label: str, n: int, found: Json, measure: Measure) -> Json:
+def _row(label: str, n: int, figure: Json, measure: Measure) -> Json:
     return {
         "measure": label,
         "n": n,
-        "value": number(found.get("value"), digits=measure.digits),
-        "bounds": bounds(found, digits=measure.digits),
+        "value": number(figure.get("value"), digits=measure.digits),
+        "bounds": bounds(figure, digits=measure.digits),
     }
 
 
@@ -228,10 +232,10 @@ _TOGETHER = " with "
 
 def label_of(key: str) -> str:
     """Return a measure's label with its unit; the key itself where the measure is not known."""
-    known = shown_measures()
+    measures = shown_measures()
     return _TOGETHER.join(
-        one if (measure := known.get(one)) is None else measure.label_with_unit
-        for one in key.split(_TOGETHER)
+        part if (measure := measures.get(part)) is None else measure.label_with_unit
+        for part in key.split(_TOGETHER)
     )
 
 
@@ -243,8 +247,8 @@ def is_fairer(key: str, difference: float) -> bool:
 
 def _left_out(report: Json) -> Iterator[str]:
     by_reason: dict[str, list[str]] = {}
-    for one in report["excluded"]:
-        by_reason.setdefault(one["reason"], []).append(one["eid"])
+    for exclusion in report["excluded"]:
+        by_reason.setdefault(exclusion["reason"], []).append(exclusion["eid"])
     for reason, eids in sorted(by_reason.items()):
         yield f"Excluded, {EXCLUDED.get(reason, reason)}: {len(eids)} ({named(eids, 5)})"
 
@@ -267,7 +271,7 @@ def sweep_table(systems: Mapping[str, Json]) -> TextTable:
 
 def overall_table(report: Json) -> TextTable:
     """Return the rank of systems over several data sets."""
-    ranked = sum("normalised" in one for one in report["systems"].values())
+    ranked = sum("normalised" in figures for figures in report["systems"].values())
     of = f"of {pluralize(ranked, 'system')}"
     title = f"Overall {report['measure']} {of}; 0 is the fairest on every data set"
     if report.get("scaling") == "none":
@@ -278,25 +282,33 @@ def overall_table(report: Json) -> TextTable:
         [
             {
                 "system": system,
-                "found": one,
-                "sets": why(one) or ", ".join(f"{n} {v:.3f}" for n, v in one["normalised"].items()),
+                "found": figures,
+                "sets": why(figures)
+                or ", ".join(f"{n} {v:.3f}" for n, v in figures["normalised"].items()),
             }
-            for system, one in report["systems"].items()
+            for system, figures in report["systems"].items()
         ],
     )
 
 
 def agreement_table(report: Json) -> TextTable:
     """Return how two scorers, or measures, agree."""
-    found = agreements(report)
+    correlations = agreements(report)
     name = str(report.get("correlation", "spearman")).capitalize()
-    what = "measures" if any(_TOGETHER in key for key in found) else "scorers"
+    compared = "measures" if any(_TOGETHER in key for key in correlations) else "scorers"
     return table(
-        f"{name} correlation of two {what}",
+        f"{name} correlation of two {compared}",
         "measure: {measure} | n> {found[n]} | in one report only> {found[n_unmatched]}"
         " | rho> {found:value} | 95 % interval> {found:bounds} | p> {found:p}",
-        [{"measure": label_of(key), "found": one} for key, one in found.items()],
-        notes=[f"{label_of(key)}: {said}." for key, one in found.items() if (said := why(one))],
+        [
+            {"measure": label_of(key), "found": correlation}
+            for key, correlation in correlations.items()
+        ],
+        notes=[
+            f"{label_of(key)}: {reason}."
+            for key, correlation in correlations.items()
+            if (reason := why(correlation))
+        ],
     )
 
 
@@ -309,7 +321,10 @@ def people_tables(report: Json) -> tuple[TextTable, TextTable]:
             "system: {system} | summaries> {n} | Equal Coverage alone> {equal_coverage}"
             " | Proportional alone> {proportional} | both or neither> {neither}"
             " | difference> {difference:interval} | p> {difference:p}",
-            [{"system": name, "n": one["n"], **one["summaries"]} for name, one in systems.items()],
+            [
+                {"system": name, "n": comparison["n"], **comparison["summaries"]}
+                for name, comparison in systems.items()
+            ],
             notes=[
                 "Of a summary that leans to a value, a measure agrees by which that value is over-"
                 "represented most; of a fair one, the measure whose value is nearer to 0, each as "
@@ -320,7 +335,7 @@ def people_tables(report: Json) -> tuple[TextTable, TextTable]:
             "Share of resampled groups in which a measure finds the value that people find",
             "system: {system} | groups> {n} | Coverage Parity> {coverage_parity:number.3}"
             " | SOF> {sof:number.3}",
-            [{"system": name, **one["groups"]} for name, one in systems.items()],
+            [{"system": name, **comparison["groups"]} for name, comparison in systems.items()],
         ),
     )
 
@@ -334,18 +349,18 @@ def temperature_table(report: Json) -> TextTable:
         [
             {
                 "n": 0,
-                **one,
-                "shown": f"{one['temperature']:g}",
-                "best": "best" if one["temperature"] == report["best"] else "",
+                **row,
+                "shown": f"{row['temperature']:g}",
+                "best": "best" if row["temperature"] == report["best"] else "",
             }
-            for one in report["temperatures"]
+            for row in report["temperatures"]
         ],
     )
 
 
 def agreements(report: Json) -> Mapping[str, Json]:
     """Return the measures of ``fairness agreement``, beside which its findings stand."""
-    return {key: one for key, one in report.items() if isinstance(one, Mapping)}
+    return {key: figure for key, figure in report.items() if isinstance(figure, Mapping)}
 
 
 def changes_tables(report: Json) -> tuple[TextTable, ...]:
@@ -371,21 +386,23 @@ def changes_table(
     """Return one row a measure: its value on both `sides`, and the difference."""
     heads = ("n", *sides, "change", "95 % interval", "p (Holm)")
     first, second = ("baseline", "value") if sides[0] == "baseline" else sides
-    rows, known = [], shown_measures()
-    for name, one in changes.items():
-        digits, change = known[name].digits if name in known else 4, one["difference"]
-        values = (one[first], one[second], change.get("value"))
+    rows, measures = [], shown_measures()
+    for name, figures in changes.items():
+        digits, change = measures[name].digits if name in measures else 4, figures["difference"]
+        values = (figures[first], figures[second], change.get("value"))
         rows.append(
             (
                 label_of(name),
-                str(one["n"]),
+                str(figures["n"]),
                 *(number(value, digits=digits) for value in values),
                 bounds(change, digits=digits),
                 holm(change),
             )
         )
     reasons = {
-        said: label_of(name) for name, one in changes.items() if (said := why(one["difference"]))
+        reason: label_of(name)
+        for name, figures in changes.items()
+        if (reason := why(figures["difference"]))
     }
     return TextTable(
         title=title,
@@ -432,14 +449,14 @@ def chunk_size_table(report: Json) -> TextTable:
         rows=tuple(
             (
                 system,
-                str(one["max_words"] or "sentence"),
-                str(one.get("n", 0)),
-                number(one["value"], digits=3),
-                bounds(one, digits=3),
-                "best" if one["max_words"] == found["best"] else "",
+                str(row["max_words"] or "sentence"),
+                str(row.get("n", 0)),
+                number(row["value"], digits=3),
+                bounds(row, digits=3),
+                "best" if row["max_words"] == figures["best"] else "",
             )
-            for system, found in {"all": report, **report["systems"]}.items()
-            for one in found["identified"]
+            for system, figures in {"all": report, **report["systems"]}.items()
+            for row in figures["identified"]
         ),
         notes=(
             *map(sentence, report["notes"]),

@@ -59,7 +59,7 @@ def negated(found: Json) -> Json:
     """Return a difference the other way round."""
     ends = {"value": "value", "low": "high", "high": "low"}
     turned = {end: found.get(other) for end, other in ends.items()}
-    return {**found, **{end: None if one is None else -one for end, one in turned.items()}}
+    return {**found, **{end: None if bound is None else -bound for end, bound in turned.items()}}
 
 
 def why(found: Json | None) -> str:
@@ -126,13 +126,13 @@ def named(items: Iterable[str], limit: int) -> str:
 
 def row(label: str, found: Json | None, *, mark: Mark = PLAIN, digits: int = 2) -> ForestRow:
     """Return a figure as a row of a forest plot."""
-    known = found if found is not None and found.get("value") is not None else {}
+    figure = found if found is not None and found.get("value") is not None else {}
     return ForestRow(
         label=label,
-        value=known.get("value"),
-        low=known.get("low"),
-        high=known.get("high"),
-        text=interval(found, digits=digits) if known else "undefined",
+        value=figure.get("value"),
+        low=figure.get("low"),
+        high=figure.get("high"),
+        text=interval(found, digits=digits) if figure else "undefined",
         mark=mark,
     )
 
@@ -148,8 +148,8 @@ def forest(
     whole: bool = False,
 ) -> Plot:
     """Return a forest plot named by its title and all its rows."""
-    said = "; ".join(f"{one.label} {one.text}" for one in rows)
-    name = f"{title.replace(': ', ', ')}: {said}"  # the title of a figure ends at a colon
+    texts = "; ".join(f"{line.label} {line.text}" for line in rows)
+    name = f"{title.replace(': ', ', ')}: {texts}"  # the title of a figure ends at a colon
     figure = ForestPlot(name=name, rows=rows, across=across, span=span, band=band, whole=whole)
     return Plot(figure, caption)
 

@@ -104,20 +104,20 @@ def _show(table: TextTable, console: Console) -> None:
     table = _printable(table)
     whole = not console.is_terminal  # what is searched or kept has its sentences in one line
     console.print(Text(table.title, "bold"), soft_wrap=whole)
-    shown = Table(box=SIMPLE_HEAD, pad_edge=False)
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False)
     table = _with_short_ids(table, console.width)
-    fit = _fitted(table, console.width)
+    fit = _fit_columns(table, console.width)
     widths, left_out = fit.widths, fit.left_out
     for place, width in widths.items():
         column = table.columns[place]
-        shown.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
+        grid.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
     for row in table.rows:
-        shown.add_row(*(Text(row[place]) for place in widths))
+        grid.add_row(*(Text(row[place]) for place in widths))
     if table.rows:
-        console.print(shown)
+        console.print(grid)
     if left_out:
-        named = ", ".join(table.columns[place].heading for place in left_out)
-        sentence = f"Columns hidden (terminal too narrow): {named}. --json has all."
+        names = ", ".join(table.columns[place].heading for place in left_out)
+        sentence = f"Columns hidden (terminal too narrow): {names}. --json has all."
         console.print(Text(sentence), soft_wrap=whole)
     for note in table.notes:
         console.print(Text(note), soft_wrap=whole)
@@ -142,7 +142,7 @@ _ID_LENGTHS = (40, 32, 24, 16)
 
 def _with_short_ids(table: TextTable, width: int) -> TextTable:
     """Return `table` with ids shortened in the middle where that lets `width` show more of it."""
-    best, most = table, _fitted(table, width)
+    best, most = table, _fit_columns(table, width)
     for limit in _ID_LENGTHS:
         if most.lost == (0, False):
             break
@@ -153,7 +153,7 @@ def _with_short_ids(table: TextTable, width: int) -> TextTable:
             columns=tuple(replace(one, heading=short[one.heading]) for one in table.columns),
             rows=tuple(tuple(short[cell] for cell in row) for row in table.rows),
         )
-        fit = _fitted(made, width)
+        fit = _fit_columns(made, width)
         if fit.lost < most.lost:
             best, most = made, fit
     return best
@@ -176,7 +176,7 @@ _BETWEEN = 3
 """Cells between two columns, as Rich draws them; one more stands at either edge."""
 
 
-def _fitted(table: TextTable, width: int) -> _Fit:
+def _fit_columns(table: TextTable, width: int) -> _Fit:
     """Return the columns that `width` has room for with their widths, and the others.
 
     A column may be as narrow as its longest word, numbers as their longest cell where all but the
@@ -190,20 +190,20 @@ def _fitted(table: TextTable, width: int) -> _Fit:
             for place, column in enumerate(table.columns)
         }
         for n in range(len(places), len(places) - table.n_optional - 1, -1):
-            kept = {place: least[place] for place in places[:n]}
-            if _together(kept.values()) <= width:
+            widths = {place: least[place] for place in places[:n]}
+            if _total_width(widths.values()) <= width:
                 return _Fit(
-                    widths=_widened(table, kept, width),
+                    widths=_widened(table, widths, width),
                     left_out=tuple(places[n:]),
                     whole_numbers=whole_numbers,
                 )
-    while len(places) > 1 and _together(least[place] for place in places) > width:
+    while len(places) > 1 and _total_width(least[place] for place in places) > width:
         places.pop()
-    kept = {place: least[place] for place in places}
-    if len(kept) == 1:
-        kept[0] = min(kept[0], width - 2)
+    widths = {place: least[place] for place in places}
+    if len(widths) == 1:
+        widths[0] = min(widths[0], width - 2)
     return _Fit(
-        widths=_widened(table, kept, width),
+        widths=_widened(table, widths, width),
         left_out=tuple(range(len(places), len(table.columns))),
         whole_numbers=False,
     )
@@ -211,14 +211,14 @@ def _fitted(table: TextTable, width: int) -> _Fit:
 
 def _widened(table: TextTable, least: dict[int, int], width: int) -> dict[int, int]:
     """Give what room is left to the columns that want it, those of numbers first."""
-    widths, room = dict(least), width - _together(least.values())
+    widths, room = dict(least), width - _total_width(least.values())
     for place in sorted(least, key=lambda place: table.columns[place].align != "right"):
         more = min(_widest(table, place, whole=True) - least[place], max(room, 0))
         widths[place], room = least[place] + more, room - more
     return widths
 
 
-def _together(widths: Iterable[int]) -> int:
+def _total_width(widths: Iterable[int]) -> int:
     every = list(widths)
     return sum(every) + _BETWEEN * (len(every) - 1) + 2
 

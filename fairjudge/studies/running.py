@@ -21,6 +21,7 @@ from fairjudge.records.schema import report_text
 from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, columns
+from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study, read_study
 from fairjudge.studies.graph import steps_of
 from fairjudge.studies.record import (
@@ -199,6 +200,7 @@ def run_study(
     tell: Callable[[StepResult], None] = lambda _one: None,
 ) -> StudyResult:
     """Run the steps of `asked`, and tell of each when it is done; see `study`."""
+    check_study(asked, skip_bad=skip_bad)
     make_folder(folder)
     budget = asked.budget()
     asked = asked.asking(lambda model: model.on(budget))
