@@ -318,7 +318,7 @@ def annotate(
     >>> import fairjudge as fj
     >>> fj.bias.annotate("clusters.jsonl", "documents.jsonl")  # doctest: +SKIP
     """
-    from fairjudge.analysis.bias import annotate as mark_people
+    from fairjudge.analysis.bias_inputs import annotate as mark_people
 
     return mark_people(clusters, Path(output), census=_path(census), pipeline=pipeline)
 

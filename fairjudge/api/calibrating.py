@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from fairjudge.api.judging import JudgeResult, inputs_of
+from fairjudge.api.calibration_inputs import read_family, rows_and_requests, support_by_summary
+from fairjudge.api.judging import JudgeResult
 from fairjudge.api.plotting import HasFigures, figures
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
@@ -24,11 +25,9 @@ from fairjudge.reports.tables import TextTable, columns
 if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis, GroupReport
     from fairjudge.calibration.calibrators import Calibrator
-    from fairjudge.calibration.grouping import GroupKey
     from fairjudge.calibration.juries import FittedJury
     from fairjudge.calibration.jury_report import JuryReport
-    from fairjudge.calibration.protocol_table import Asked
-    from fairjudge.domain import Cluster, Judgement, Summary
+    from fairjudge.domain import Summary
     from fairjudge.reports.drawing import Drawing
 
 _LEVELS = {
@@ -254,20 +253,6 @@ class Calibration(HasFigures):
         return pages(self.tables())
 
 
-def read_family(text: str) -> tuple[str, str]:
-    """Return the name and the pattern of a text such as ``openai=gpt-*``.
-
-    Raises
-    ------
-    ValueError
-        One of them is missing.
-    """
-    name, separator, pattern = text.partition("=")
-    if not (name and separator and pattern):
-        raise ValueError(f"expected NAME=PATTERN, got {text!r}")
-    return name, pattern
-
-
 Margin: TypeAlias = Annotated[
     float,
     Opt(
@@ -415,7 +400,7 @@ def calibrate(
     )
     if strata is not None and clusters is None:
         raise ConfigurationError("strata: needs clusters")
-    judged, requests = _judged(judgements)
+    judged, requests = rows_and_requests(judgements)
     texts: Sequence[Summary] = ()
     if summaries is not None:
         names, loaded = ("summary", "judged item"), read_summaries(summaries)
@@ -441,59 +426,10 @@ def calibrate(
                 ),
                 summaries=texts,
                 clusters=sources,
-                support=_support(texts, sources) if support else None,
+                support=support_by_summary(texts, sources) if support else None,
                 asked=requests,
             )
         )
-
-
-def _judged(inputs: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked]]:
-    """Return all rows of one input or of several, and what asking for them took."""
-    from fairjudge.analysis.judged_inputs import (
-        JudgedInputs,
-        of_jury,
-        read_judged,
-        requests_of,
-        spent_by,
-        with_spent,
-    )
-    from fairjudge.calibration.grouping import by_group
-    from fairjudge.datasets import read_judgements
-
-    if isinstance(inputs, JudgedInputs):
-        return inputs.rows, inputs.asked
-    inputs = inputs_of(inputs)
-    paths = [Path(value) for value in inputs if isinstance(value, str | Path)]
-    if paths == inputs and len(paths) > 1:
-        loaded = read_judged(paths)
-        return loaded.rows, loaded.asked
-    rows: list[Judgement] = []
-    requests: dict[GroupKey, Asked] = {}
-    for value in inputs:
-        records = read_judgements(value).records
-        rows += records
-        requests |= requests_of(records)
-        groups = by_group(records)
-        if isinstance(value, JudgeResult) and value.spent is not None:
-            costs = [] if value.report is None else value.report.to_dict()["costs"]
-            if len(costs) > 1:
-                requests = with_spent(requests, of_jury(groups, costs))
-            elif len(groups) == 1:
-                own = spent_by(costs or [asdict(value.spent)])
-                requests = with_spent(requests, dict.fromkeys(groups, own))
-    return rows, requests
-
-
-def _support(
-    summaries: Sequence[Summary], clusters: Sequence[Cluster]
-) -> dict[tuple[str, str], float]:
-    from fairjudge.analysis.calibrating import trained_support
-    from fairjudge.scorers.embedding import load_embedder
-    from fairjudge.scorers.trained_models import load_trained_models
-
-    return trained_support(
-        summaries, clusters, models=load_trained_models(), embedder=load_embedder()
-    )
 
 
 def _ends(figure: Estimate | Undefined) -> dict[str, Any]:

@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from fairjudge.api.fairness import (
-    Attribute,
-    Summaries,
-    given_value_scores,
-    read_shares,
-    read_value_scorer,
-)
 from fairjudge.api.fairness_comparing import given_report
-from fairjudge.api.fairness_options import Bins, Clusters
+from fairjudge.api.fairness_inputs import given_value_scores, read_shares, read_value_scorer
+from fairjudge.api.fairness_options import Attribute, Bins, Clusters, Summaries
 from fairjudge.api.findings import Findings
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments

@@ -16,7 +16,7 @@ from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
-    from fairjudge.analysis.bias import MadeInputs
+    from fairjudge.analysis.bias_inputs import MadeInputs
     from fairjudge.reports.tables import TextTable
 
 app = Application(
@@ -111,7 +111,7 @@ def making(
     ] = 100,
     seed: opt.Seed = 0,
 ) -> dict[str, Any]:
-    """Return how inputs are made, as `fairjudge.analysis.bias.make_inputs` takes it."""
+    """Return how inputs are made, as `fairjudge.analysis.bias_inputs.make_inputs` takes it."""
     return {
         "design": design,
         "names": names,
@@ -156,9 +156,9 @@ def inputs(
 
         fairjudge bias inputs ontonotes/ -o inputs.jsonl --census census1990
     """
-    from fairjudge.analysis.bias import make_inputs
+    from fairjudge.analysis.bias_inputs import make_inputs
     from fairjudge.datasets import read_clusters
-    from fairjudge.reports.bias_tables import inputs_tables
+    from fairjudge.reports.bias_input_tables import inputs_tables
 
     if output is None:
         if len(sources) != 1:
@@ -217,7 +217,7 @@ def annotate(
 
         fairjudge bias inputs documents.jsonl -o inputs.jsonl --census census1990
     """
-    from fairjudge.reports.bias_tables import annotated_table
+    from fairjudge.reports.bias_input_tables import annotated_table
 
     counts = marking(skip_bad=skip_bad)
     output = str(marking.values["output"])

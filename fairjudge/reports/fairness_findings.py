@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.fairness_tables import EXCLUDED, agreements, is_fairer, label_of
+from fairjudge.reports.fairness_comparison_tables import agreements, is_fairer, label_of
+from fairjudge.reports.fairness_tables import EXCLUDED
 from fairjudge.reports.figures import Json, interval, named, percent, why
 from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS

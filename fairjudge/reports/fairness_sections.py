@@ -12,10 +12,16 @@ from fairjudge.bias.word_lists import WORDS
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.registry import FAMILIES
-from fairjudge.reports import bias_tables, fairness_tables
+from fairjudge.reports import (
+    bias_input_tables,
+    bias_tables,
+    fairness_comparison_tables,
+    fairness_tables,
+)
 from fairjudge.reports.content import Content
 from fairjudge.reports.drawing import CURVE_MARKS, OTHER, PLAIN
-from fairjudge.reports.fairness_tables import Family, label_of
+from fairjudge.reports.fairness_comparison_tables import label_of
+from fairjudge.reports.fairness_tables import Family
 from fairjudge.reports.figures import Json, forest, plotted, row
 from fairjudge.reports.judge_sections import Show, panel_parts
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
@@ -140,7 +146,7 @@ def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
 
 def _overall(report: Json) -> Iterator[Part]:
     rows = [row(system, figure, digits=3) for system, figure in report["systems"].items()]
-    table = fairness_tables.overall_table(report)
+    table = fairness_comparison_tables.overall_table(report)
     scaled = report.get("scaling") != "none"
     yield plotted(table, rows, table.title, span=(0.0, 1.0) if scaled else None)
 
@@ -149,17 +155,17 @@ def _agreement(report: Json) -> Iterator[Part]:
     plot = forest(
         [
             row(label_of(name), figure)
-            for name, figure in fairness_tables.agreements(report).items()
+            for name, figure in fairness_comparison_tables.agreements(report).items()
         ],
         title="Agreement of two scorers",
         across="Spearman's correlation",
         span=(-1.0, 1.0),
     )
-    yield Group((plot, fairness_tables.agreement_table(report)))
+    yield Group((plot, fairness_comparison_tables.agreement_table(report)))
 
 
 def _changes(report: Json) -> Iterator[Part]:
-    tables = fairness_tables.changes_tables(report)
+    tables = fairness_comparison_tables.changes_tables(report)
     for (system, measures), table in zip(report["systems"].items(), tables, strict=True):
         title = f"{system} minus {report['baseline']}"
         plots = [
@@ -209,20 +215,20 @@ _FAIRNESS: Mapping[str, tuple[str, Show]] = {
     "fairness agreement": ("Do two scorers agree", _agreement),
     "fairness chunk-size": (
         "Support found, by chunk size",
-        lambda report: iter([fairness_tables.chunk_size_table(report)]),
+        lambda report: iter([fairness_comparison_tables.chunk_size_table(report)]),
     ),
     "fairness oracle": (
         "Does the scorer detect planted unfairness",
-        lambda report: iter([fairness_tables.oracle_table(report)]),
+        lambda report: iter([fairness_comparison_tables.oracle_table(report)]),
     ),
     "fairness compare": ("Differences from {baseline}", _changes),
     "fairness people": (
         "Which measures agree better with people",
-        lambda report: iter(fairness_tables.people_tables(report)),
+        lambda report: iter(fairness_comparison_tables.people_tables(report)),
     ),
     "fairness temperature": (
         "Correlation with people, by temperature",
-        lambda report: iter([fairness_tables.temperature_table(report)]),
+        lambda report: iter([fairness_comparison_tables.temperature_table(report)]),
     ),
 }
 
@@ -302,7 +308,7 @@ def _distinguishability(report: Json) -> Iterator[Part]:
 
 
 def _inputs(report: Json) -> Iterator[Part]:
-    summary, *words = bias_tables.inputs_tables(report, limit=_MAX_WORDS)
+    summary, *words = bias_input_tables.inputs_tables(report, limit=_MAX_WORDS)
     yield summary
     for table in words:
         yield Fold(table.title, (table,))
