@@ -83,7 +83,7 @@ def export_(
     *,
     model: Model,
 ) -> None:
-    """Write every sound reply to a file, to share or to keep."""
+    """Write every valid reply to a file, to share or to archive."""
     from fairjudge.cache.files import export_cache
 
     with _opened(model) as opened:
