@@ -91,6 +91,7 @@ def protocol_plot(found: Json) -> Plot:
         title=f"Protocols of {found['aspect']}: Kendall's tau-b with people over summaries",
         across="Kendall's tau-b with people, over summaries",
         span=(-1.0, 1.0),
+        caption=f"{found['aspect'].capitalize()}, by protocol.",
     )
 
 
