@@ -62,18 +62,9 @@ class Stacking:
         used = np.flatnonzero(present & (np.diag(covariance)[:-1] > 0.0))
         out = np.zeros(len(means) - 1)
         if used.size:
-            own = covariance[np.ix_(used, used)] + self._ridge(used, covariance) / self.n
+            own = ridged(covariance, used, n_members=self.n_members, n=np.array(self.n))
             out[used] = np.linalg.pinv(own, hermitian=True) @ covariance[used, -1]
         return float(means[-1] - out @ means[:-1]), out
-
-    def _ridge(self, used: IntArray, covariance: FloatArray) -> FloatArray:
-        variances = np.diag(covariance)[used]
-        member = used < self.n_members
-        out = np.diag(variances)
-        if member.any():
-            n, size = int(member.sum()), float(variances[member].mean())
-            out[np.ix_(member, member)] = size * (np.eye(n) - 1.0 / n)
-        return PRIOR_ITEMS * out
 
     def __call__(self, values: FloatArray) -> FloatArray:
         """Return what people would say, shape (n,), NaN where no member has a value.
@@ -91,19 +82,34 @@ class Stacking:
         return out
 
 
+def ridged(covariance: FloatArray, used: IntArray, *, n_members: int, n: FloatArray) -> FloatArray:
+    """Return ``C + R / n`` of the `used` columns; `covariance` is (..., k, k) and `n` is (...)."""
+    own = covariance[..., used[:, None], used]
+    variances = np.diagonal(own, axis1=-2, axis2=-1)
+    member = used < n_members
+    ridge = variances[..., None] * np.eye(used.size)
+    if member.any():
+        m = int(member.sum())
+        size = variances[..., member].mean(axis=-1)[..., None, None]
+        ridge[..., np.flatnonzero(member)[:, None], np.flatnonzero(member)] = size * (
+            np.eye(m) - 1.0 / m
+        )
+    return np.asarray(own + PRIOR_ITEMS * ridge / n[..., None, None])
+
+
 def fit_stacking(values: FloatArray, labels: FloatArray, *, n_members: int) -> Stacking:
     """Fit the regression of `labels`, (n,), on `values`, (n, k): members first, NaN if missing."""
-    known = np.isfinite(values).any(axis=0)
-    found = moments(np.column_stack([values[:, known], labels]))
+    is_present = np.isfinite(values).any(axis=0)
+    fitted = moments(np.column_stack([values[:, is_present], labels]))
     k = values.shape[1]
-    where = np.r_[np.flatnonzero(known), k]
+    where = np.r_[np.flatnonzero(is_present), k]
     means, covariance = np.zeros(k + 1), np.zeros((k + 1, k + 1))
-    means[where], covariance[np.ix_(where, where)] = found.means, found.covariance
+    means[where], covariance[np.ix_(where, where)] = fitted.means, fitted.covariance
     return Stacking(
         n_members=n_members,
         means=tuple(means.tolist()),
         covariance=tuple(map(tuple, covariance.tolist())),
-        n=found.n,
+        n=fitted.n,
     )
 
 
@@ -174,8 +180,8 @@ class FittedJury:
 def calibrated(calibrator: Calibrator, scores: FloatArray) -> FloatArray:
     """Return calibrated scores, NaN where there is none."""
     out = np.full(len(scores), np.nan)
-    known = np.isfinite(scores)
-    out[known] = calibrator(scores[known])
+    is_finite = np.isfinite(scores)
+    out[is_finite] = calibrator(scores[is_finite])
     return out
 
 
@@ -192,7 +198,7 @@ class JuryItems:
     labels: FloatArray
     documents: tuple[str, ...]
 
-    def some(self, rows: BoolArray) -> JuryItems:
+    def subset(self, rows: BoolArray) -> JuryItems:
         """Return the items of some rows."""
         where = np.flatnonzero(rows).tolist()
         return JuryItems(
@@ -210,17 +216,21 @@ class FittedMembers:
 
     ``calibrators`` has None for a member that has no curve here; ``errors`` is the mean squared
     error, over held-out documents, of each member's curve: infinite where there is none.
+    ``held_out``, shape (n, members), are the values that the regression was fitted on.
     """
 
     calibrators: tuple[Calibrator | None, ...]
     errors: FloatArray
+    held_out: FloatArray
     stacking: Stacking
 
     def values(self, items: JuryItems) -> FloatArray:
         """Return members' calibrated scores, shape (n, members), NaN where missing."""
         columns = [
-            np.full(len(items.labels), np.nan) if one is None else calibrated(one, column)
-            for one, column in zip(self.calibrators, items.scores.T, strict=True)
+            np.full(len(items.labels), np.nan)
+            if calibrator is None
+            else calibrated(calibrator, column)
+            for calibrator, column in zip(self.calibrators, items.scores.T, strict=True)
         ]
         return np.column_stack(columns)
 
@@ -238,9 +248,9 @@ def fit_members(
     values, errors = np.full((n, k), np.nan), np.full(k, np.inf)
     calibrators: list[Calibrator | None] = []
     for place in range(k):
-        known = np.flatnonzero(np.isfinite(items.scores[:, place]))
-        scores, labels = items.scores[known, place], items.labels[known]
-        documents = [items.documents[row] for row in known.tolist()]
+        rows = np.flatnonzero(np.isfinite(items.scores[:, place]))
+        scores, labels = items.scores[rows, place], items.labels[rows]
+        documents = [items.documents[row] for row in rows.tolist()]
         held_out = cross_fit(
             method, scores, labels, documents=documents, rng=rng, n_folds=_INNER_FOLDS
         )
@@ -249,13 +259,14 @@ def fit_members(
             calibrators.append(None)
             continue
         calibrators.append(curve)
-        values[known, place] = held_out.calibrated
+        values[rows, place] = held_out.calibrated
         errors[place] = float(np.mean((held_out.calibrated - labels) ** 2))
-    if sum(one is not None for one in calibrators) < 2:
+    if sum(curve is not None for curve in calibrators) < 2:
         return Undefined(why="fewer than 2 judges have a calibrator of their own")
     return FittedMembers(
         calibrators=tuple(calibrators),
         errors=errors,
+        held_out=values,
         stacking=fit_stacking(
             np.column_stack([values, items.covariates]), items.labels, n_members=k
         ),
@@ -272,14 +283,14 @@ def jury_from_dict(data: Mapping[str, Any]) -> FittedJury:
     """
     check_format(data, "jury", FORMAT_VERSION)
     members = tuple(
-        Member(calibrator=calibrator_from_dict(one), variant=str(one.get("variant", "")))
-        for one in _objects(data.get("members"), "members")
+        Member(calibrator=calibrator_from_dict(entry), variant=str(entry.get("variant", "")))
+        for entry in _objects(data.get("members"), "members")
     )
-    given = data.get("covariates", [])
-    known = get_args(CovariateName)
-    if not isinstance(given, list) or not all(name in known for name in given):
-        raise InputError(f"expected a list of {known!r}, got {given!r}", field="covariates")
-    covariates: tuple[CovariateName, ...] = tuple(given)
+    names = data.get("covariates", [])
+    choices = get_args(CovariateName)
+    if not isinstance(names, list) or not all(name in choices for name in names):
+        raise InputError(f"expected a list of {choices!r}, got {names!r}", field="covariates")
+    covariates: tuple[CovariateName, ...] = tuple(names)
     label_range, stacking = numbers(data, "label_range"), data.get("stacking")
     if len(label_range) != 2:
         raise InputError(f"expected [low, high], got {label_range!r}", field="label_range")
@@ -311,6 +322,6 @@ def _stacking(data: Mapping[str, Any], *, n_members: int, n_columns: int) -> Sta
 
 
 def _objects(value: object, field: str) -> Sequence[Mapping[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+    if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
         raise InputError(f"expected a list of objects, got {value!r}", field=field)
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from fairjudge.reports.tables import TextTable
 
@@ -34,15 +34,36 @@ def texts_of(tables: Iterable[TextTable]) -> list[str]:
 
 def without_figure(said: Iterable[str], shown: Iterable[str]) -> list[str]:
     """Return the sentences that have a number which nothing shown has, rounded or not."""
+    known = _known(shown)
+    return [
+        f"{sentence!r} has {lacking}"
+        for sentence in said
+        if (lacking := sorted(numbers(_claim(sentence)) - known))
+    ]
+
+
+def altered(said: Iterable[str], shown: Iterable[str]) -> Iterator[str]:
+    """Yield each sentence once for each of its numbers, with a digit changed to what is nowhere."""
+    known = _known(shown)
+    for sentence in map(_claim, said):
+        for found in NUMBER.finditer(sentence):
+            for digit in "0123456789":
+                other = found[0][:-1] + digit
+                if other.lstrip("+-").replace(",", "") not in known:
+                    yield sentence[: found.start()] + other + sentence[found.end() :]
+                    break
+
+
+def _known(shown: Iterable[str]) -> set[str]:
+    """Return every number that is shown, and those with decimals as whole numbers too."""
     known = {number for text in shown for number in numbers(text.replace("-", " -"))}
-    known |= {str(round(float(one))) for one in known if "." in one}
-    out = []
-    for sentence in said:
-        if sentence.startswith(ADVICE):
-            continue
-        text = sentence
-        for convention in CONVENTIONS:
-            text = text.replace(convention, "")
-        if lacking := sorted(numbers(text) - known):
-            out.append(f"{sentence!r} has {lacking}")
-    return out
+    return known | {str(round(float(one))) for one in known if "." in one}
+
+
+def _claim(sentence: str) -> str:
+    """Return a sentence without what is no figure; nothing of advice."""
+    if sentence.startswith(ADVICE):
+        return ""
+    for convention in CONVENTIONS:
+        sentence = sentence.replace(convention, "")
+    return sentence

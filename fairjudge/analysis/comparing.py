@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from fairjudge.analysis.item_changes import item_changes, settings_apart
 from fairjudge.calibration.comparison import compare_runs
 from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.labels import SIGNS, ItemKey, item_key
@@ -18,6 +17,14 @@ from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS, shown_protocol
 from fairjudge.records.matching import match, no_match, with_ids_of
 from fairjudge.records.results import to_json
+
+Scored: TypeAlias = tuple[float, float, ItemKey]
+"""The value of an item in the first run and in the second."""
+MAX_ITEMS = 20
+"""Items that are named, those with the largest differences."""
+MAX_VALUES = 12
+"""With more distinct values there is no confusion table."""
+_ALIKE = 1e-9
 
 _Run: TypeAlias = Mapping[ItemKey, float | None]
 _Of = TypeVar("_Of")
@@ -39,8 +46,8 @@ def comparison_report(
     InputError
         If the runs have no aspect, protocol and unit, or no item, in common.
     """
-    rows, others = tuple(first), tuple(second)
-    one, other = _by_aspect(rows), _by_aspect(with_ids_of(others, rows))
+    rows, second_rows = tuple(first), tuple(second)
+    first_runs, second_runs = _by_aspect(rows), _by_aspect(with_ids_of(second_rows, rows))
     groups = [
         {
             "aspect": aspect,
@@ -50,25 +57,26 @@ def comparison_report(
             "second": names[1],
             **_group(*runs, paired=PROTOCOLS[protocol].paired, level=level, seed=seed),
         }
-        for of in one
-        if of in other
+        for of in first_runs
+        if of in second_runs
         for aspect, protocol, unit in [of]
-        for names, runs in matched(one[of], other[of])
+        for names, runs in matched(first_runs[of], second_runs[of])
     ]
     if groups and all(group["join"]["n_matched"] == 0 for group in groups):
         raise InputError(no_match(groups[0]["join"]))
     if not groups:
         raise InputError(
-            f"nothing to compare: the first run has {_named(one)}, the second {_named(other)}"
+            f"nothing to compare: the first run has {_runs_in_words(first_runs)}, "
+            f"the second {_runs_in_words(second_runs)}"
         )
-    return {"settings": settings_apart(rows, others), "groups": groups}
+    return {"settings": settings_apart(rows, second_rows), "groups": groups}
 
 
-def _named(found: Mapping[Aspect, Mapping[str, _Run]]) -> str:
+def _runs_in_words(runs: Mapping[Aspect, Mapping[str, _Run]]) -> str:
     """Name aspects, protocols and judges."""
     names = (
         f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
-        for (aspect, protocol, unit), judges in found.items()
+        for (aspect, protocol, unit), judges in runs.items()
     )
     return "; ".join(names) or "no judgement"
 
@@ -84,23 +92,25 @@ def matched(
 
 def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
     """Return each judge's items by aspect, protocol and unit, None for one without a score."""
-    found: dict[Aspect, dict[str, _Run]] = defaultdict(dict)
-    for (judge, *of), some in by_group(rows).items():
+    runs_by_aspect: dict[Aspect, dict[str, _Run]] = defaultdict(dict)
+    for (judge, *of), records in by_group(rows).items():
         values: dict[ItemKey, list[float]] = defaultdict(list)
-        for row in some:
+        for row in records:
             item, sign = item_key(row)
-            known = values[item]
+            scores = values[item]
             if row.value is not None:
-                known.append(sign * (SIGNS[row.value] if isinstance(row.value, str) else row.value))
-        found[of[0], of[1], of[2]][judge] = {
-            item: fmean(known) if known else None for item, known in values.items()
+                scores.append(
+                    sign * (SIGNS[row.value] if isinstance(row.value, str) else row.value)
+                )
+        runs_by_aspect[of[0], of[1], of[2]][judge] = {
+            item: fmean(scores) if scores else None for item, scores in values.items()
         }
-    return found
+    return runs_by_aspect
 
 
 def _group(run: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> dict[str, Any]:
-    found = match(run, other, names=_NAMES, complete=("left", "right"))
-    values = [(run[item], other[item], item) for item in found.both]
+    join = match(run, other, names=_NAMES, complete=("left", "right"))
+    values = [(run[item], other[item], item) for item in join.both]
     scored = [(x, y, item) for x, y, item in values if x is not None and y is not None]
     compared = compare_runs(
         np.array([x for x, _, _ in scored], dtype=np.float64),
@@ -111,11 +121,69 @@ def _group(run: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> 
         level=level,
     )
     return {
-        "join": found.to_json(),
-        "n_only_first": len(found.only_left),
-        "n_only_second": len(found.only_right),
+        "join": join.to_json(),
+        "n_only_first": len(join.only_left),
+        "n_only_second": len(join.only_right),
         "n_unscored_first": sum(x is None for x, _, _ in values),
         "n_unscored_second": sum(y is None for _, y, _ in values),
         **to_json(compared),
         **item_changes(scored),
     }
+
+
+def item_changes(scored: Sequence[Scored]) -> dict[str, Any]:
+    """Return items by how far the runs are apart, and how often which value became which.
+
+    ``largest`` has at most `MAX_ITEMS` that changed, ``n_changed`` counts all; ``confusion`` is
+    None where a run has more than `MAX_VALUES` values: rows are the first run's.
+    """
+    changed = [item for item in scored if abs(item[1] - item[0]) > _ALIKE]
+    changed.sort(key=lambda item: (-abs(item[1] - item[0]), item[2]))
+    return {
+        "n_changed": len(changed),
+        "largest": [
+            {
+                "eid": eid,
+                "system": system,
+                **({"system_b": other} if other else {}),
+                "unit": unit,
+                "first": first,
+                "second": second,
+            }
+            for first, second, (eid, system, other, unit) in changed[:MAX_ITEMS]
+        ],
+        "confusion": _confusion(scored),
+    }
+
+
+def _confusion(scored: Sequence[Scored]) -> dict[str, Any] | None:
+    rows = sorted({first for first, *_ in scored})
+    columns = sorted({second for _, second, _ in scored})
+    if not scored or max(len(rows), len(columns)) > MAX_VALUES:
+        return None
+    counts = Counter((first, second) for first, second, _ in scored)
+    return {
+        "rows": rows,
+        "columns": columns,
+        "counts": [[counts[row, column] for column in columns] for row in rows],
+    }
+
+
+def settings_apart(first: Iterable[Judgement], second: Iterable[Judgement]) -> list[dict[str, Any]]:
+    """Return each setting of the signatures in which two runs differ, with its values in either."""
+    runs = [_settings(rows) for rows in (first, second)]
+    names = list(dict.fromkeys(name for run in runs for name in run))
+    return [
+        {"setting": name, "first": values[0], "second": values[1]}
+        for name in names
+        if (values := [sorted(run.get(name, ())) for run in runs]) and values[0] != values[1]
+    ]
+
+
+def _settings(rows: Iterable[Judgement]) -> dict[str, set[str]]:
+    values_by_setting: dict[str, set[str]] = {}
+    for signature in {row.signature for row in rows if row.signature}:
+        for part in signature.split("|"):
+            name, _, value = part.partition(":")
+            values_by_setting.setdefault(name, set()).add(value)
+    return values_by_setting

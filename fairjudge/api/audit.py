@@ -138,10 +138,10 @@ def lengthened(
     from fairjudge.text.sentences import sentence_texts
 
     sources = read_clusters(clusters)
-    written = match_summaries(read_summaries(summaries), sources).records
-    pairs = add_probes(written, sources.records, tuple(probes), split_sentences=sentence_texts)
-    every = {(one.eid, one.system): one for pair in pairs for one in pair}
-    return [one.to_json() for one in every.values()]
+    records = match_summaries(read_summaries(summaries), sources).records
+    pairs = add_probes(records, sources.records, tuple(probes), split_sentences=sentence_texts)
+    every = {(summary.eid, summary.system): summary for pair in pairs for summary in pair}
+    return [summary.to_json() for summary in every.values()]
 
 
 @checks_arguments
@@ -155,6 +155,10 @@ def length(
         float,
         Opt("Pairs count as matched within this many typical length differences.", ge=0.0),
     ] = 0.25,
+    tokenizer: Annotated[
+        str | None,
+        Opt("Count tokens of this Hugging Face tokenizer (hub id or folder) instead of words."),
+    ] = None,
 ) -> Findings:
     """Measure whether longer summaries win, and win rates at equal length.
 
@@ -164,11 +168,15 @@ def length(
         Pairwise judgements and what they judge: paths, results or lists.
     matched_within : float
         Pairs count as matched within this many typical differences of length.
+    tokenizer : str, optional
+        Count the tokens of this Hugging Face tokenizer (hub id, or folder) instead of words.
 
     Raises
     ------
     InputError
         If there is no pairwise judgement of these summaries.
+    ConfigurationError
+        If there is no such tokenizer, or the extra ``[local]`` is not installed.
 
     Examples
     --------
@@ -177,8 +185,14 @@ def length(
     """
     from fairjudge.auditing.reports import length_report
 
-    rows, written = read_judgements(judgements).records, read_summaries(summaries).records
-    return Findings("audit length", length_report(rows, written, matched_within=matched_within))
+    rows, texts = read_judgements(judgements).records, read_summaries(summaries).records
+    if tokenizer is None:
+        return Findings("audit length", length_report(rows, texts, matched_within=matched_within))
+    from fairjudge.scorers.token_counts import token_counter
+
+    count = token_counter(tokenizer)
+    report = length_report(rows, texts, matched_within=matched_within, count=count)
+    return Findings("audit length", {**report, "tokenizer": tokenizer})
 
 
 def parse(
@@ -215,7 +229,7 @@ def stability(
     level: Level = 0.95,
     seed: Seed = 0,
 ) -> Findings:
-    """Measure how often a judge gives one item another verdict, again or by another prompt.
+    """Measure how often the verdict on an item changes between repeats and between prompts.
 
     Parameters
     ----------
@@ -274,9 +288,9 @@ def covered(
     """
     from fairjudge.auditing.reports import covered_report, sources_reader
 
-    given = judgements.references if isinstance(judgements, JudgeResult) else ()
+    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows = read_judgements(judgements).records
-    sources = given if references is None else sources_reader(rows)(references).records
+    sources = sources_of_result if references is None else sources_reader(rows)(references).records
     return Findings("audit covered", covered_report(rows, sources))
 
 
@@ -318,11 +332,55 @@ def statements(
     """
     from fairjudge.auditing.statements import statements_report
 
-    given = judgements.references if isinstance(judgements, JudgeResult) else ()
+    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows = read_judgements(judgements).records
-    clusters = given if references is None else read_clusters(references).records
-    written = () if summaries is None else read_summaries(summaries).records
-    return Findings("audit statements", statements_report(rows, clusters, written))
+    clusters = sources_of_result if references is None else read_clusters(references).records
+    texts = () if summaries is None else read_summaries(summaries).records
+    return Findings("audit statements", statements_report(rows, clusters, texts))
+
+
+@checks_arguments
+def citations(
+    judgements: Annotated[
+        object, Opt("Checklists of faithfulness.", argument=True, reads=read_judgements)
+    ],
+    summaries: Annotated[object, Opt("The summaries with citations.", reads=read_summaries)],
+    references: Annotated[
+        object | None,
+        Opt("Clusters of the judgements, to swap citations for.", reads=read_clusters),
+    ] = None,
+) -> Findings:
+    """Measure how far the articles that sentences cite support them, and others in their place.
+
+    Parameters
+    ----------
+    judgements, summaries
+        Checklists of faithfulness, and the summaries with ``citations`` that they judge.
+    references : optional
+        The clusters, to swap each citation for other articles; not needed of a `JudgeResult`.
+
+    Raises
+    ------
+    InputError
+        If no judgement lists statements, or no summary has citations.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> written = fj.read_summaries("summaries.jsonl").records
+    >>> cite = lambda text, aid: {"text": text.split(". ")[0] + ".", "articles": [aid]}
+    >>> citing = [one.to_json() | {"citations": [cite(one.text, "a1")]} for one in written]
+    >>> judge = fj.Judge("local", aspect="faithfulness", protocol="checklist")
+    >>> found = fj.audit.citations(judge("references.json", citing), citing)
+    >>> found["groups"][0]["n_cited"]
+    2
+    """
+    from fairjudge.auditing.citations import citations_report
+
+    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
+    rows, texts = read_judgements(judgements).records, read_summaries(summaries).records
+    clusters = sources_of_result if references is None else read_clusters(references).records
+    return Findings("audit citations", citations_report(rows, texts, clusters))
 
 
 @checks_arguments
@@ -396,12 +454,12 @@ async def aorder(
     from fairjudge.api.progress import bars
     from fairjudge.run.probing import group_order_report, order_report
 
-    asked = as_model(model)
-    with bars(asked.progress) as shown:
+    chosen_model = as_model(model)
+    with bars(chosen_model.progress) as progress_bars:
         shared: dict[str, Any] = {
             "run": None if run is None else Path(run),
-            "model": shown.with_retry_bar(asked),
-            "progress": shown.counter("judging"),
+            "model": progress_bars.with_retry_bar(chosen_model),
+            "progress": progress_bars.counter("judging"),
         }
         figures = await (
             group_order_report(
@@ -460,15 +518,15 @@ async def achecks(
     from fairjudge.api.progress import bars
     from fairjudge.run.probing import checks_report
 
-    asked = as_model(model)
-    with bars(asked.progress) as shown:
+    chosen_model = as_model(model)
+    with bars(chosen_model.progress) as progress_bars:
         figures = await checks_report(
             references,
             summaries,
             aspect=aspect,
             run=None if run is None else Path(run),
-            model=shown.with_retry_bar(asked),
-            progress=shown.counter("judging"),
+            model=progress_bars.with_retry_bar(chosen_model),
+            progress=progress_bars.counter("judging"),
         )
     return Findings("audit checks", figures)
 

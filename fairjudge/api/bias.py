@@ -130,7 +130,7 @@ def entities(
     ] = None,
     lookup: Annotated[
         str | Path | None,
-        Opt('Groups of known people, asked first: JSON {"FULL NAME": "GROUP", ...}.'),
+        Opt('Groups of known people, looked up first: JSON {"FULL NAME": "GROUP", ...}.'),
     ] = None,
     pipeline: Annotated[
         str | None,
@@ -198,7 +198,7 @@ def distinguishability(
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Findings:
-    """Measure how well a group can be told from a summary, pronouns and names hidden.
+    """Measure how well a group can be predicted from a summary, with pronouns and names hidden.
 
     Parameters
     ----------
@@ -267,14 +267,14 @@ def inputs(clusters: object, *, lists: Lists = None) -> Findings:
     )
 
 
-def _path(given: str | Path | None) -> Path | None:
-    return None if given is None else Path(given)
+def _path(value: str | Path | None) -> Path | None:
+    return None if value is None else Path(value)
 
 
 def _path_or_value(
-    given: Mapping[str, Sequence[str]] | str | Path | None,
+    value: Mapping[str, Sequence[str]] | str | Path | None,
 ) -> Mapping[str, Sequence[str]] | Path | None:
-    return Path(given) if isinstance(given, str) else given
+    return Path(value) if isinstance(value, str) else value
 
 
 @checks_arguments
@@ -318,7 +318,7 @@ def annotate(
     >>> import fairjudge as fj
     >>> fj.bias.annotate("clusters.jsonl", "documents.jsonl")  # doctest: +SKIP
     """
-    from fairjudge.analysis.bias import annotate as mark_people
+    from fairjudge.analysis.bias_inputs import annotate as mark_people
 
     return mark_people(clusters, Path(output), census=_path(census), pipeline=pipeline)
 

@@ -70,7 +70,7 @@ class References(Sequence[Reference]):
             title="Questions that sources answer differently",
             columns=columns(*names, numbers=names[2:]),
             rows=tuple(tuple(str(row[name]) for name in names) for row in rows),
-            notes=tuple(f"{one.reference.eid}: {one.why_none}." for one in without),
+            notes=tuple(f"{cluster.reference.eid}: {cluster.why_none}." for cluster in without),
         )
         return Table(rows, text_table)
 
@@ -119,13 +119,13 @@ async def abuild(
     max_articles, n_questions : int, optional
         Articles kept, and questions asked for, at most; by default what the pipeline needs.
     min_sources : float
-        Least share of sources that answer a question.
+        Minimum share of sources that must answer a question.
     consensus_filter, merge_same_sources : bool
         Discord Questions' filters: of questions that one group decides, and of double ones.
     pipeline : {"article", "paper"}
         One call an article for all questions, or one for each question and article.
     context_tokens : int
-        Questions are written on all articles where these take at most so many tokens.
+        Maximum number of tokens of articles in the prompt that writes questions.
     consolidation : {"llm", "embedding"}, optional
         Who groups answers by meaning.
     post_filter : bool
@@ -150,14 +150,14 @@ async def abuild(
     from fairjudge.run.building import build_loaded
 
     options = of_arguments(BuildOptions, locals(), "build")
-    asked = as_model(model)
-    with bars(asked.progress) as shown:
+    chosen_model = as_model(model)
+    with bars(chosen_model.progress) as progress_bars:
         outcome = await build_loaded(
             read_clusters(clusters),
             options=options,
-            model=shown.with_retry_bar(asked),
+            model=progress_bars.with_retry_bar(chosen_model),
             run_folder=None if run is None else Path(run),
-            progress=shown,
+            progress=progress_bars,
         )
     return References(outcome)
 

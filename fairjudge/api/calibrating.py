@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from fairjudge.api.judging import JudgeResult, inputs_of
+from fairjudge.api.calibration_inputs import read_family, rows_and_requests, support_by_summary
+from fairjudge.api.judging import JudgeResult
 from fairjudge.api.plotting import HasFigures, figures
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
@@ -24,11 +25,9 @@ from fairjudge.reports.tables import TextTable, columns
 if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis, GroupReport
     from fairjudge.calibration.calibrators import Calibrator
-    from fairjudge.calibration.grouping import GroupKey
     from fairjudge.calibration.juries import FittedJury
     from fairjudge.calibration.jury_report import JuryReport
-    from fairjudge.calibration.protocol_table import Asked
-    from fairjudge.domain import Cluster, Judgement, Summary
+    from fairjudge.domain import Summary
     from fairjudge.reports.drawing import Drawing
 
 _LEVELS = {
@@ -74,11 +73,11 @@ class Calibration(HasFigures):
                 f"agreement: there are {len(self.groups)} judges, aspects or protocols; "
                 "see agreements() or groups"
             )
-        found = self.groups[0].agreement
+        correlations = self.groups[0].agreement
         names = ("kendall", "spearman", "pearson")
-        if isinstance(found, Undefined):
-            return Agreement(**dict.fromkeys(names, found))
-        pooled = found["pooled"]
+        if isinstance(correlations, Undefined):
+            return Agreement(**dict.fromkeys(names, correlations))
+        pooled = correlations["pooled"]
         return Agreement(**pooled)
 
     def agreements(self) -> Table:
@@ -143,9 +142,11 @@ class Calibration(HasFigures):
         """
         from fairjudge.reports.protocol_tables import protocols_table
 
-        found = self.to_dict()["protocols"]
-        rows = tuple({"aspect": one["aspect"], **row} for one in found for row in one["rows"])
-        return Table(rows, protocols_table(found))
+        tables = self.to_dict()["protocols"]
+        rows = tuple(
+            {"aspect": table["aspect"], **row} for table in tables for row in table["rows"]
+        )
+        return Table(rows, protocols_table(tables))
 
     @property
     def juries(self) -> tuple[JuryReport, ...]:
@@ -159,8 +160,8 @@ class Calibration(HasFigures):
     @property
     def fitted_juries(self) -> tuple[FittedJury, ...]:
         """The juries that could be fitted, to be used on other judgements."""
-        found = (one.fitted for one in self.juries)
-        return tuple(one for one in found if not isinstance(one, Undefined))
+        fits = (jury.fitted for jury in self.juries)
+        return tuple(fit for fit in fits if not isinstance(fit, Undefined))
 
     @cached_property
     def not_calibrated(self) -> tuple[str, ...]:
@@ -233,8 +234,8 @@ class Calibration(HasFigures):
             "judged_by": sorted({group.joined.judge for group in self.groups}),
             "version": __version__,
         }
-        found = analysis_json(self.analysis, signature=signature, list_all=list_unmatched)
-        return with_findings("calibrate", found)
+        report = analysis_json(self.analysis, signature=signature, list_all=list_unmatched)
+        return with_findings("calibrate", report)
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that ``fairjudge calibrate`` prints."""
@@ -250,20 +251,6 @@ class Calibration(HasFigures):
 
     def _repr_html_(self) -> str:
         return pages(self.tables())
-
-
-def read_family(text: str) -> tuple[str, str]:
-    """Return the name and the pattern of a text such as ``openai=gpt-*``.
-
-    Raises
-    ------
-    ValueError
-        One of them is missing.
-    """
-    name, found, pattern = text.partition("=")
-    if not (name and found and pattern):
-        raise ValueError(f"expected NAME=PATTERN, got {text!r}")
-    return name, pattern
 
 
 Margin: TypeAlias = Annotated[
@@ -283,7 +270,7 @@ def calibrate(
         object,
         Opt(
             "Judgements, .jsonl or .json, of one protocol or of several; also run folders and "
-            "what 'judge --json' wrote, which say what was spent.",
+            "what 'judge --json' wrote, which record the cost.",
             argument=True,
         ),
     ],
@@ -313,7 +300,7 @@ def calibrate(
         Mapping[str, str] | Sequence[tuple[str, str]],
         Opt(
             "Compare errors between families of systems too: a name and a shell pattern of "
-            "system names, such as 'openai=gpt-*'. Repeatable; the first that fits counts.",
+            "system names, such as 'openai=gpt-*'. Repeatable; the first match counts.",
             flag="--family",
             metavar="NAME=PATTERN",
             parse=read_family,
@@ -324,7 +311,7 @@ def calibrate(
     covariates: Annotated[
         str | Sequence[str],
         Opt(
-            "What juries, and regressions for means from few labels, know of a summary beside "
+            "Covariates of juries, and of regressions for means from few labels, beside the "
             "judges' scores: length (of --summaries), and words shared with --clusters: overlap "
             "(articles), lead (their leads), answers (of references). Several: length,overlap.",
             metavar="NAME,...",
@@ -333,15 +320,18 @@ def calibrate(
     strata: Annotated[
         str | None,
         Opt(
-            "An attribute of the clusters' articles, or outlet: labelled documents are weighed so "
-            "that its values have the shares that they have among all judged ones."
+            "An attribute of the clusters' articles, or outlet: labelled documents are weighted "
+            "so that its values have the same shares as among all judged documents."
         ),
     ] = None,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
     n_disagreements: Annotated[
         int,
-        Opt("Items on which judge and people differ most, with both reasons, in the JSON.", ge=0),
+        Opt(
+            "Number of items in the JSON on which judge and people differ most, with both reasons.",
+            ge=0,
+        ),
     ] = 20,
 ) -> Calibration:
     """Measure judges against people: agreement, errors, and a curve to people's scores.
@@ -350,7 +340,7 @@ def calibrate(
     ----------
     judgements
         A `JudgeResult`, a path, or a list of judgements or dicts; of one judge or several. Also a
-        list of results, paths, run folders and files of ``judge --json``, which say what was spent.
+        list of results, paths, run folders and files of ``judge --json``, which record the cost.
     labels
         A path, or a list of labels or dicts, one a person and item.
     method : {"isotonic", "logistic", "linear", "ordinal"}
@@ -366,13 +356,13 @@ def calibrate(
         minutes for a hundred documents.
     families
         Families of systems whose errors are compared: a shell pattern of system names by the
-        family's name, such as ``{"openai": "gpt-*"}``; the first that fits counts.
+        family's name, such as ``{"openai": "gpt-*"}``; the first match counts.
     margin : float
         Cost margin of the alternative annotator test.
     covariates : {"length", "overlap", "lead", "answers"}, several
-        What juries, and regressions for means from few labels, know of a summary beside judges'
-        scores: its length, and words shared with the cluster's articles, with their leads, with
-        the reference's answers. As a list, or with commas between.
+        Covariates of juries, and of regressions for means from few labels, beside the judges'
+        scores: its length, and words shared with the cluster's articles, with their leads, with the
+        reference's answers. As a list, or with commas between.
     strata : str, optional
         An attribute of the clusters' articles, or ``"outlet"``: means weigh labelled documents so
         that its values have the shares that they have among all judged documents.
@@ -392,6 +382,7 @@ def calibrate(
     >>> report = fj.calibrate("judgements.jsonl", "labels.jsonl")  # doctest: +SKIP
     >>> report.agreement.spearman  # doctest: +SKIP
     """
+    from fairjudge.analysis.label_lines import naming_lines
     from fairjudge.calibration.agreement import Resampling
     from fairjudge.calibration.analysis import Settings, analyse
     from fairjudge.calibration.baselines import covariate_names
@@ -400,92 +391,45 @@ def calibrate(
     from fairjudge.scores.settings import told_apart
 
     if method not in CALIBRATORS:
-        known = ", ".join(map(repr, CALIBRATORS))
-        raise ConfigurationError(f"method: expected one of {known}, found {method!r}")
+        methods = ", ".join(map(repr, CALIBRATORS))
+        raise ConfigurationError(f"method: expected one of {methods}, found {method!r}")
     if support and (summaries is None or clusters is None):
         raise ConfigurationError("support: needs summaries and clusters")
-    named = covariate_names(
+    covariate_list = covariate_names(
         covariates, of_texts=summaries is not None, of_clusters=clusters is not None
     )
     if strata is not None and clusters is None:
         raise ConfigurationError("strata: needs clusters")
-    judged, asked = _judged(judgements)
-    written: Sequence[Summary] = ()
+    judged, requests = rows_and_requests(judgements)
+    texts: Sequence[Summary] = ()
     if summaries is not None:
-        names, given = ("summary", "judged item"), read_summaries(summaries)
-        written, _ = join_samples(given, judged, names=names, complete=(), path=given.path)
+        names, loaded = ("summary", "judged item"), read_summaries(summaries)
+        texts, _ = join_samples(loaded, judged, names=names, complete=(), path=loaded.path)
     sources = () if clusters is None else read_clusters(clusters).records
-    return Calibration(
-        analyse(
-            told_apart(judged),
-            read_labels(labels),
-            settings=Settings(
-                annotators=as_names(annotators),
-                resampling=Resampling(n_resamples=n_resamples),
-                calibrator=method,
-                epsilon=margin,
-                label_scale=None if label_scale is None else (label_scale[0], label_scale[1]),
-                n_disagreements=n_disagreements,
-                covariates=named,
-                strata=strata,
-                families=tuple(families.items() if isinstance(families, Mapping) else families),
-                seed=seed,
-            ),
-            summaries=written,
-            clusters=sources,
-            support=_support(written, sources) if support else None,
-            asked=asked,
+    people = read_labels(labels)
+    with naming_lines(people):
+        return Calibration(
+            analyse(
+                told_apart(judged),
+                people,
+                settings=Settings(
+                    annotators=as_names(annotators),
+                    resampling=Resampling(n_resamples=n_resamples),
+                    calibrator=method,
+                    epsilon=margin,
+                    label_scale=None if label_scale is None else (label_scale[0], label_scale[1]),
+                    n_disagreements=n_disagreements,
+                    covariates=covariate_list,
+                    strata=strata,
+                    families=tuple(families.items() if isinstance(families, Mapping) else families),
+                    seed=seed,
+                ),
+                summaries=texts,
+                clusters=sources,
+                support=support_by_summary(texts, sources) if support else None,
+                asked=requests,
+            )
         )
-    )
-
-
-def _judged(given: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked]]:
-    """Return all rows of one input or of several, and what asking for them took."""
-    from fairjudge.analysis.judged_inputs import (
-        JudgedInputs,
-        of_jury,
-        read_judged,
-        requests_of,
-        spent_by,
-        with_spent,
-    )
-    from fairjudge.calibration.grouping import by_group
-    from fairjudge.datasets import read_judgements
-
-    if isinstance(given, JudgedInputs):
-        return given.rows, given.asked
-    given = inputs_of(given)
-    paths = [Path(one) for one in given if isinstance(one, str | Path)]
-    if paths == given and len(paths) > 1:
-        found = read_judged(paths)
-        return found.rows, found.asked
-    rows: list[Judgement] = []
-    asked: dict[GroupKey, Asked] = {}
-    for one in given:
-        some = read_judgements(one).records
-        rows += some
-        asked |= requests_of(some)
-        groups = by_group(some)
-        if isinstance(one, JudgeResult) and one.spent is not None:
-            costs = [] if one.report is None else one.report.to_dict()["costs"]
-            if len(costs) > 1:
-                asked = with_spent(asked, of_jury(groups, costs))
-            elif len(groups) == 1:
-                own = spent_by(costs or [asdict(one.spent)])
-                asked = with_spent(asked, dict.fromkeys(groups, own))
-    return rows, asked
-
-
-def _support(
-    summaries: Sequence[Summary], clusters: Sequence[Cluster]
-) -> dict[tuple[str, str], float]:
-    from fairjudge.analysis.calibrating import trained_support
-    from fairjudge.scorers.embedding import load_embedder
-    from fairjudge.scorers.trained_models import load_trained_models
-
-    return trained_support(
-        summaries, clusters, models=load_trained_models(), embedder=load_embedder()
-    )
 
 
 def _ends(figure: Estimate | Undefined) -> dict[str, Any]:

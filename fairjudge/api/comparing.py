@@ -58,15 +58,15 @@ def check(
     sequence: Annotated[
         SequenceName,
         Opt(
-            "With --since: 'spending' spends the error over the looks; 'betting' assumes nothing "
-            "but independent documents, and needs many more of them."
+            "With --since: 'spending' spends the error over the looks; 'betting' assumes only "
+            "that documents are independent, and needs many more of them."
         ),
     ] = "spending",
     live: Annotated[
         object | None,
         Opt(
             "With --since: judgements of the systems' present summaries, by the same judge, to "
-            "tell whether the judge moved or the systems did.",
+            "distinguish a change of the judge from one of the systems.",
             reads=read_judgements,
         ),
     ] = None,
@@ -99,7 +99,7 @@ def check(
         and the verdict comes from a confidence sequence of the change in agreement. Each group has
         ``["watch"]``, whose ``["moved"]`` is "neither", "judge", "systems" or "judge and systems".
     looks : int
-        How many looks are planned; over so many all intervals hold at once with `level`.
+        Number of looks planned; over all of them the intervals hold simultaneously with `level`.
     sequence : {"spending", "betting"}
         The confidence sequence.
     live
@@ -130,29 +130,32 @@ def check(
     'worse'
     """
     from fairjudge.analysis.checking import Gate, LabelChoice, check_report
+    from fairjudge.analysis.label_lines import naming_lines
     from fairjudge.analysis.watching import WatchSettings
 
     if live is not None and since is None:
         raise ConfigurationError("live: needs since, the record of earlier looks")
     watching = None
     if since is not None:
-        seen = () if live is None else read_judgements(live).records
+        live_rows = () if live is None else read_judgements(live).records
         watching = WatchSettings(
-            path=Path(since), planned=looks, sequence=sequence, live=tuple(seen)
+            path=Path(since), planned=looks, sequence=sequence, live=tuple(live_rows)
         )
-    return Findings(
-        "check",
-        check_report(
-            read_judgements(judgements).records,
-            read_judgements(baseline).records,
-            read_labels(labels),
-            gate=Gate(margin=margin, max_unscored=max_unscored, strict=strict),
-            choice=LabelChoice(annotators=as_names(annotators), scale=label_scale),
-            watching=watching,
-            level=level,
-            seed=seed,
-        ),
-    )
+    people = read_labels(labels)
+    with naming_lines(people):
+        return Findings(
+            "check",
+            check_report(
+                read_judgements(judgements).records,
+                read_judgements(baseline).records,
+                people,
+                gate=Gate(margin=margin, max_unscored=max_unscored, strict=strict),
+                choice=LabelChoice(annotators=as_names(annotators), scale=label_scale),
+                watching=watching,
+                level=level,
+                seed=seed,
+            ),
+        )
 
 
 @checks_arguments
@@ -195,7 +198,7 @@ def compare(
     """
     from fairjudge.analysis.comparing import comparison_report
 
-    runs = [read_judgements(one) for one in (first, second)]
+    runs = [read_judgements(run) for run in (first, second)]
     report = comparison_report(*(run.records for run in runs), level=level, seed=seed)
     files = [_file(run.path) for run in runs]
     if all(files):
@@ -207,8 +210,8 @@ def _file(path: str) -> dict[str, str]:
     """Return name and day of a file, nothing where there is none."""
     if not Path(path).is_file():
         return {}
-    written = datetime.fromtimestamp(Path(path).stat().st_mtime, tz=UTC)
-    return {"file": Path(path).name, "written": f"{written:%Y-%m-%d}"}
+    modified = datetime.fromtimestamp(Path(path).stat().st_mtime, tz=UTC)
+    return {"file": Path(path).name, "written": f"{modified:%Y-%m-%d}"}
 
 
 @checks_arguments
@@ -222,8 +225,8 @@ def rank(
 ) -> Findings:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
-    A win against a strong system counts for more than one against a weak one, and what standing
-    first adds is taken off. Judgements by the protocol ``"ranking"`` are ranked by the
+    A win against a strong system counts for more than one against a weak one, and the advantage of
+    the first position is removed. Judgements by the protocol ``"ranking"`` are ranked by the
     Plackett-Luce model, with a bootstrap over documents. Several judges of pairs are ranked by
     together too, each with a discrimination: what discriminates better counts for more.
 
@@ -256,5 +259,5 @@ def rank(
     """
     from fairjudge.analysis.ranking import ranking_report
 
-    rows = [row for one in inputs_of(judgements) for row in read_judgements(one)]
+    rows = [row for value in inputs_of(judgements) for row in read_judgements(value)]
     return Findings("rank", ranking_report(rows, level=level, seed=seed))

@@ -23,9 +23,9 @@ def convert(
     columns: Annotated[
         Mapping[str, str | Sequence[str]] | None,
         Opt(
-            "Columns whose names do not tell: documents=COLUMN, content=, eid=, system=, text=, "
-            "reference=, annotator=, aspect=, value=. A field may stand twice: each text=COLUMN "
-            "is a system, each value=COLUMN an aspect.",
+            "Columns whose names are not recognised: documents=COLUMN, content=, eid=, system=, "
+            "text=, reference=, annotator=, aspect=, value=. A field may be given twice: each "
+            "text=COLUMN is a system, each value=COLUMN an aspect.",
             flag="--map",
             metavar="FIELD=COLUMN,...",
             parse=column_map,
@@ -105,4 +105,4 @@ def convert(
     )
     if not inputs:
         raise ConfigurationError("nothing to convert: name a file")
-    return convert_files([Path(str(one)) for one in inputs], settings, skip_bad=skip_bad)
+    return convert_files([Path(str(value)) for value in inputs], settings, skip_bad=skip_bad)

@@ -10,14 +10,32 @@ from typing import Annotated
 from fairjudge.api import audit
 from fairjudge.api.findings import Findings
 from fairjudge.cli import audit_options as audit_opt
-from fairjudge.cli import audit_stability, display
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
 app = Application(help="Audit a judge's biases, from stored judgements or new ones.")
-app.command("stability")(audit_stability.stability)
+
+
+@app.command("stability")
+@opt.with_options(audit_of=opt.call_of(audit.stability))
+def stability(
+    *,
+    audit_of: opt.Call[Findings],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Measure how often the verdict on an item changes between repeats and between prompts.
+
+    Flip rate, spread within an item, the share of variance by item, prompt and repeat, and how much
+    repeats narrow an interval. 'judge --repeats 3 --prompt-variants 3' collects such judgements,
+    and prints the same table.
+
+        fairjudge audit stability judgements.jsonl --json stability.json
+    """
+    display.found(audit_of(skip_bad=skip_bad), json_file)
 
 
 @app.command("position")
@@ -131,7 +149,7 @@ def covered(
 ) -> None:
     """Measure coverage by article position, question word, answer frequency, outlet, attribute.
 
-    Names the answers that each summary leaves out, and the outlets none of whose answers it has; by
+    Names the answers that each summary leaves out, and the outlets without a covered answer; by
     judgements of balance, the sources that it covers least.
     """
     from fairjudge.auditing.reports import sources_reader
@@ -149,9 +167,25 @@ def statements(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    """Name the statements of each system that articles contradict or do not have, and which do.
+    """List the statements of each system that articles contradict or do not support.
 
     Where summaries cite articles, measures how far what a sentence cites supports it.
+    """
+    display.found(audit_of(skip_bad=skip_bad), json_file)
+
+
+@app.command("citations")
+@opt.with_options(audit_of=opt.call_of(audit.citations))
+def citations(
+    *,
+    audit_of: opt.Call[Findings],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Measure how far the articles that sentences cite support them.
+
+    Given --references, also with citations swapped for other articles of the cluster, where
+    support should be lost: where it is not, the share says nothing of citations.
     """
     display.found(audit_of(skip_bad=skip_bad), json_file)
 
@@ -190,9 +224,9 @@ def order(
 
     reader = read_references if audit_of.values["of"] == "groups" else read_clusters
     sources = display.read(reader, audit_of.values["clusters"], skip_bad=skip_bad)
-    asked = replace(model, progress=display.shown(quiet=quiet))
-    found = audit_of(skip_bad=skip_bad, clusters=sources, model=asked)
-    display.found(found, json_file, figures)
+    model_with_progress = replace(model, progress=display.shown(quiet=quiet))
+    findings = audit_of(skip_bad=skip_bad, clusters=sources, model=model_with_progress)
+    display.found(findings, json_file, figures)
 
 
 @app.command("checks")
@@ -210,11 +244,16 @@ def checks(
 
     A summary ties with itself; one of all reference answers covers them all; without one article's
     answers it covers no more; one that denies answers covers none of them, and with another number
-    an answer is lost; a sentence that asks for a 5 raises nothing. Names what is broken.
+    an answer is lost; a sentence that asks for a 5 does not raise the score. Lists the failed
+    checks.
     """
     from fairjudge.datasets import read_clusters, read_references
 
     reader = read_references if audit_of.values["aspect"] == "coverage" else read_clusters
     sources = display.read(reader, audit_of.values["references"], skip_bad=skip_bad)
-    asked = replace(model, progress=display.shown(quiet=quiet))
-    display.found(audit_of(skip_bad=skip_bad, references=sources, model=asked), json_file, figures)
+    model_with_progress = replace(model, progress=display.shown(quiet=quiet))
+    display.found(
+        audit_of(skip_bad=skip_bad, references=sources, model=model_with_progress),
+        json_file,
+        figures,
+    )

@@ -29,7 +29,7 @@ def build(
 
     The local backend needs no key and no LLM, and makes points, not questions: statements of
     several articles that say the same, with who makes them, under a topic. Of what the articles
-    dispute it asks numbers alone; an LLM backend asks the rest, and finds answers in other words.
+    dispute it has numbers only; an LLM backend asks about the rest, and finds paraphrased answers.
 
         fairjudge build clusters.json -o refs.jsonl
         fairjudge build clusters.json -o refs.jsonl --backend openai:gpt-4o-mini
@@ -45,15 +45,15 @@ def build(
         plans = plan_building(clusters, options=building, model=model, skip_bad=skip_bad)
         show_plan(plans, model, json_file)
         return
-    with display.bars(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as progress_bars:
         outcome = build_file(
             clusters,
             output,
             options=building,
-            model=shown.with_retry_bar(model),
+            model=progress_bars.with_retry_bar(model),
             run=run,
             skip_bad=skip_bad,
-            progress=shown,
+            progress=progress_bars,
         )
     display.built(outcome, output=output, json_file=json_file)
     display.finish(

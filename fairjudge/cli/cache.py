@@ -46,20 +46,20 @@ def _opened(model: Model) -> Iterator[AnyCache]:
 def stats(*, model: Model, json_file: opt.Json = None) -> None:
     """Show where the cache is, and how much it holds."""
     with _opened(model) as opened:
-        found = asdict(opened.stats())
+        figures = asdict(opened.stats())
     if json_file != "-":
         say(
-            f"{found['path']}: {pluralize(found['n_entries'], 'reply', 'replies')}, "
-            f"{found['size_bytes'] / 1e6:.1f} MB, "
-            f"{found['n_quarantined']} set aside as damaged"
+            f"{figures['path']}: {pluralize(figures['n_entries'], 'reply', 'replies')}, "
+            f"{figures['size_bytes'] / 1e6:.1f} MB, "
+            f"{figures['n_quarantined']} set aside as damaged"
         )
-    display.write_json(json_file, found | {"path": str(found["path"])})
+    display.write_json(json_file, figures | {"path": str(figures["path"])})
 
 
 @app.command()
 @stored
 def verify(*, model: Model, json_file: opt.Json = None) -> None:
-    """Read every row; set aside what is damaged or not ours, and name it. Exit 1 if any is."""
+    """Read every row; set aside and list damaged and foreign rows. Exit code 1 if there are any."""
     with _opened(model) as opened:
         report = opened.verify()
     if json_file != "-":
@@ -83,7 +83,7 @@ def export_(
     *,
     model: Model,
 ) -> None:
-    """Write every sound reply to a file, to share or to keep."""
+    """Write every valid reply to a file, to share or to archive."""
     from fairjudge.cache.files import export_cache
 
     with _opened(model) as opened:
@@ -98,7 +98,7 @@ def import_(
     *,
     model: Model,
 ) -> None:
-    """Add the replies of an exported file; what the cache has already stays."""
+    """Add the replies of an exported file; existing replies are kept."""
     from fairjudge.cache.files import import_cache
 
     with _opened(model) as opened:
@@ -113,12 +113,12 @@ def clear(
     model: Model,
     yes: Annotated[bool, Opt("Do not ask for confirmation.", short="-y")] = False,
 ) -> None:
-    """Delete every reply. They cost money to get again: you are asked first."""
+    """Delete every reply. Asks for confirmation, since they cost money to get again."""
     with _opened(model) as opened:
         if not yes:
-            found = opened.stats()
+            usage = opened.stats()
             typer.confirm(
-                f"Delete {pluralize(found.n_entries, 'reply', 'replies')} from {found.path}?",
+                f"Delete {pluralize(usage.n_entries, 'reply', 'replies')} from {usage.path}?",
                 abort=True,
             )
         say(f"{pluralize(opened.clear(), 'reply', 'replies')} deleted")

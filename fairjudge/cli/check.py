@@ -27,24 +27,25 @@ def check(
     ] = None,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Check that a new prompt, model or version still agrees with people: a gate for CI.
 
     The same labelled items are judged before and after; the paired change in agreement decides,
     with an interval over documents: better, same (within the margin), worse, or cannot tell.
     Ends with exit code 4 where it is worse, and 3 where more anchors than --max-unscored have no
-    score; one that was not judged has none.
+    score; anchors that were not judged are unscored.
 
         fairjudge check new.jsonl --baseline old.jsonl --labels anchors.jsonl
     """
     from fairjudge.analysis.checking import without_texts
     from fairjudge.datasets import write_records
 
-    found = gate(skip_bad=skip_bad)
-    display.found(found, json_file)
+    findings = gate(skip_bad=skip_bad)
+    display.found(findings, json_file, figures)
     if save is not None:
         write_records(save, without_texts(gate.values["judgements"].records))
-    if found["outcome"] != "passed":
+    if findings["outcome"] != "passed":
         if json_file == "-":
-            say(" ".join(found.findings), err=True)
-        raise typer.Exit(_EXIT_CODES[found["outcome"]])
+            say(" ".join(findings.findings), err=True)
+        raise typer.Exit(_EXIT_CODES[findings["outcome"]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +35,8 @@ Noun = tuple[str] | tuple[str, str]
 """A noun, with its plural where that is not an "s" more."""
 MAX_NAMED = 8
 """How many skipped articles or problems are named; the JSON and the run folder have all."""
+FIRST_PLACES = 3
+"""How many lines are named that were skipped for one reason."""
 
 
 def write_json(target: str | None, value: Mapping[str, Any]) -> None:
@@ -167,8 +171,8 @@ def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None
     figures = outcome.to_dict()
     if str(output) != "-" and json_file != "-":
         say_findings(figures.get("findings", ()))
-        for one in outcome.clusters:
-            print_table(_cluster_table(one))
+        for cluster in outcome.clusters:
+            print_table(_cluster_table(cluster))
         if outcome.spent is None:
             say(WITHOUT_LLM)
         say_written(output, outcome)
@@ -181,8 +185,8 @@ WITHOUT_LLM = (
 )
 
 
-def _cluster_table(one: Built) -> TextTable:
-    reference = one.reference
+def _cluster_table(cluster: Built) -> TextTable:
+    reference = cluster.reference
     rows = [
         (
             question.question,
@@ -193,26 +197,26 @@ def _cluster_table(one: Built) -> TextTable:
         for question in reference.question_answers
     ]
     notes = []
-    notes += [f"Dropped: {question} ({why})" for question, why in one.dropped]
-    if one.unused:
-        unused = [f"{aid} ({why})" for aid, why in one.unused]
+    notes += [f"Dropped: {question} ({why})" for question, why in cluster.dropped]
+    if cluster.unused:
+        unused = [f"{aid} ({why})" for aid, why in cluster.unused]
         notes.append(f"Not used: {named(unused, MAX_NAMED)}")
-    if one.dropped_answers:
-        counts = ", ".join(f"{n}: {why}" for why, n in one.dropped_answers)
+    if cluster.dropped_answers:
+        counts = ", ".join(f"{n}: {why}" for why, n in cluster.dropped_answers)
         notes.append(f"Answers dropped: {counts}")
-    if one.doubtful:
-        n_doubtful = sum(len(row["aids"]) for row in one.doubtful)
+    if cluster.doubtful:
+        n_doubtful = sum(len(row["aids"]) for row in cluster.doubtful)
         notes.append(
             f"A second reading did not find the group's label in {pluralize(n_doubtful, 'article')}"
             " of it (meta.doubtful_labels)"
         )
-    if one.why_none:
-        notes.append(f"No question: {one.why_none}")
-    if one.problems:
-        notes.append(f"Without a result: {named(list(one.problems), MAX_NAMED)}")
+    if cluster.why_none:
+        notes.append(f"No question: {cluster.why_none}")
+    if cluster.problems:
+        notes.append(f"Without a result: {named(list(cluster.problems), MAX_NAMED)}")
     return TextTable(
-        title=f"{reference.eid}: {one.n_used} of {pluralize(one.n_articles, 'article')} used, "
-        f"{pluralize(len(reference.question_answers), 'question')}",
+        title=f"{reference.eid}: {cluster.n_used} of {pluralize(cluster.n_articles, 'article')} "
+        f"used, {pluralize(len(reference.question_answers), 'question')}",
         columns=columns(
             "question", "sources", "groups", "answers", numbers=("sources", "groups", "answers")
         ),
@@ -226,12 +230,12 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
     say_skipped(outcome.bad_lines)
     figures = outcome.to_dict()
     failures = figures["failed"]
-    written = outcome.n_by_system()
+    n_by_system = outcome.n_by_system()
     if str(output) != "-" and json_file != "-":
-        for system, n in written.items():
+        for system, n in n_by_system.items():
             say(f"{pluralize(n, 'summary', 'summaries')} by {system}")
         if failures:
-            several = len(written) > 1
+            several = len(n_by_system) > 1
             failed = [
                 f"{row['eid']}{' by ' + str(row['system']) if several else ''} "
                 f"({row['reason']}: {row['detail']})"
@@ -247,9 +251,9 @@ def read(
     reader: Callable[..., Loaded[Any]], path: Path, *more: object, skip_bad: bool
 ) -> Loaded[Any]:
     """Return what `reader` finds in a file, and name what ``--skip-bad`` left out of it."""
-    found = reader(path, *more, skip_bad=skip_bad)
-    say_bad_lines(found)
-    return found
+    records = reader(path, *more, skip_bad=skip_bad)
+    say_bad_lines(records)
+    return records
 
 
 def say_bad_lines(found: Loaded[Any]) -> None:
@@ -267,14 +271,30 @@ def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:
         say(f"Excluded from prompts: {pluralize(len(names), 'article')}: {named(names, MAX_NAMED)}")
 
 
+_PLACE = re.compile(r"(?P<place>.*?:\d+): (?P<problem>.*)", re.DOTALL)
+"""A problem after the file and line that it is of."""
+
+
 def say_skipped(bad: Sequence[str]) -> None:
-    """Name on standard error what ``--skip-bad`` left out."""
-    if bad:
-        say(f"Skipped {pluralize(len(bad), 'bad line')}:", err=True)
-        for line in bad[:MAX_NAMED]:
-            say(f"  {line}", err=True)
-        if len(bad) > MAX_NAMED:
-            say(f"  and {len(bad) - MAX_NAMED} more", err=True)
+    """Name on standard error what ``--skip-bad`` left out, by reason with the first places."""
+    if not bad:
+        return
+    places: dict[str, list[str]] = defaultdict(list)
+    for line in bad:
+        match = _PLACE.fullmatch(line)
+        places[match["problem"] if match else line].append(match["place"] if match else "")
+    say(f"Skipped {pluralize(len(bad), 'bad line')}:", err=True)
+    for problem, lines in list(places.items())[:MAX_NAMED]:
+        say(f"  {_skipped(problem, lines)}", err=True)
+    if len(places) > MAX_NAMED:
+        more = sum(map(len, list(places.values())[MAX_NAMED:]))
+        say(f"  and {pluralize(more, 'line')} for other reasons", err=True)
+
+
+def _skipped(problem: str, places: Sequence[str]) -> str:
+    if len(places) > 1:
+        return f"{len(places):,} lines: {problem} ({named(places, FIRST_PLACES)})"
+    return f"{places[0]}: {problem}" if places[0] else problem
 
 
 def say_calls(spent: Spent) -> None:

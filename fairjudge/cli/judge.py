@@ -58,21 +58,24 @@ def judge_options(
     if not together and (len(aspects) > 1 or len(own) > 1):
         raise typer.BadParameter("several aspects need --together, or a run of 'judge' each")
     if own and not together:
-        (one,) = own
-        aspects = aspects or [one.aspect]
-        given |= {name: given[name] or getattr(one, name) for name in ("prompt", "scale")}
+        (own_criterion,) = own
+        aspects = aspects or [own_criterion.aspect]
+        given |= {name: given[name] or getattr(own_criterion, name) for name in ("prompt", "scale")}
     if own:
         scale = own[0].scale if together else given["scale"]
         given["protocol"] = given["protocol"] or load_scale(scale).protocol
-    asked = (
+    asked_aspects = (
         *(AskedAspect(aspect=name) for name in aspects),
-        *(AskedAspect(aspect=one.aspect, rule=one.rule, scale=one.scale) for one in own),
+        *(
+            AskedAspect(aspect=criterion.aspect, rule=criterion.rule, scale=criterion.scale)
+            for criterion in own
+        ),
     )
-    if not asked:
+    if not asked_aspects:
         return None
     return JudgeOptions(
-        aspect=asked[0].aspect,
-        together=asked if together else (),
+        aspect=asked_aspects[0].aspect,
+        together=asked_aspects if together else (),
         cascade=None if cascade is None else read_cascade(cascade),
         **given,
     )
@@ -101,13 +104,14 @@ def judge(
     r"""Judge summaries and rank the systems that wrote them.
 
     Coverage asks how much of the reference answers a summary conveys; faithfulness, how well the
-    articles support it; balance, how far it covers the sources that it covers least, or, of an LLM,
-    whether the sides have fair room. Relevance, coherence, fluency and consistency are SummEval's,
-    quality is all of it. Pairwise asks both orders of every pair; a side wins when both name it.
+    articles support it; balance, how well it covers its least covered sources (with an LLM: whether
+    all sides get fair room). Relevance, coherence, fluency and consistency are SummEval's, quality
+    is the overall quality. Pairwise judging shows every pair in both orders; a summary wins where
+    both verdicts prefer it.
 
-    The local backend measures support by small trained models. It is quick and free, says so in
-    every record (scored_by: embedding), and is a weak judge: docs/local.md says how weak. Calibrate
-    any judge before you trust it.
+    The local backend measures support by small trained models. It is quick and free, marks every
+    record (scored_by: embedding), and is a weak judge: see docs/local.md for its accuracy.
+    Calibrate any judge before you trust it.
 
         fairjudge judge --references refs.jsonl --summaries s.jsonl \
             --aspect coverage --protocol likert -o judgements.jsonl
@@ -131,18 +135,18 @@ def judge(
         )
         show_plan(plans, models[0], json_file)
         return
-    with display.bars(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as progress_bars:
         outcome = judge_files(
             references,
             summaries,
             output,
             options=judging,
-            models=[shown.with_retry_bar(model) for model in models],
+            models=[progress_bars.with_retry_bar(model) for model in models],
             rule=jury,
             run=run,
             skip_bad=skip_bad,
             limit=limit,
-            progress=shown.counter("judging"),
+            progress=progress_bars.counter("judging"),
         )
     report = judge_report(outcome, judging)
     judge_display.show_judged(report, output=output, json_file=json_file)

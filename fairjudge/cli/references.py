@@ -26,7 +26,7 @@ def apply(
 ) -> None:
     """Drop answers that people call invalid, and check each question again.
 
-    A question stays where enough sources still answer it, in two groups or more.
+    A question is kept if enough sources still answer it, in two groups or more.
 
     fairjudge references apply references.jsonl labels.jsonl -o validated.jsonl
     """
@@ -37,13 +37,13 @@ def apply(
     from fairjudge.reports.measured_findings import with_findings
     from fairjudge.reports.reference_tables import validated_json
 
-    found = apply_validity(
+    result = apply_validity(
         display.read(read_references, references, skip_bad=skip_bad).records,
         display.read(read_labels, labels, skip_bad=skip_bad).records,
         validity=Validity(min_source_share=min_sources),
     )
-    write_records(output, found.references)
-    report = with_findings("references apply", validated_json(found))
+    write_records(output, result.references)
+    report = with_findings("references apply", validated_json(result))
     display.report(report, json_file, tables_of("references apply", report))
 
 
@@ -56,7 +56,9 @@ def recall(
     *,
     overlap: Annotated[
         float,
-        Opt("F1 of words from which on two answers of an article agree.", ge=0.0, le=1.0),
+        Opt(
+            "Minimum F1 of words at which two answers of an article count as equal.", ge=0.0, le=1.0
+        ),
     ] = 0.5,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -70,10 +72,10 @@ def recall(
     from fairjudge.references.validating import compare_answers
     from fairjudge.reports.kinds import tables_of
 
-    found = compare_answers(
+    result = compare_answers(
         display.read(read_references, references, skip_bad=skip_bad).records,
         display.read(read_references, people, skip_bad=skip_bad).records,
         least_overlap=overlap,
     )
-    report = to_json(found)
+    report = to_json(result)
     display.report(report, json_file, tables_of("references recall", report))

@@ -31,6 +31,8 @@ from fairjudge.text.quoting import find_quote
 
 Support: TypeAlias = TrainedSupport | EntailmentSupport
 """Measures the support of a text by a task's evidence, in [0, 1]."""
+LOCAL_ASPECTS = ("coverage", "faithfulness", BALANCE)
+"""The aspects that can be judged without a language model."""
 YES_FROM = 0.5
 """Minimum support for the verdict yes; fixed in advance, like the margin of a tie."""
 TIE_BELOW = 0.05
@@ -39,6 +41,15 @@ AHEAD = 32
 """Number of texts per block: a cross-encoder is faster on batches."""
 _Key: TypeAlias = tuple[str, ...]
 _Block: TypeAlias = dict[_Key, TaskText]
+
+
+def check_local_aspect(aspect: str) -> None:
+    """Raise `ConfigurationError` for an aspect that needs an LLM."""
+    if aspect not in LOCAL_ASPECTS:
+        raise ConfigurationError(
+            "the local backend can judge coverage, faithfulness and balance; "
+            f"{aspect!r} needs an LLM: give one by --backend provider:model"
+        )
 
 
 def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
@@ -79,11 +90,7 @@ class LocalJudge:
     def __post_init__(self) -> None:
         upcoming = ((task, text) for task in self.tasks for text in task.texts if text.strip())
         object.__setattr__(self, "_upcoming", upcoming)
-        if self.aspect not in {"faithfulness", "coverage", BALANCE}:
-            raise ConfigurationError(
-                "the local backend can judge coverage, faithfulness and balance; "
-                f"{self.aspect!r} needs an LLM: give one by --backend provider:model"
-            )
+        check_local_aspect(self.aspect)
 
     @property
     def name(self) -> str:

@@ -23,8 +23,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
+def checked(kind: type[T], given: Mapping[str, Any], of: str, *, beside: Iterable[str] = ()) -> T:
     """Return the dataclass `kind` with the options `given`; strings become paths where needed.
+
+    `beside` are names that may stand beside its options, for suggestions.
 
     Raises
     ------
@@ -33,7 +35,7 @@ def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
     """
     names = [field.name for field in fields(kind) if field.compare]  # type: ignore[arg-type]
     flags = {option.flag.strip("-").replace("-", "_"): option.name for option in declared(kind)}
-    _check_names(given, names, flags, of=of)
+    _check_names(given, names, flags, of=of, beside=beside)
     try:
         return kind(**{name: _validated(kind, name, value) for name, value in given.items()})
     except ConfigurationError as error:
@@ -53,12 +55,18 @@ def of_arguments(kind: type[T], arguments: Mapping[str, Any], of: str) -> T:
 
 
 def _check_names(
-    given: Iterable[str], names: Sequence[str], flags: Mapping[str, str], *, of: str
+    given: Iterable[str],
+    names: Sequence[str],
+    flags: Mapping[str, str],
+    *,
+    of: str,
+    beside: Iterable[str] = (),
 ) -> None:
+    known = [*beside, *names]
     for name in given:
         if name not in names:
-            close = [flags[name]] if name in flags else get_close_matches(name, names, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
+            close = [flags[name]] if name in flags else get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
             raise ConfigurationError(f"{of}: no option {name!r}; {hint}")
 
 

@@ -70,7 +70,7 @@ def align_findings(report: Json) -> Iterator[str]:
     decision = report["decision"]
     n_test = pluralize(decision["n_documents"], "document")
     words = _words(report)
-    gain = f"{words.agreement} changes by {interval(decision['agreement'])}"
+    gain = f"{words.agreement} changes by {interval(decision['agreement'], digits=3)}"
     error = f"{words.by} falls by {interval(decision['error'], digits=3)}{words.units}"
     if report["kept"]:
         yield f"{report['chosen']!r} is selected: on the test set, {n_test}, {gain}, and {error}."
@@ -120,7 +120,8 @@ def _candidates(report: Json) -> TextTable:
         for name, size in report["parts"].items()
     )
     return table(
-        f"Tried on development: {report['aspect']}, {report['protocol']}, {report['judge']}",
+        f"{pluralize(len(report['candidates']), 'candidate')} tried on development: "
+        f"{report['aspect']}, {report['protocol']}, {report['judge']}",
         "candidate: {name} | what: {about} | old> {development[old]:number.3}"
         " | new> {development[new]:number.3} | gain> {development[difference]:number.3}"
         " | without score> {development[n_without_new]} | : {mark}",
@@ -178,8 +179,8 @@ def _figures(report: Json) -> Iterator[Json]:
     yield {"figure": "labelled items without a score", **lost, "gain": ""}
     if rates["old"] is not None and rates["new"] is not None:
         for name in ("sensitivity", "specificity"):
-            found = {side: interval(rates[side][name]) for side in ("old", "new")}
-            yield {"figure": name, **found, "gain": ""}
+            figures = {side: interval(rates[side][name]) for side in ("old", "new")}
+            yield {"figure": name, **figures, "gain": ""}
 
 
 _PLACES = {
@@ -191,15 +192,15 @@ _PLACES = {
 }
 
 
-def _position(found: Json) -> TextTable:
+def _position(position: Json) -> TextTable:
     return side_by_side(
         "Position on the test: share of the pairs that were judged in both orders",
         "figure",
         _PLACES,
-        {side: found[side] for side in ("old", "new")},
+        {side: position[side] for side in ("old", "new")},
         notes=(
-            f"{side.capitalize()}: {pluralize(found[side]['n_pairs'], 'pair')}; without a verdict "
-            f"in one of the orders: {found[side]['n_one_order']}."
+            f"{side.capitalize()}: {pluralize(position[side]['n_pairs'], 'pair')}; without a "
+            f"verdict in one of the orders: {position[side]['n_one_order']}."
             for side in ("old", "new")
         ),
     )

@@ -1,4 +1,4 @@
-"""Tables of a judge before and after a change; no arithmetic."""
+"""Tables and figures of a judge before and after a change; no arithmetic."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from fairjudge.calibration.drift import FEWEST_DOCUMENTS
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.figures import Json, protocol_of
+from fairjudge.reports.figures import Json, forest, interval, protocol_of, row
+from fairjudge.reports.parts import Plot
+from fairjudge.reports.point_plots import LooksPlot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
 from fairjudge.text.counting import pluralize
@@ -34,12 +36,44 @@ _WATCHED = {
     "shift": "watched: the judge's values of anchors",
     "systems": "watched: the systems, by values of new summaries minus those of anchors",
 }
+_LOOKS = {
+    "agreement": "Agreement with people, 0 as in the baseline. Dashed: the margin.",
+    "shift": "The judge's values of the same anchors, as a part of its scale.",
+    "systems": "New summaries since the first look that had such, less the change of anchors.",
+}
 _MOVED = {
     "neither": "Neither judge nor systems have changed significantly.",
     "judge": "The judge changed: its values of the same anchors differ.",
     "systems": "The systems changed: values of new summaries differ, those of anchors do not.",
     "judge and systems": "Both judge and systems changed.",
 }
+
+
+def check_plots(report: Json, group: Json) -> Iterator[Plot]:
+    """Yield the change of agreement beside its margin, or every change that was watched by look."""
+    title = f"{group['aspect']}, {protocol_of(group)}, by {group['judge_after']}"
+    margin = report["margin"]
+    by_look = group.get("watch", {}).get("by_look", ())
+    if len(by_look) < 2:
+        yield forest(
+            [row("agreement with people", group["agreement"])],
+            title=f"Change of agreement, {title}",
+            across="change: after minus before",
+            band=(-margin, 0.0),
+            caption="Dashed: the margin. Passed where the interval lies to the right of its left "
+            "border.",
+        )
+        return
+    for name, words in _WATCHED.items():
+        changes = [one[name] for one in by_look]
+        said = "; ".join(f"look {n} {interval(one)}" for n, one in enumerate(changes, 1))
+        plot = LooksPlot(
+            name=f"{words.capitalize().replace(': ', ', ')}, {title}: {said}",
+            changes=changes,
+            up="change since the baseline",
+            margin=margin if name == "agreement" else None,
+        )
+        yield Plot(plot, f"{_LOOKS[name]} Intervals hold at all looks at once.")
 
 
 def check_tables(report: Json) -> tuple[TextTable, ...]:
@@ -70,20 +104,20 @@ def check_findings(report: Json) -> Iterator[str]:
     if n_unscored > report["max_unscored"] * n_all:
         yield f"{n_unscored:,} of {pluralize(n_all, 'judgement')} without a score."
     for group in report["groups"]:
-        who, n = f"{group['aspect']}, {protocol_of(group)}", group["n_labelled"]
+        title, n = f"{group['aspect']}, {protocol_of(group)}", group["n_labelled"]
         for side, when in (("after", "after"), ("before", "in the baseline")):
             if lost := group[f"n_without_{side}"]:
                 share = f"{lost:,} of {pluralize(n, 'anchor')} ({lost / n:.1%})"
-                yield f"{who}: {share} without a score {when}."
+                yield f"{title}: {share} without a score {when}."
         if absent := group["n_absent_after"]:
             yield f"Not judged at all: {absent:,}, such as {group['example_absent']}."
 
 
 def _table(group: Json, margin: float) -> TextTable:
     names = group["judge_before"], group["judge_after"]
-    who = names[0] if names[0] == names[1] else f"{names[0]}, then {names[1]}"
+    judges = names[0] if names[0] == names[1] else f"{names[0]}, then {names[1]}"
     return table(
-        f"Check: {group['aspect']}, {protocol_of(group)}, by {who}",
+        f"Check: {group['aspect']}, {protocol_of(group)}, by {judges}",
         "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",
         [
             {
@@ -107,11 +141,11 @@ def _watched(group: Json) -> Iterator[Json]:
     """Yield the changes whose intervals hold at all looks at once, where there are looks."""
     if "watch" not in group:
         return
-    found = group["watch"]
+    watch = group["watch"]
     for name, words in _WATCHED.items():
-        if found[name].get("value") is not None:
-            shown = f"{words}, look {found['n_looks']} of {found['planned']}"
-            yield {"figure": shown, "before": "", "after": "", "change": found[name]}
+        if watch[name].get("value") is not None:
+            label = f"{words}, look {watch['n_looks']} of {watch['planned']}"
+            yield {"figure": label, "before": "", "after": "", "change": watch[name]}
 
 
 def _levels(group: Json, name: str) -> Json:
@@ -120,14 +154,14 @@ def _levels(group: Json, name: str) -> Json:
     if name != "without_score" or not n:
         return {"before": "", "after": ""}
     lost = {side: group[f"n_without_{side}"] for side in ("before", "after")}
-    return {side: f"{one:,} of {n:,} ({one / n:.1%})" for side, one in lost.items()}
+    return {side: f"{n_lost:,} of {n:,} ({n_lost / n:.1%})" for side, n_lost in lost.items()}
 
 
 def _notes(group: Json, margin: float) -> Iterator[str]:
     yield f"{group['verdict'].capitalize()}. {_SAID[group['verdict']]} Margin: {number(margin)}."
     yield (
         f"{pluralize(group['n_items'], 'anchor')} judged both times, in "
-        f"{pluralize(group['n_documents'], 'document')}, of {group['n_labelled']} labelled."
+        f"{pluralize(group['n_documents'], 'document')}, of {group['n_labelled']:,} labelled."
     )
     if "watch" in group:
         yield from _watch_notes(group["watch"])
@@ -142,10 +176,10 @@ def _notes(group: Json, margin: float) -> Iterator[str]:
         )
 
 
-def _watch_notes(found: Json) -> Iterator[str]:
+def _watch_notes(watch: Json) -> Iterator[str]:
     yield (
         f"The verdict is that of the watched change: its intervals hold at all "
-        f"{pluralize(found['planned'], 'look')} at once. {_MOVED[found['moved']]}"
+        f"{pluralize(watch['planned'], 'look')} at once. {_MOVED[watch['moved']]}"
     )
-    if found["first_worse"] not in (None, found["n_looks"]):
-        yield f"It was worse at look {found['first_worse']}."
+    if watch["first_worse"] not in (None, watch["n_looks"]):
+        yield f"It was worse at look {watch['first_worse']}."

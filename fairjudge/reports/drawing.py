@@ -85,7 +85,7 @@ OTHER = Mark(shape="circle", filled=False)
 BY_PEOPLE = Mark(shape="diamond", filled=True)
 _SHAPES: tuple[Shape, ...] = ("square", "circle", "triangle")
 CURVE_MARKS = tuple(Mark(shape=_SHAPES[n % 3], filled=n % 2 == 0) for n in range(6))
-"""What tells curves apart: so many are drawn."""
+"""Distinct curve styles; at most this many curves are drawn."""
 
 
 def apart(low: float, high: float, *, logarithmic: bool = False) -> Limits:
@@ -106,9 +106,11 @@ def linear(*axes: Axis, whole: bool = False) -> None:
 
     for axis in axes:
         low, high = axis.get_view_interval()
-        each = whole and abs(high - low) <= _MOST_TICKS
+        is_per_rank = whole and abs(high - low) <= _MOST_TICKS
         axis.set_major_locator(
-            MultipleLocator(1) if each else MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=whole)
+            MultipleLocator(1)
+            if is_per_rank
+            else MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=whole)
         )
         axis.set_major_formatter(plain_tick)
 
@@ -157,6 +159,31 @@ def short(label: str, longest: int = 44) -> str:
     if not ends or ends[-1] <= longest:
         return label
     return label[: max(sum(end <= longest - 1 for end in ends), 1)] + "…"
+
+
+def short_apart(labels: Sequence[str], longest: Sequence[int]) -> list[str]:
+    """Return `labels`, each in its room: cut at the end, or in the middle if another begins alike.
+
+    Judges of one name and other settings differ in their last characters.
+    """
+    cut = [short(label, room) for label, room in zip(labels, longest, strict=True)]
+    shown = [svg.shown(label) for label in labels]
+    return [
+        _middle(label, room)
+        if some != label
+        and any(other != label and other.startswith(some.removesuffix("…")) for other in shown)
+        else some
+        for label, some, room in zip(shown, cut, longest, strict=True)
+    ]
+
+
+def _middle(label: str, longest: int) -> str:
+    """Return the beginning and the end of `label`, as much of both as has room."""
+    head, tail = (
+        sum(end <= (longest - 1) / 2 for end in accumulate(map(_width, side)))
+        for side in (label, reversed(label))
+    )
+    return f"{label[: max(head, 1)]}…{label[len(label) - tail :]}"
 
 
 def _width(character: str) -> float:

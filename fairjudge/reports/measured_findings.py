@@ -11,6 +11,7 @@ from fairjudge.records.matching import loss_finding
 from fairjudge.records.schema import with_schema
 from fairjudge.reports.align_tables import align_findings
 from fairjudge.reports.audit_findings import (
+    citation_findings,
     covered_findings,
     length_findings,
     metamorphic_findings,
@@ -84,9 +85,9 @@ def _rank(report: Json) -> Iterator[str]:
             continue
         systems = group["systems"]
         level = [system["system"] for system in systems if system["rank"] == systems[0]["rank"]]
-        others = systems[len(level) :]
-        as_good = [system["system"] for system in others if system["best_rank"] in {None, 1}]
-        if not others:
+        systems_below = systems[len(level) :]
+        as_good = [system["system"] for system in systems_below if system["best_rank"] in {None, 1}]
+        if not systems_below:
             yield f"{together(level)} tie for first place for {who_in(group)}."
             yield from _place_helps(group)
             continue
@@ -150,22 +151,27 @@ def _cascade(report: Json) -> Iterator[str]:
 
 
 def _promised(report: Json) -> Iterator[str]:
-    who = group_title(report)
+    title = group_title(report)
     promise = f"agree with people at least {report['agreement_promised']:.0%} of the time"
     certainty = f"{report['confidence']:.0%} certainty"
-    n_labels = pluralize(report["n_labelled"], "label")
+    n_items = pluralize(report["n_labelled"], "labelled item")
     if report["threshold"] is None:
-        yield f"{who}: at no confidence do its answers {promise}, with {certainty} on {n_labels}."
+        yield (
+            f"{title}: at no confidence threshold do its answers {promise}, with {certainty} on "
+            f"{n_items}."
+        )
     else:
         yield (
-            f"{who}: answers with a confidence of {report['threshold']:.2f} or more {promise}, "
-            f"with {certainty} ({n_labels}; test: {report['test']})."
+            f"{title}: answers with a confidence of {report['threshold']:.2f} or more {promise}, "
+            f"with {certainty} ({n_items}; test: {report['test']})."
         )
         yield (
-            f"Kept: {interval(report['kept'], digits=2)} of all items; of the labelled ones kept, "
-            f"{report['n_kept_labelled']}, {interval(report['agreement'], digits=2)} agree."
+            f"Kept: a share of {interval(report['kept'], digits=2)} of all items; of the "
+            f"{pluralize(report['n_kept_labelled'], 'labelled item')} kept, a share of "
+            f"{interval(report['agreement'], digits=2)} agrees."
         )
-    yield f"All its labelled answers agree {interval(report['overall'], digits=2)}."
+    overall = interval(report["overall"], digits=2)
+    yield f"Without a threshold a share of {overall} of the labelled items agrees."
     if report["threshold"] is None:
         yield "Nothing is kept; next: more labels, a lower --guarantee, or a better judge."
     elif report["n_one_order"]:
@@ -194,6 +200,7 @@ _RULES: Mapping[str, _Rule] = {
     "audit parse": parse_findings,
     "audit covered": covered_findings,
     "audit statements": statement_findings,
+    "audit citations": citation_findings,
     "audit order": order_findings,
     "audit checks": metamorphic_findings,
     "audit stability": stability_findings,
@@ -208,3 +215,5 @@ _RULES: Mapping[str, _Rule] = {
     "compare": _compare,
     "references apply": validated_findings,
 }
+WITH_FINDINGS = frozenset(_RULES)
+"""The kinds of JSON of which `findings_of` says something."""

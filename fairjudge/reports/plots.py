@@ -26,7 +26,7 @@ from fairjudge.reports.drawing import (
     linear,
     marker,
     plain_tick,
-    short,
+    short_apart,
     within,
 )
 from fairjudge.text.counting import pluralize
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROW = 38
+_NAME = 44
+"""Characters of a curve's name."""
 _MAX_STEPPED = 200
 """High to low of a logarithmic axis up to which its ticks are 1, 2, 5, 10 and not 1, 10."""
 
@@ -85,12 +87,20 @@ class ReliabilityPlot:
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
         limits = apart(*self.scale)
-        known = [one for one in self.bins if one["mean_label"]["value"] is not None]
-        most = max((one["n"] for one in known), default=1)
+        bins = [
+            reliability_bin
+            for reliability_bin in self.bins
+            if reliability_bin["mean_label"]["value"] is not None
+        ]
+        most = max((reliability_bin["n"] for reliability_bin in bins), default=1)
         axes.set(xlim=limits, ylim=limits, xlabel="judge's score", ylabel="people's mean label")
         axes.plot(limits, limits, color="black", linestyle=DASHES)
-        for one in known:
-            score, label, n = one["mean_score"], one["mean_label"], one["n"]
+        for reliability_bin in bins:
+            score, label, n = (
+                reliability_bin["mean_score"],
+                reliability_bin["mean_label"],
+                reliability_bin["n"],
+            )
             across = within(score, limits)
             if label["low"] is not None and label["high"] is not None:
                 ends = (within(label[end], limits) for end in ("low", "high"))
@@ -147,8 +157,10 @@ class ForestPlot:
         _upright(axes, ticks, n_rows, colors=RULE, linewidths=0.8)
         if limits[0] <= 0 <= limits[1]:
             _upright(axes, [0.0], n_rows)
-        for place, row in enumerate(self.rows):
-            _forest_row(axes, row, place, limits)
+        rooms = [LINE - len(row.text) - 3 for row in self.rows]
+        labels = short_apart([row.label for row in self.rows], rooms)
+        for place, (row, label) in enumerate(zip(self.rows, labels, strict=True)):
+            _forest_row(axes, row, label, place, limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,10 +205,9 @@ class CurvePlot:
                 [within(y, (0.0, highest)) for _, y in curve.points],
                 color="black",
                 linestyle="-" if curve.mark.filled else DASHES,
-                label=short(curve.name),
                 **marker(curve.mark, 3.5),
             )
-        names = [short(curve.name) for curve in self.curves]
+        names = short_apart([curve.name for curve in self.curves], [_NAME] * len(self.curves))
         above_axes(axes, axes.get_lines(), names)
         linear(axes.yaxis)
         if not (logarithmic and _logarithmic(axes)):
@@ -209,12 +220,11 @@ def _upright(axes: Axes, xs: Sequence[float], n_rows: int, **style: Any) -> None
         axes.vlines(xs, place + 0.44, place + 0.9, **{"colors": "black", "zorder": 1, **style})
 
 
-def _forest_row(axes: Axes, row: ForestRow, place: int, limits: Limits) -> None:
-    """Draw label and figures on one line, the interval below it."""
+def _forest_row(axes: Axes, row: ForestRow, label: str, place: int, limits: Limits) -> None:
+    """Draw `label` and figures on one line, the interval below it."""
     from matplotlib.transforms import blended_transform_factory
 
     edges = blended_transform_factory(axes.transAxes, axes.transData)
-    label = short(row.label, LINE - len(row.text) - 3)
     axes.text(0, place + 0.3, label, transform=edges)
     axes.text(1, place + 0.3, svg.shown(row.text), ha="right", transform=edges)
     if row.value is None:
@@ -233,13 +243,13 @@ def _forest_row(axes: Axes, row: ForestRow, place: int, limits: Limits) -> None:
 
 def _span(rows: Sequence[ForestRow]) -> Limits:
     """Return a span around all intervals and 0, with a little room at both ends."""
-    known = [
+    bounds = [
         value
         for row in rows
         for value in (row.value, row.low, row.high)
         if value is not None and math.isfinite(value)
     ]
-    low, high = min([0.0, *known]), max([0.0, *known])
+    low, high = min([0.0, *bounds]), max([0.0, *bounds])
     room = 0.04 * (high - low)
     return (low - room, high + room) if low < high else (-1.0, 1.0)
 

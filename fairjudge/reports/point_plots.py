@@ -1,4 +1,4 @@
-"""Plots of systems as points with intervals both ways, and of two distributions side by side."""
+"""Plots of points with intervals, of systems both ways or by look, and of two distributions."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from fairjudge.reports.drawing import (
     draw_mark,
     linear,
     short,
+    short_apart,
     within,
 )
 
@@ -56,19 +57,19 @@ class ScatterPlot:
     up: str
     same_scale: bool = True
 
-    def _known(self) -> list[Point]:
+    def _defined_points(self) -> list[Point]:
         return [p for p in self.points if p.x.get("value") is not None and p.y.get("value")
                 is not None]  # fmt: skip
 
     @property
     def empty(self) -> bool:
         """Whether fewer than two points have both values."""
-        return len(self._known()) < 2
+        return len(self._defined_points()) < 2
 
     @property
     def layout(self) -> Layout:
         """The size of the figure, and where its axes stand."""
-        tall = max(_HEIGHT - _BELOW, _LINE * len(self._known()))
+        tall = max(_HEIGHT - _BELOW, _LINE * len(self._defined_points()))
         height, across = tall + _BELOW + 8, WIDTH - _LEFT - _NAMES
         return Layout(
             WIDTH, height, (_LEFT / WIDTH, _BELOW / height, across / WIDTH, tall / height)
@@ -76,32 +77,33 @@ class ScatterPlot:
 
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
-        known = self._known()
-        across, up = (_limits([getattr(p, axis) for p in known]) for axis in ("x", "y"))
+        points = self._defined_points()
+        across, up = (_limits([getattr(p, axis) for p in points]) for axis in ("x", "y"))
         if self.same_scale:
             across = up = (min(across[0], up[0]), max(across[1], up[1]))
             axes.plot(across, up, color="black", linestyle=DASHES, linewidth=1)
         axes.set(xlim=across, ylim=up, xlabel=svg.shown(self.across), ylabel=svg.shown(self.up))
         linear(axes.xaxis, axes.yaxis)
-        for p in known:
+        for p in points:
             x, y = p.x["value"], p.y["value"]
             for ends, line in ((p.x, axes.hlines), (p.y, axes.vlines)):
                 if ends.get("low") is not None and ends.get("high") is not None:
                     line(y if line == axes.hlines else x, ends["low"], ends["high"], _GREY)
-            said = f"{p.name}: {self.across} {x:.2f}, {self.up} {y:.2f}"
-            draw_mark(axes, PLAIN, x, y, size=4, said=said)
-        self._names(axes, known, up)
+            text = f"{p.name}: {self.across} {x:.2f}, {self.up} {y:.2f}"
+            draw_mark(axes, PLAIN, x, y, size=4, said=text)
+        self._names(axes, points, up)
 
-    def _names(self, axes: Axes, known: Sequence[Point], limits: Limits) -> None:
+    def _names(self, axes: Axes, points: Sequence[Point], limits: Limits) -> None:
         """Name the points from the lowest to the highest, no two on one line."""
         layout = self.layout
         gap = _LINE / (layout.height * layout.box[3])
         low, high = limits
-        ordered = sorted(known, key=lambda p: (p.y["value"], p.x["value"]))
-        wanted = [(p.y["value"] - low) / (high - low) for p in ordered]
-        for p, place in zip(ordered, spread(wanted, gap), strict=True):
+        ordered = sorted(points, key=lambda p: (p.y["value"], p.x["value"]))
+        heights = [(p.y["value"] - low) / (high - low) for p in ordered]
+        names = short_apart([p.name for p in ordered], [_LONGEST_NAME] * len(ordered))
+        for p, name, place in zip(ordered, names, spread(heights, gap), strict=True):
             axes.annotate(
-                short(p.name, _LONGEST_NAME), (p.x["value"], p.y["value"]), (1.06, place),
+                name, (p.x["value"], p.y["value"]), (1.06, place),
                 textcoords="axes fraction", va="center", annotation_clip=False,
                 arrowprops={"arrowstyle": "-", "linestyle": ":", "color": _GREY, "linewidth": 0.8,
                             "shrinkA": 1, "shrinkB": 3, "zorder": 1.5},
@@ -112,9 +114,9 @@ def spread(wanted: Sequence[float], gap: float) -> list[float]:
     """Return ascending places from 0 to 1 near those `wanted`, `gap` apart or as far as fits."""
     gap = min(gap, 1 / max(len(wanted) - 1, 1))
     places: list[float] = []
-    for n, one in enumerate(wanted):
+    for n, height in enumerate(wanted):
         least = places[-1] + gap if places else 0.0
-        places.append(min(max(one, least), 1 - gap * (len(wanted) - 1 - n)))
+        places.append(min(max(height, least), 1 - gap * (len(wanted) - 1 - n)))
     return places
 
 
@@ -124,6 +126,48 @@ def _limits(figures: Sequence[Mapping[str, Any]]) -> Limits:
     low, high = apart(min(values), max(values))
     room = 0.05 * (high - low)
     return low - room, high + room
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LooksPlot:
+    """A change at each look with its interval, a line at 0, and a dashed one at ``-margin``.
+
+    ``changes`` has one figure a look, as JSON has it; a look without a value leaves a gap.
+    """
+
+    name: str
+    changes: Sequence[Mapping[str, Any]]
+    up: str
+    margin: float | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether fewer than two looks have a value."""
+        return sum(one.get("value") is not None for one in self.changes) < 2
+
+    @property
+    def layout(self) -> Layout:
+        """The size of the figure, and where its axes stand."""
+        return Layout(WIDTH, _HEIGHT, (0.17, _BELOW / _HEIGHT, 0.8, 1 - (_BELOW + 10) / _HEIGHT))
+
+    def draw(self, axes: Axes) -> None:
+        """Draw on `axes`."""
+        known = {n: one for n, one in enumerate(self.changes, 1) if one.get("value") is not None}
+        edge = {"value": -(self.margin or 0.0)}
+        axes.set(
+            xlim=(0.5, len(self.changes) + 0.5),
+            ylim=_limits([*known.values(), edge, {"value": 0.0}]),
+            xlabel="look", ylabel=svg.shown(self.up),
+        )  # fmt: skip
+        axes.axhline(0, color="black", linewidth=1)
+        if self.margin is not None:
+            axes.axhline(edge["value"], color="black", linestyle=DASHES, linewidth=1)
+        for n, one in known.items():
+            if one.get("low") is not None and one.get("high") is not None:
+                axes.vlines(n, one["low"], one["high"], _GREY)
+            draw_mark(axes, PLAIN, n, one["value"], size=3, said=f"look {n}: {one['value']:.3f}")
+        linear(axes.yaxis)
+        linear(axes.xaxis, whole=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,17 +207,17 @@ class BarPlot:
             xlabel=svg.shown(self.across), ylabel="percent",
         )  # fmt: skip
         axes.grid(visible=False, axis="x")
-        drawn = []
+        containers = []
         for n, bars in enumerate(self.series):
             places = [level - 0.4 + (n + 0.5) * wide for level in range(len(self.levels))]
             filled = bars.mark.filled
-            found = axes.bar(
+            container = axes.bar(
                 places, bars.percent, wide, color=bars.mark.colour if filled else "white",
                 edgecolor=bars.mark.colour, linewidth=1.5,
             )  # fmt: skip
-            for level, percent, bar in zip(self.levels, bars.percent, found, strict=True):
+            for level, percent, bar in zip(self.levels, bars.percent, container, strict=True):
                 bar.set_gid(svg.tooltip(f"{bars.name}, {level}: {percent:.0f} %"))
-            drawn.append(found)
+            containers.append(container)
         axes.set_xticks(range(len(self.levels)), [short(level, 14) for level in self.levels])
         linear(axes.yaxis)
-        above_axes(axes, drawn, [bars.name for bars in self.series], columns=len(drawn))
+        above_axes(axes, containers, [bars.name for bars in self.series], columns=len(containers))

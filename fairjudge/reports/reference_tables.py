@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fairjudge.domain import Undefined
@@ -35,42 +35,60 @@ def validated_findings(report: Json) -> Iterator[str]:
     before = sum(cluster["n_questions_before"] for cluster in clusters)
     after = sum(cluster["n_questions"] for cluster in clusters)
     groups = sum(cluster["n_groups_before"] for cluster in clusters)
-    gone = sum(cluster["n_invalid"] + cluster["n_split"] for cluster in clusters)
-    yield (
-        f"{after} of {pluralize(before, 'question')} kept; {gone} of "
-        f"{pluralize(groups, 'group')} of answers removed as invalid."
+    invalid, split = (
+        sum(cluster[name] for cluster in clusters) for name in ("n_invalid", "n_split")
     )
-    if empty := [str(cluster["eid"]) for cluster in clusters if not cluster["n_questions"]]:
-        shown = ", ".join(empty[:_MAX_NAMED])
-        yield f"Without a question: {pluralize(len(empty), 'cluster')} ({shown})."
+    evenly = f", {split} as annotators were evenly split" if split else ""
+    yield (
+        f"{after} of {pluralize(before, 'question')} kept; {invalid} of "
+        f"{pluralize(groups, 'group')} of answers removed as invalid{evenly}."
+    )
+    if empty := _without_question(clusters):
+        names = ", ".join(empty[:_MAX_NAMED])
+        yield f"Without a question: {pluralize(len(empty), 'cluster')} ({names})."
     if report["n_unmatched"]:
         yield f"{pluralize(report['n_unmatched'], 'labelled answer')} are not in the references."
 
 
+def _without_question(clusters: Sequence[Json]) -> list[str]:
+    return [str(cluster["eid"]) for cluster in clusters if not cluster["n_questions"]]
+
+
 def validated_tables(report: Json) -> Iterator[TextTable]:
     """Yield the counts of each cluster, and why questions went."""
-    alpha = report["alpha"]
+    alpha, clusters = report["alpha"], report["clusters"]
+    rows = [*clusters, _totals(clusters)] if len(clusters) > 1 else clusters
+    empty = _without_question(clusters)
     yield table(
         "References before and after people's labels",
         "cluster: {eid} | questions before> {n_questions_before} | after> {n_questions}"
         " | groups before> {n_groups_before} | after> {n_groups} | invalid> {n_invalid}"
         " | split> {n_split} | unlabelled> {n_unlabelled}",
-        report["clusters"],
+        rows,
         notes=[
             f"Krippendorff's alpha of the labels: {alpha:.2f}."
             if alpha is not None
-            else f"Krippendorff's alpha of the labels: none; {report['why_no_alpha']}."
+            else f"Krippendorff's alpha of the labels: none; {report['why_no_alpha']}.",
+            f"Clusters without a question: {len(empty)}." if empty else "",
+            f"Answers with a label that are not in the references: {report['n_unmatched']}."
+            if report["n_unmatched"]
+            else "",
         ],
     )
     dropped = [
-        {"eid": cluster["eid"], **one}
+        {"eid": cluster["eid"], **question}
         for cluster in report["clusters"]
-        for one in cluster["dropped"]
+        for question in cluster["dropped"]
     ]
     if dropped:
         yield table(
             "Questions removed", "cluster: {eid} | question: {question} | why: {why}", dropped
         )
+
+
+def _totals(clusters: Sequence[Json]) -> Json:
+    counts = [name for name in clusters[0] if name.startswith("n_")]
+    return {"eid": "all", **{name: sum(cluster[name] for cluster in clusters) for name in counts}}
 
 
 def recall_tables(report: Json) -> Iterator[TextTable]:

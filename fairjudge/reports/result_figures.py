@@ -5,10 +5,11 @@ Each is made of the JSON that a command writes; pages, ``--figures`` and ``.plot
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.drawing import BY_PEOPLE, PLAIN, Mark
+from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN, Mark
 from fairjudge.reports.figures import Json, forest, row
 from fairjudge.reports.matrix_plot import Cell, MatrixPlot
 from fairjudge.reports.parts import Plot
@@ -16,6 +17,10 @@ from fairjudge.reports.point_plots import BarPlot, Bars, Point, ScatterPlot
 from fairjudge.text.counting import pluralize
 
 _HOLLOW = Mark(shape=BY_PEOPLE.shape, filled=False)
+_BARS = (PLAIN, BY_PEOPLE, OTHER, _HOLLOW)
+"""What tells bars apart: colour, and filled or not."""
+_BIN, _LAST_BIN = 0.2, 10
+"""Width of a bin of shares' ratios, and the number of the one that has all from 2 upwards."""
 _VERDICTS = {-1.0: "second better", 0.0: "tie", 1.0: "first better"}
 _YES_OR_NO = {0.0: "no", 1.0: "yes"}
 RANKS_HELD = "those that the data allow, for all systems at once"
@@ -25,14 +30,14 @@ MAX_ROWS = 30
 
 def ranks_plot(systems: Sequence[Json], title: str, *, allowed: str = RANKS_HELD) -> Plot:
     """Return each system's rank with those that the data allow; `allowed` says how."""
-    ranked = [one for one in systems if one.get("best_rank") is not None]
+    ranked = [system for system in systems if system.get("best_rank") is not None]
     rows = [
         row(
-            one["system"],
-            {"value": one["rank"], "low": one["best_rank"], "high": one["worst_rank"]},
+            system["system"],
+            {"value": system["rank"], "low": system["best_rank"], "high": system["worst_rank"]},
             digits=0,
         )
-        for one in ranked
+        for system in ranked
     ]
     return forest(
         rows,
@@ -45,13 +50,13 @@ def ranks_plot(systems: Sequence[Json], title: str, *, allowed: str = RANKS_HELD
 
 def wins_plot(group: Json, title: str) -> Plot:
     """Return how often the system of a row beat that of a column; ties count half."""
-    names = [one["system"] for one in group["systems"]]
+    names = [system["system"] for system in group["systems"]]
     won: dict[tuple[str, str], tuple[float, int]] = {}
-    for one in group.get("pairs", ()):
-        n = one["wins"] + one["ties"] + one["losses"]
-        first, second = one["system_a"], one["system_b"]
-        won[first, second] = (one["wins"] + one["ties"] / 2, n)
-        won[second, first] = (one["losses"] + one["ties"] / 2, n)
+    for pair in group.get("pairs", ()):
+        n = pair["wins"] + pair["ties"] + pair["losses"]
+        first, second = pair["system_a"], pair["system_b"]
+        won[first, second] = (pair["wins"] + pair["ties"] / 2, n)
+        won[second, first] = (pair["losses"] + pair["ties"] / 2, n)
     cells = [
         [
             _share_cell(won[a, b][0] / won[a, b][1], f"n {won[a, b][1]}") if (a, b) in won else None
@@ -68,12 +73,12 @@ def wins_plot(group: Json, title: str) -> Plot:
 
 def confusion_plot(group: Json, title: str) -> Plot:
     """Return how often the judge gave which value where people gave which."""
-    found = group.get("confusion")
-    if not found:
+    confusion = group.get("confusion")
+    if not confusion:
         return _nothing(title)
-    counts = found["counts"]
+    counts = confusion["counts"]
     cells = [[_count_cell(n, sum(line)) for n in line] for line in counts]
-    rows, columns = (_level_names(group, found[side]) for side in ("rows", "columns"))
+    rows, columns = (_level_names(group, confusion[side]) for side in ("rows", "columns"))
     return _matrix(
         f"Judge by people, {title}", rows, columns, cells, down="judge", across="people",
         caption="Number of items, and their percent of the row: of what the judge gave this value. "
@@ -83,44 +88,90 @@ def confusion_plot(group: Json, title: str) -> Plot:
 
 def ratings_plot(group: Json, title: str) -> Plot:
     """Return how often judge and people gave each value; nothing where their scales differ."""
-    found = group.get("confusion")
-    if not found or found["rows"] != found["columns"]:
+    confusion = group.get("confusion")
+    if not confusion or confusion["rows"] != confusion["columns"]:
         return _nothing(title)
-    counts = found["counts"]
+    counts = confusion["counts"]
     judge, people = (
         [sum(line) for line in counts],
-        [sum(some) for some in zip(*counts, strict=True)],
+        [sum(column) for column in zip(*counts, strict=True)],
     )
     n = sum(judge) or 1
-    levels = _level_names(group, found["rows"])
+    levels = _level_names(group, confusion["rows"])
     sides = (("judge", PLAIN, judge), ("people", _HOLLOW, people))
     series = [
-        Bars(name=name, mark=mark, percent=[100.0 * some / n for some in side])
+        Bars(name=name, mark=mark, percent=[100.0 * count / n for count in side])
         for name, mark, side in sides
     ]
-    said = "; ".join(
+    return _bars(
+        f"Ratings of judge and people, {title}", levels, series, across="value",
+        caption=f"The same {pluralize(n, 'item')}; people's is the mean of their labels.",
+    )  # fmt: skip
+
+
+def share_ratios_plot(system: str, samples: Sequence[Json], tau: float | None) -> Plot:
+    """Return how p_y / p_x of each value is distributed over a system's summaries.
+
+    Source: FairSumm, section 6.5 and Figure 4.
+    """
+    ratios: dict[str, Counter[int]] = {}
+    for sample in samples:
+        for value, source, summary in zip(
+            sample["values"], sample["source"], sample["summary"], strict=True
+        ):
+            if source > 0:
+                place = int(summary / source / _BIN + 1e-9)  # 0.6 / 0.2 is 2.999...
+                ratios.setdefault(value, Counter())[min(place, _LAST_BIN)] += 1
+    series = [
+        Bars(
+            name=value,
+            mark=mark,
+            percent=[100.0 * counts[place] / counts.total() for place in range(_LAST_BIN + 1)],
+        )
+        for (value, counts), mark in zip(ratios.items(), _BARS, strict=False)
+    ]
+    levels = [f"{place * _BIN:.1f}" for place in range(_LAST_BIN)] + [f"{_LAST_BIN * _BIN:.0f}+"]
+    under = "" if tau is None else f" Below {tau:g} a summary under-represents the value."
+    more = ""
+    if len(ratios) > len(series):
+        more = f" The first {len(series)} of {pluralize(len(ratios), 'value')}."
+    return _bars(
+        f"Ratio of shares, {system}", levels, series,
+        across="p_y / p_x, from",
+        caption="Share of a value in the summary (p_y) over that in the sources (p_x), in bins of "
+        f"{_BIN:g}.{under}{more}",
+    )  # fmt: skip
+
+
+def _bars(
+    title: str, levels: Sequence[str], series: Sequence[Bars], *, across: str, caption: str
+) -> Plot:
+    """Return a bar plot named by its title and all its bars."""
+    texts = "; ".join(
         f"{bars.name} " + ", ".join(
             f"{level} {percent:.0f} %"
             for level, percent in zip(levels, bars.percent, strict=True)
         )
         for bars in series
     )  # fmt: skip
-    figure = BarPlot(
-        name=f"Ratings of judge and people, {title}: {said}", levels=levels, series=series,
-        across="value",
-    )  # fmt: skip
-    return Plot(figure, f"The same {pluralize(n, 'item')}; people's is the mean of their labels.")
+    figure = BarPlot(name=f"{title}: {texts}", levels=levels, series=series, across=across)
+    return Plot(figure, caption)
 
 
 def systems_plot(group: Json, title: str) -> Plot:
     """Return each system's mean by the judge against its mean by people."""
-    means = [one for one in group.get("ppi", ()) if one["kind"] == "mean"]
+    means = [estimate for estimate in group.get("ppi", ()) if estimate["kind"] == "mean"]
     scales = group["scales"]
-    points = [Point(name=one["system"], x=one["naive"], y=one["classical"]) for one in means]
-    known = [p for p in points if None not in (p.x.get("value"), p.y.get("value"))]
-    said = "; ".join(f"{p.name} judge {p.x['value']:.2f}, people {p.y['value']:.2f}" for p in known)
+    points = [
+        Point(name=estimate["system"], x=estimate["naive"], y=estimate["classical"])
+        for estimate in means
+    ]
+    defined = [p for p in points if None not in (p.x.get("value"), p.y.get("value"))]
+    texts = "; ".join(
+        f"{p.name} judge {p.x['value']:.2f}, people {p.y['value']:.2f}" for p in defined
+    )
     figure = ScatterPlot(
-        name=f"Systems, judge against people, {title}: {said}", points=points,
+        name=f"Systems, judge against people, {title}: {texts}", points=points,
         across="judge's mean", up="people's mean", same_scale=scales["judge"] == scales["labels"],
     )  # fmt: skip
     return Plot(
@@ -133,7 +184,7 @@ def systems_plot(group: Json, title: str) -> Plot:
 def position_pairs_plot(group: Json) -> Plot:
     """Return for each pair of systems how much more often the judge named what stood first."""
     pairs = group.get("by_systems", {})
-    rows = [row(name, one["first_minus_second"], digits=1) for name, one in pairs.items()][
+    rows = [row(name, pair["first_minus_second"], digits=1) for name, pair in pairs.items()][
         :MAX_ROWS
     ]
     return forest(
@@ -150,11 +201,11 @@ def outlets_plot(by: str, groups: Sequence[Json]) -> Plot:
         [_slice_cell(group["slices"][by].get(name)) for group in groups]
         for name in names[:MAX_ROWS]
     ]
-    what = by.partition(" by ")[2]
+    dimension = by.partition(" by ")[2]
     more = len(names) > MAX_ROWS
     return _matrix(
         f"{by.capitalize()}, by {groups[0]['judge']}", names[:MAX_ROWS],
-        [group["system"] for group in groups], cells, down=what, across="system",
+        [group["system"] for group in groups], cells, down=dimension, across="system",
         caption="Percent covered, and the number of clusters or answers it rests on."
         + (f" The first {MAX_ROWS} of {len(names)}; the table has all." if more else ""),
     )  # fmt: skip
@@ -163,24 +214,28 @@ def outlets_plot(by: str, groups: Sequence[Json]) -> Plot:
 def answers_plots(groups: Sequence[Json]) -> Iterator[Plot]:
     """Yield for each event which system covers which answer."""
     covered = [
-        {(one["eid"], one["question"], one["answer"]): one["value"] for one in group["answers"]}
+        {
+            (answer["eid"], answer["question"], answer["answer"]): answer["value"]
+            for answer in group["answers"]
+        }
         for group in groups
         if group.get("answers")
     ]
     systems = [group["system"] for group in groups if group.get("answers")]
-    every = list(dict.fromkeys(key for some in covered for key in some))
+    every = list(dict.fromkeys(key for shares in covered for key in shares))
     for eid in dict.fromkeys(key[0] for key in every):
         rows = [key for key in every if key[0] == eid][:MAX_ROWS]
         cells = [
-            [_share_cell(some[key]) if key in some else None for some in covered] for key in rows
+            [_share_cell(shares[key]) if key in shares else None for shares in covered]
+            for key in rows
         ]
         questions = list(dict.fromkeys(key[1] for key in rows))
-        asked = "; ".join(f"Q{n}: {question}" for n, question in enumerate(questions, 1))
+        question_list = "; ".join(f"Q{n}: {question}" for n, question in enumerate(questions, 1))
         names = [f"Q{questions.index(key[1]) + 1}: {key[2]}" for key in rows]
         yield _matrix(
             f"Answers covered, {eid}, by {groups[0]['judge']}", names, systems, cells,
             down="answer", across="system",
-            caption=f"Event {eid}: percent of each answer that a summary covers. {asked}",
+            caption=f"Event {eid}: percent of each answer that a summary covers. {question_list}",
         )  # fmt: skip
 
 
@@ -195,7 +250,7 @@ def _matrix(
     caption: str,
 ) -> Plot:
     """Return a heat map named by its title and all its cells."""
-    said = "; ".join(
+    texts = "; ".join(
         f"{name}: " + ", ".join(
             f"{column} {cell.text}"
             for column, cell in zip(columns, line, strict=True)
@@ -204,7 +259,7 @@ def _matrix(
         for name, line in zip(rows, cells, strict=True)
     )  # fmt: skip
     figure = MatrixPlot(
-        name=f"{title}: {said}", rows=rows, columns=columns, cells=cells, down=down, across=across
+        name=f"{title}: {texts}", rows=rows, columns=columns, cells=cells, down=down, across=across
     )
     return Plot(figure, caption)
 
@@ -222,10 +277,10 @@ def _count_cell(n: int, total: int) -> Cell:
     return Cell(text=str(n), share=share, note=f"{share:.0%}" if n else "")
 
 
-def _slice_cell(found: Json | None) -> Cell | None:
-    if found is None or found.get("value") is None:
+def _slice_cell(figure: Json | None) -> Cell | None:
+    if figure is None or figure.get("value") is None:
         return None
-    return _share_cell(found["value"], f"n {found['n']}" if found.get("n") else "")
+    return _share_cell(figure["value"], f"n {figure['n']}" if figure.get("n") else "")
 
 
 def _level_names(group: Json, levels: Sequence[float]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from fairjudge.reports.check_tables import check_plots
 from fairjudge.reports.comparison_page import comparison_parts
 from fairjudge.reports.content import Content, Panel
 from fairjudge.reports.figures import Json, forest, row
@@ -14,6 +15,9 @@ from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Section
 from fairjudge.reports.ranking_tables import ranking_tables, together_tables
 from fairjudge.reports.result_figures import ranks_plot, wins_plot
+from fairjudge.text.counting import pluralize
+
+_STRENGTH = "strength (log-odds; they add up to 0)"
 
 
 def ranking_page(report: Json) -> str:
@@ -28,16 +32,16 @@ def ranking_page(report: Json) -> str:
 
 def ranking_parts(content: Content) -> Iterator[Part]:
     """Yield every ranking that was given."""
-    yield from _given(content, {"rank": ("Ranked by comparisons", _ranking)})
+    yield from _panels_of(content, {"rank": ("Ranked by comparisons", _ranking)})
 
 
 def change_parts(content: Content) -> Iterator[Part]:
     """Yield runs side by side, and checks of a judge after a change."""
-    yield from _given(
+    yield from _panels_of(
         content,
         {
             "compare": ("Two runs side by side", _comparison),
-            "check": ("A judge before and after a change", lambda report: _tables("check", report)),
+            "check": ("A judge before and after a change", _check),
         },
     )
 
@@ -45,12 +49,12 @@ def change_parts(content: Content) -> Iterator[Part]:
 def stability_parts(content: Content) -> Iterator[Part]:
     """Yield what repeats and other prompts change."""
     stability = ("Stability: the same items judged again", _stability)
-    yield from _given(content, {"audit stability": stability})
+    yield from _panels_of(content, {"audit stability": stability})
 
 
 def plan_parts(content: Content) -> Iterator[Part]:
     """Yield what a cascade saves, what it promises, and the prompts that agree best."""
-    yield from _given(
+    yield from _panels_of(
         content,
         {
             kind: (title, lambda report, kind=kind: _tables(kind, report))  # type: ignore[misc]
@@ -66,7 +70,7 @@ _PLANS = {
 }
 
 
-def _given(content: Content, shows: Mapping[str, tuple[str, Show]]) -> Iterator[Part]:
+def _panels_of(content: Content, shows: Mapping[str, tuple[str, Show]]) -> Iterator[Part]:
     for panel in content.of_kind(*shows):
         yield from panel_parts(panel, *shows[panel.kind])
 
@@ -99,17 +103,38 @@ def _tables(kind: str, report: Json) -> Iterator[Part]:
 
 def _ranking(report: Json) -> Iterator[Part]:
     for group, table in zip(report["groups"], ranking_tables(report), strict=True):
-        rows = [row(one["system"], one["strength"]) for one in group["systems"]]
-        across = "strength (log-odds; they add up to 0)"
-        yield Group((forest(rows, title=table.title, across=across), table))
+        rows = [row(system["system"], system["strength"]) for system in group["systems"]]
         title = f"{group['aspect']}, by {group['judge']}"
-        yield Group((ranks_plot(group["systems"], title), wins_plot(group, title)), "row")
-    yield from together_tables(report)
+        ranks = ranks_plot(group["systems"], title)
+        yield Group((forest(rows, title=table.title, across=_STRENGTH), ranks, table))
+        yield wins_plot(group, title)
+    yield from _together(report)
 
 
 def _comparison(report: Json) -> Iterator[Part]:
     for group in report["groups"]:
         yield from comparison_parts(group)
+
+
+def _check(report: Json) -> Iterator[Part]:
+    for group, table in zip(report["groups"], tables_of("check", report), strict=True):
+        plots = tuple(check_plots(report, group))
+        yield from (Group(plots, "row"), table) if len(plots) > 1 else (Group((*plots, table)),)
+
+
+def _together(report: Json) -> Iterator[Part]:
+    """Yield what several judges say together: strengths and ranks, then how each discriminates."""
+    tables = [*together_tables(report)]
+    for group, systems, judges in zip(
+        report.get("together", ()), tables[::2], tables[1::2], strict=True
+    ):
+        rows = [row(one["system"], one["strength"]) for one in group["systems"]]
+        title = f"{group['aspect']}, by {pluralize(len(group['judges']), 'judge')} together"
+        ranks = ranks_plot(group["systems"], title)
+        yield Group((forest(rows, title=systems.title, across=_STRENGTH), ranks, systems))
+        rows = [row(one["judge"], one["discrimination"]) for one in group["judges"]]
+        across = "discrimination; 1: as the judges' mean, 0: by chance"
+        yield Group((forest(rows, title=judges.title, across=across), judges))
 
 
 def _stability(report: Json) -> Iterator[Part]:

@@ -19,7 +19,7 @@ from fairjudge.judges.criteria import Criterion, builtin_criterion
 from fairjudge.judges.decision import decision_judge
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import LlmJudge
-from fairjudge.judges.local import LocalJudge, Support
+from fairjudge.judges.local import LocalJudge, Support, check_local_aspect
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.promises import PromisedCascade
 from fairjudge.judges.ranking import RankingJudge
@@ -53,13 +53,10 @@ def make_judge(
     if options.together:
         return _together(models, options, tasks)
     variants = prompt_variants(options, plan)
-    if models.llm is None or options.cascade is not None:
+    if options.cascade is not None:
         _asked_once(options, variants)
     if models.llm is None:
-        if PROTOCOLS[plan.protocol].listwise:
-            raise ConfigurationError("--protocol ranking needs an LLM: give one by --backend")
-        if options.prompt or options.scale:
-            raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
+        check_without_llm(options, plan)
         return LocalJudge(aspect=plan.aspect, support=_local_support(models, plan), tasks=tasks)
     if options.cascade is not None:
         judge = make_judge(models, replace(options, cascade=None), plan=plan, tasks=tasks)
@@ -70,14 +67,25 @@ def make_judge(
     return _llm_judge(models.llm, options, plan=plan, tasks=tasks, variants=variants)
 
 
+def check_without_llm(options: JudgeOptions, plan: JudgingPlan) -> None:
+    """Reject what the local backend cannot judge, before its models are loaded."""
+    _asked_once(options, prompt_variants(options, plan))
+    if PROTOCOLS[plan.protocol].listwise:
+        raise ConfigurationError("--protocol ranking needs an LLM: give one by --backend")
+    if options.prompt or options.scale:
+        raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
+    check_local_aspect(plan.aspect)
+    is_whole = plan.text_unit == "summary" and not PROTOCOLS[plan.protocol].yes_no
+    if plan.aspect == BALANCE and not is_whole:
+        raise ConfigurationError(
+            "without an LLM balance is of whole summaries, by --protocol likert or pairwise"
+        )
+
+
 def _local_support(models: Models, plan: JudgingPlan) -> Support:
     """Return what judges without an LLM; balance also by the entailment model, if one is named."""
     if plan.aspect != BALANCE:
         return _support(models, "embedding")
-    if PROTOCOLS[plan.protocol].yes_no or plan.text_unit != "summary":
-        raise ConfigurationError(
-            "without an LLM balance is of whole summaries, by --protocol likert or pairwise"
-        )
     return _support(models, "embedding" if models.entailment() is None else "entailment")
 
 

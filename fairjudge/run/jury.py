@@ -72,16 +72,9 @@ async def judge_by(
         return await judge_material(
             material, model=models[0], run_folder=run_folder, progress=progress
         )
-    options = material.options
-    if options.together:
-        raise ConfigurationError("--together takes one --backend: a jury judges one aspect a run")
-    if isinstance(options.cascade, Promise):
-        raise ConfigurationError("--cascade with a guarantee takes one --backend, the better judge")
+    check_members(models, material.options)
     names = [member.target for member in models]
-    if len(set(names)) < len(names):
-        raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
     members = [models[0].sharing(member) for member in models]
-    check_priced(members)
     opened = open_run(
         run_folder,
         command="judge",
@@ -120,6 +113,18 @@ async def judge_by(
         run=folder.shown,
         costs=tuple(cost for outcome in outcomes for cost in outcome.costs),
     )
+
+
+def check_members(models: Sequence[Model], options: JudgeOptions) -> None:
+    """Reject models that cannot judge together, and one of unknown price where cost is limited."""
+    names = [member.target for member in models]
+    if len(models) > 1 and options.together:
+        raise ConfigurationError("--together takes one --backend: a jury judges one aspect a run")
+    if len(models) > 1 and isinstance(options.cascade, Promise):
+        raise ConfigurationError("--cascade with a guarantee takes one --backend, the better judge")
+    if len(set(names)) < len(names):
+        raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
+    check_priced([models[0].sharing(member) for member in models])
 
 
 def jury_rows(members: Sequence[Sequence[Judgement]], *, rule: JuryRule) -> tuple[Judgement, ...]:

@@ -111,6 +111,12 @@ def _order_figures(rows: Sequence[Judgement], bias: OrderBias, *, aspect: str) -
     }
 
 
+def check_checkable(aspect: str) -> None:
+    """Reject aspects that the metamorphic relations say nothing of."""
+    if aspect not in {"coverage", "faithfulness"}:
+        raise ConfigurationError(f"checks know coverage and faithfulness, not {aspect!r}")
+
+
 async def checks_report(
     references: object,
     summaries: object,
@@ -122,8 +128,7 @@ async def checks_report(
     progress: Progress,
 ) -> dict[str, Any]:
     """Return how often each metamorphic relation held."""
-    if aspect not in {"coverage", "faithfulness"}:
-        raise ConfigurationError(f"checks know coverage and faithfulness, not {aspect!r}")
+    check_checkable(aspect)
     names: tuple[ProtocolName, ...] = ("pairwise", "likert")
     if aspect == "coverage":
         names = (*names, "checklist")

@@ -125,9 +125,8 @@ async def summarize_loaded(
     """Summarize `loaded`; clusters that fail are outcomes."""
     if model.llm is None:
         raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
+    check_wishes(loaded, options)
     settings = settings_of(options)
-    for setting in settings:
-        _check_attribute(loaded, setting.wishes.fair_attribute)
     prompts = sorted(
         {own_prompt(prompt).label for setting in settings for prompt in setting.wishes.prompts}
     )
@@ -175,6 +174,14 @@ async def summarize_loaded(
             run=run.shown,
             was_finished=all((c.eid, summarizer.name) in recorded for summarizer, c in work),
         )
+
+
+def check_wishes(loaded: Loaded[Cluster], options: SummarizeOptions) -> None:
+    """Reject prompts that cannot be used, and attributes that no article of the file has."""
+    for setting in settings_of(options):
+        _check_attribute(loaded, setting.wishes.fair_attribute)
+        for prompt in setting.wishes.prompts:
+            own_prompt(prompt)
 
 
 def _check_attribute(loaded: Loaded[Cluster], attribute: str | None) -> None:

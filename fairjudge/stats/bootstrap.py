@@ -8,7 +8,7 @@ jackknife for BCa is one more matrix.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -134,10 +134,14 @@ def bootstrap_many(
     n_excluded: int = 0,
     null: float | None = None,
     fewest: int = 2,
+    values: FloatArray | None = None,
 ) -> tuple[Estimate | Undefined, ...]:
     """Estimate several statistics on the same resamples; see `bootstrap`.
 
-    `statistic` returns shape (r, k); the result has k entries.
+    `statistic` returns shape (r, k); the result has k entries. `values`, shape (k,), are the
+    estimates where these are not the statistic on the data. The resamples are then moved to have
+    them as their means: what is fitted on resamples has seen fewer distinct documents, which is
+    no error of the estimates.
     """
     check_level(level)
     if n_resamples < 1 or n_documents < 0 or fewest < 2:
@@ -154,7 +158,7 @@ def bootstrap_many(
         null=null,
         fewest=fewest,
     )
-    observed = np.asarray(statistic(np.ones((1, n_documents))))[0]
+    observed = np.asarray(statistic(np.ones((1, n_documents))))[0] if values is None else values
     if n_documents < 2:
         return tuple(_without_interval(float(value), plan) for value in observed)
     # Drawn even with too few documents, so that later draws from `rng` do not depend on it.
@@ -163,6 +167,8 @@ def bootstrap_many(
     )
     if n_documents < fewest:
         return tuple(_without_interval(float(value), plan) for value in observed)
+    if values is not None:
+        replicate_values = replicate_values + (values - _column_means(replicate_values))
     jackknife = _jackknife(statistic, n_documents) if method == "bca" else replicate_values[:0]
     return tuple(
         Undefined(why=NO_VALUE)
@@ -230,11 +236,26 @@ def two_sided_p_value(replicate_values: FloatArray, null: float) -> float | None
     return float(min(1.0, 2.0 * (1 + min(below, above)) / (1 + defined.size)))
 
 
+def with_p_value(estimate: Estimate, replicate_values: FloatArray, null: float | None) -> Estimate:
+    """Add the p-value of `null`, if there is one, and the smallest that the replicates can give."""
+    p_value = None if null is None else two_sided_p_value(replicate_values, null)
+    if p_value is None:
+        return estimate
+    n = np.count_nonzero(~np.isnan(replicate_values))
+    return replace(estimate, p_value=p_value, p_floor=min(1.0, 2.0 / (1 + n)))
+
+
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """Divide elementwise; NaN where the denominator is 0."""
     out = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
     np.divide(numerator, denominator, out=out, where=denominator != 0.0)
     return out
+
+
+def _column_means(replicate_values: FloatArray) -> FloatArray:
+    """Return the means of defined values of each column, NaN where there is none."""
+    defined = ~np.isnan(replicate_values)
+    return divide(np.where(defined, replicate_values, 0.0).sum(axis=0), defined.sum(axis=0) * 1.0)
 
 
 def _chunk_sizes(n_resamples: int, n_documents: int) -> Iterator[int]:
@@ -274,17 +295,12 @@ class _Plan:
         undefined_share = 1.0 - defined.size / replicate_values.size
         if undefined_share > MOST_UNDEFINED:
             why = f"no interval: undefined on {undefined_share:.0%} of the resamples"
-            return self.filled(value, None, why, None)
-        p_value = None if self.null is None else two_sided_p_value(defined, self.null)
-        bounds = self.bounds(value, defined, jackknife)
-        if bounds is not None:
-            return self.filled(value, bounds, _NAMES[self.method], p_value)
-        return self.filled(
-            value,
-            percentile_bounds(defined, level=self.level),
-            f"{_NAMES['percentile']} (BCa undefined: all resamples lie on one side)",
-            p_value,
-        )
+            return self.filled(value, None, why)
+        bounds, name = self.bounds(value, defined, jackknife), _NAMES[self.method]
+        if bounds is None:
+            bounds = percentile_bounds(defined, level=self.level)
+            name = f"{_NAMES['percentile']} (BCa undefined: all resamples lie on one side)"
+        return with_p_value(self.filled(value, bounds, name), defined, self.null)
 
     def bounds(self, value: float, defined: FloatArray, jackknife: FloatArray) -> Bounds | None:
         if self.method == "bca":
@@ -293,9 +309,7 @@ class _Plan:
             return expanded_bounds(defined, level=self.level, n_documents=self.n_documents)
         return percentile_bounds(defined, level=self.level)
 
-    def filled(
-        self, value: float, bounds: Bounds | None, method: str, p_value: float | None
-    ) -> Estimate:
+    def filled(self, value: float, bounds: Bounds | None, method: str) -> Estimate:
         return Estimate(
             value=value,
             n=self.n,
@@ -304,7 +318,6 @@ class _Plan:
             level=self.level,
             method=method,
             n_excluded=self.n_excluded,
-            p_value=p_value,
         )
 
 
@@ -312,4 +325,4 @@ def _without_interval(value: float, plan: _Plan) -> Estimate | Undefined:
     if np.isnan(value):
         return Undefined(why=NO_VALUE)
     documents = pluralize(plan.fewest, "document")
-    return plan.filled(value, None, f"no interval: fewer than {documents}", None)
+    return plan.filled(value, None, f"no interval: fewer than {documents}")

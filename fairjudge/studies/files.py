@@ -15,7 +15,7 @@ from fairjudge.backends.pricing import load_prices
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.datasets._problems import explain
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.files import read_toml
+from fairjudge.files import read_file, read_toml
 from fairjudge.judges.criterion_files import read_criterion_file
 from fairjudge.judges.promises import read_cascade
 from fairjudge.options.building import BuildOptions
@@ -27,6 +27,8 @@ from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.run.sweeping import settings_of
 from fairjudge.scales import load_scale
 from fairjudge.scores.juries import JuryRule
+from fairjudge.studies.places import line_named_in, line_of
+from fairjudge.text.suggestions import did_you_mean
 
 _O = TypeVar("_O")
 Audit: TypeAlias = Literal["checks", "order", "verbosity"]
@@ -142,6 +144,15 @@ class StudyFile(_Table):
     fairness: tuple[FairnessTable, ...] = ()
 
 
+_TABLES: Mapping[str, type[_Table]] = {
+    "data": DataTable,
+    "budget": BudgetTable,
+    "calibrate": CalibrateTable,
+    "fairness": FairnessTable,
+}
+"""The tables that take no options of a command."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePart:
     """One judge of a study: its options checked, its files found."""
@@ -180,6 +191,10 @@ class Study:
             ),
         )
 
+    def place_of(self, message: str) -> str:
+        """Return the file, and the line where `message`, which begins with a table, tells it."""
+        return _place_of(message, self.path)
+
     def budget(self) -> Budget:
         """Return the budget shared by all steps."""
         budget = self.tables.budget
@@ -200,12 +215,33 @@ def read_study(path: str | Path, *, cache: str | Path | None = None) -> Study:
     try:
         tables = StudyFile.model_validate(table)
     except ValidationError as error:
-        field, problem = explain(error, table)
-        raise InputError(problem, path=path, field=field) from None
+        raise _unreadable(error, table, path) from None
     try:
         return _resolved(path, tables, cache)
     except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
+        raise ConfigurationError(f"{_place_of(str(error), path)}: {error}") from None
+
+
+def _place_of(message: str, path: Path) -> str:
+    line = line_named_in(message, read_file(path).decode("utf-8"))
+    return str(path) if line is None else f"{path}:{line}"
+
+
+def _unreadable(error: ValidationError, table: Mapping[str, Any], path: Path) -> InputError:
+    """Return what is wrong first of all: a name that is unknown, or a value."""
+    text = read_file(path).decode("utf-8")
+    for item in error.errors(include_url=False):
+        if item["type"] == "extra_forbidden":
+            *within, name = item["loc"]
+            kind = _TABLES[str(within[0])] if within else StudyFile
+            known = [field.alias or key for key, field in kind.model_fields.items()]
+            hint = did_you_mean(str(name), known) or f"; there are: {', '.join(known)}"
+            where = f"[{within[0]}] has" if within else "a study has"
+            problem = f"{where} no {str(name)!r}{hint}"
+            return InputError(problem, path=path, line=line_of(text, item["loc"]))
+    field, problem = explain(error, table)
+    line = line_of(text, error.errors(include_url=False)[0]["loc"])
+    return InputError(problem, path=path, line=line, field=field)
 
 
 def _resolved(path: Path, tables: StudyFile, cache: str | Path | None) -> Study:
@@ -225,7 +261,7 @@ def _resolved(path: Path, tables: StudyFile, cache: str | Path | None) -> Study:
 
     build = tables.build and (
         model(tables.build.model, "[build]"),
-        checked(BuildOptions, tables.build.options, "[build]"),
+        checked(BuildOptions, tables.build.options, "[build]", beside=BuildTable.model_fields),
     )
     judges = tuple(_judge(path, table, place, model) for place, table in enumerate(tables.judge, 1))
     writers = tuple(
@@ -250,13 +286,14 @@ def _models(path: Path, tables: StudyFile, cache: str | Path | None) -> dict[str
         if taken := sorted(ours & table.options.keys()):
             raise ConfigurationError(f"{of}: no option {taken[0]!r}; budgets are in [budget]")
         settings = {**table.options, "target": table.backend, "cache": cache, "prices": prices}
-        models_by_name[name] = checked(Model, settings, of)
+        models_by_name[name] = checked(Model, settings, of, beside=ModelTable.model_fields)
     return models_by_name
 
 
 def _writing(table: SummarizeTable) -> SummarizeOptions:
     of = f"[[summarize]] {table.system}"
-    options = checked(SummarizeOptions, {"system": table.system, **table.options}, of)
+    named = {"system": table.system, **table.options}
+    options = checked(SummarizeOptions, named, of, beside=SummarizeTable.model_fields)
     settings_of(options)  # refuses sweeps that cannot be read
     return options
 
@@ -277,7 +314,8 @@ def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
         settings["cascade"] = read_cascade(path.parent / settings["cascade"])
     if "aspect" not in settings:
         raise ConfigurationError(f"{of}: give an aspect, or a criterion that names one")
-    options = _with_paths(checked(JudgeOptions, settings, of), path.parent)
+    options = checked(JudgeOptions, settings, of, beside=JudgeTable.model_fields)
+    options = _with_paths(options, path.parent)
     plans = options.plans()
     return JudgePart(
         name=table.name or "+".join(plan.aspect for plan in plans) + f"-{plans[0].protocol}",

@@ -14,8 +14,10 @@ from fairjudge.api.judging import JudgeResult
 from fairjudge.api.reporting import report
 from fairjudge.auditing.reports import verbosity_report
 from fairjudge.datasets import (
+    Loaded,
     read_clusters,
     read_judgements,
+    read_labels,
     read_references,
     read_summaries,
     write_records,
@@ -86,9 +88,11 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
             "length": lambda: audit.length(
                 rows, read_summaries(at.summaries, skip_bad=place.skip_bad)
             ),
-            "covered": lambda: audit.covered(rows, at.sources),
+            "covered": lambda: audit.covered(rows, _sources(at, place)),
             "statements": lambda: audit.statements(
-                rows, at.sources, summaries=read_summaries(at.summaries, skip_bad=place.skip_bad)
+                rows,
+                _sources(at, place),
+                summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
             ),
             "stability": lambda: audit.stability(rows),
         }
@@ -159,12 +163,12 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
         files = [read_judgements(path, skip_bad=place.skip_bad) for path in judged]
         calibration = calibrate(
             [row for file in files for row in file],
-            labels,
+            read_labels(labels, skip_bad=place.skip_bad),
             method=table.method,
             annotators=table.annotators,
             label_scale=table.label_scale,
-            summaries=at.summaries,
-            clusters=at.sources,
+            summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
+            clusters=read_clusters(at.sources, skip_bad=place.skip_bad),
             margin=table.margin,
             covariates=table.covariates,
             n_resamples=table.resamples,
@@ -210,7 +214,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
 def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
     """Return the step of one fairness measure."""
     output = at.folder / "fairness" / f"{table.attribute}.{measure}.json"
-    files, seed = (at.clusters, at.summaries), at.study.tables.seed
+    seed = at.study.tables.seed
     shared: dict[str, Any] = {"attribute": table.attribute, "bins": table.bins, "seed": seed}
     # The judgements that say how far articles are covered, and what checklists are about.
     own = [part for part in at.study.judges if part.name == table.scorer != LOCAL_MODEL]
@@ -232,6 +236,10 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
         return _or_nothing(output, f"fairness {measure}", lambda: measured(place))
 
     def measured(place: Workplace) -> Done:
+        files = (
+            read_clusters(at.clusters, skip_bad=place.skip_bad),
+            read_summaries(at.summaries, skip_bad=place.skip_bad),
+        )
         if measure == "coverage":
             figures = fairness.coverage(*files, scorer=scorer(place), **shared).to_dict()
         else:
@@ -241,7 +249,7 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
 
     return Step(
         name=f"fairness {measure}: {table.attribute}",
-        reads=(*files, *(inputs if measure == "coverage" else ())),
+        reads=(at.clusters, at.summaries, *(inputs if measure == "coverage" else ())),
         makes=(output,),
         settings={"table": table.model_dump(mode="json"), "seed": seed},
         work=work,
@@ -251,14 +259,20 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
 def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
     """Return the step that writes one page about everything."""
     output, labels = at.folder / "report.html", at.study.data.labels
-    options: dict[str, Any] = {"title": at.study.tables.title, "seed": at.study.tables.seed}
+    table = at.study.tables.calibrate or CalibrateTable()
+    options: dict[str, Any] = {
+        "title": at.study.tables.title,
+        "annotators": table.annotators,
+        "label_scale": table.label_scale,
+        "seed": at.study.tables.seed,
+    }
 
-    def work(_place: Workplace, _run: Path) -> Done:
+    def work(place: Workplace, _run: Path) -> Done:
         page = report(
             *(path for path in inputs if path.exists()),  # a step may have had nothing
-            references=at.sources,
-            summaries=at.summaries,
-            labels=labels,
+            references=_sources(at, place),
+            summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
+            labels=None if labels is None else read_labels(labels, skip_bad=place.skip_bad),
             **options,
         )
         page.save(output)
@@ -271,6 +285,12 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
         settings=options,
         work=work,
     )
+
+
+def _sources(at: Layout, place: Workplace) -> Loaded[Any]:
+    """Return the references where there are questions, else the clusters."""
+    read = read_clusters if at.references is None else read_references
+    return read(at.sources, skip_bad=place.skip_bad)
 
 
 def _or_nothing(output: Path, name: str, make: Callable[[], Done]) -> Done:

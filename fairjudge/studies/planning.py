@@ -16,6 +16,7 @@ from fairjudge.engine.runs import make_folder
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.run.planning import Plan, plan_references, planning, summed
+from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study
 from fairjudge.studies.graph import needed_by, steps_of
 from fairjudge.studies.record import StudyRecord, locked
@@ -38,6 +39,7 @@ def plan_study(
 
     Steps on which these build and that ask nobody are done, and kept: they cost nothing.
     """
+    check_study(asked, skip_bad=skip_bad)
     make_folder(folder)
     steps = steps_of(asked, folder)
     needed = needed_by([step for step in steps if step.models], steps)

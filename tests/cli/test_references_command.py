@@ -60,7 +60,8 @@ def test_invalid_answers_go_and_questions_are_checked_again(cli):
     done = cli("references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--json", "v.json")
     assert done.code == 0, done.err
     assert done.out.startswith(
-        "In short: 1 of 4 questions kept; 4 of 10 groups of answers removed as invalid. "
+        "In short: 1 of 4 questions kept; 3 of 10 groups of answers removed as invalid, 1 as "
+        "annotators were evenly split. "
         "Without a question: 1 cluster (two)."
     )
     kept = [json.loads(line) for line in Path("v.jsonl").read_text().splitlines()]

@@ -9,7 +9,7 @@ import pytest
 from calibration_study import EVIL, study
 
 from fairjudge.reports.calibration_page import calibration_page
-from fairjudge.reports.decision_tables import cost_of, decisions_tables, verdict
+from fairjudge.reports.decision_tables import cost_of, decisions_tables, group_title, verdict
 from fairjudge.reports.pages import table_html
 from fairjudge.reports.tables import TextTable, columns
 
@@ -201,3 +201,13 @@ def test_tables_escape_text_attributes_and_control_characters():
 
 def read_text(page):
     return re.sub(r"<[^>]*>", " ", page)
+
+
+def test_judges_without_labelled_items_are_named_under_the_tables_of_the_others():
+    (good,) = study(noise=0.1)["groups"]
+    idle = {**good, "aspect": "fluency", "n_items": 0}
+    (shown,) = decisions_tables([idle, good])
+    assert shown.title.startswith(group_title(good))
+    assert shown.notes[-1] == f"No answers without labelled items: {group_title(idle)}."
+    # where nothing at all is labelled, each says what it lacks
+    assert len(decisions_tables([idle, idle])) == 2

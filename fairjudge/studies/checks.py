@@ -1,0 +1,197 @@
+"""What would end a study half-way, checked before any work; the plan and the run check the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fairjudge.calibration.baselines import covariate_names
+from fairjudge.calibration.items import join
+from fairjudge.datasets import (
+    Loaded,
+    check_distinct,
+    read_clusters,
+    read_labels,
+    read_references,
+    read_summaries,
+)
+from fairjudge.domain import (
+    Answer,
+    Cluster,
+    Judgement,
+    JudgeTask,
+    QuestionAnswers,
+    Reference,
+    Summary,
+)
+from fairjudge.engine.build_work import check_any_usable, taking_part
+from fairjudge.engine.coroutines import run_to_end
+from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
+from fairjudge.fairness.values import label_corpus
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
+from fairjudge.protocols import PROTOCOLS
+from fairjudge.run.judges import check_without_llm, make_judge
+from fairjudge.run.judging import check_priced
+from fairjudge.run.jury import check_members
+from fairjudge.run.material import Material, check_material
+from fairjudge.run.planning import planned
+from fairjudge.run.probing import check_checkable
+from fairjudge.run.summaries import check_wishes
+from fairjudge.studies.files import CalibrateTable, JudgePart, Study
+
+_STAND_IN = "What is said?"
+_FLAG = re.compile(r"--backend(?: provider:model)?|--[a-z][a-z-]+")
+_IN_PYTHON = re.compile(r" \([^()]* in Python\)")
+_KEYS = {
+    "--backend provider:model": "model, the name of a [models] table",
+    "--backend": "model",
+    "--fair": "fair_attribute",
+}
+
+
+def check_study(study: Study, *, skip_bad: bool) -> None:
+    """Raise the error in which `study` would end, as far as its file and its data tell.
+
+    What the study has yet to make is taken as made: every cluster of which references can be built
+    has a question, and every system has written a summary of every cluster.
+    """
+    budget = study.budget()
+    study = study.asking(lambda model: model.on(budget))
+    sources = _sources(study, skip_bad=skip_bad)
+    summaries = [read_summaries(path, skip_bad=skip_bad) for path in study.data.summaries]
+    for options, model in study.writers:
+        with _named(study, f"[[summarize]] {options.system}"):
+            check_priced([model])
+            check_wishes(sources, options)
+        summaries.append(_written(sources, str(options.system)))
+    check_distinct(summaries)
+    judged: list[Judgement] = []
+    for part in study.judges:
+        with _named(study, f"[[judge]] {part.name}"):
+            judged += map(_judgement, _judge(part, sources, summaries))
+    labels = study.data.labels
+    if study.tables.calibrate is not None and labels is not None:
+        with _named(study, "[calibrate]"):
+            _calibrate(study.tables.calibrate, judged, labels, skip_bad=skip_bad)
+    for table in study.tables.fairness:
+        with _named(study, f"[[fairness]] {table.attribute}"):
+            label_corpus(sources.records, attribute=table.attribute, bins=table.bins)
+
+
+def _sources(study: Study, *, skip_bad: bool) -> Loaded[Any]:
+    """Return the references, given or stood in for, else the clusters."""
+    data = study.data
+    if data.references is not None:
+        if data.clusters is not None:
+            read_clusters(data.clusters, skip_bad=skip_bad)
+        asks = any(judge.options.needs_questions for judge in study.judges)
+        read = read_references if asks else read_clusters
+        return read(data.references, skip_bad=skip_bad)
+    clusters = read_clusters(str(data.clusters), skip_bad=skip_bad)
+    if study.build is None:
+        return clusters
+    model, _ = study.build
+    with _named(study, "[build]"):
+        check_priced([model])
+        check_any_usable(clusters)
+    return replace(clusters, records=tuple(map(_stand_in, clusters)))
+
+
+def _stand_in(cluster: Cluster) -> Reference:
+    """Return `cluster` with a question, where one can be asked."""
+    articles, _, why = taking_part(cluster)
+    answers = tuple((Answer(aid=article.aid, answer=_STAND_IN),) for article in articles[:2])
+    question = QuestionAnswers(question=_STAND_IN, answer_groups=answers)
+    return Reference(
+        eid=cluster.eid,
+        articles=cluster.articles,
+        question_answers=() if why else (question,),
+    )
+
+
+def _written(clusters: Loaded[Any], system: str) -> Loaded[Summary]:
+    rows = [Summary(eid=one.eid, system=system, text=_STAND_IN) for one in clusters]
+    return Loaded(path=system, records=tuple(rows), lines=tuple(range(1, len(rows) + 1)))
+
+
+def _judge(
+    part: JudgePart,
+    sources: Loaded[Any],
+    summaries: Sequence[Loaded[Summary]],
+) -> tuple[JudgeTask, ...]:
+    """Return what a judge or a jury would be asked; raise where it cannot be."""
+    options = part.options
+    check_members(part.models, options)
+    # Splitting sentences takes long, and no error comes of it.
+    whole = options if options.text_unit is None else replace(options, text_unit="summary")
+    material = check_material(sources, summaries, options=whole)
+    for model in part.models:
+        if model.llm is None:
+            check_without_llm(options, material.plan)
+        else:
+            run_to_end(_opened(model, options, material))
+    if "checks" in part.audits:
+        check_checkable(material.plan.aspect)
+    return material.tasks
+
+
+async def _opened(model: Model, options: JudgeOptions, material: Material) -> None:
+    async with planned(model) as (models, _):
+        make_judge(models, replace(options, cascade=None), plan=material.plan)
+
+
+def _judgement(task: JudgeTask) -> Judgement:
+    """Return a judgement such as `task` may get."""
+    given: dict[str, Any] = {
+        name: getattr(task, name)
+        for name in ("eid", "aspect", "protocol", "unit", "order", "repeat", "variant")
+    }
+    protocol = PROTOCOLS[task.protocol]
+    if protocol.listwise:
+        given |= {"systems": task.systems, "ranking": task.systems}
+    elif protocol.paired:
+        given |= {"system_a": task.systems[0], "system_b": task.systems[1], "value": "tie"}
+    else:
+        given |= {"system": task.systems[0], "value": protocol.score_range[1]}
+    return Judgement.model_validate({**given, "judge": "judge"})
+
+
+def _calibrate(
+    table: CalibrateTable, judged: Iterable[Judgement], labels: Path, *, skip_bad: bool
+) -> None:
+    covariate_names(table.covariates, of_texts=True, of_clusters=True)
+    join(
+        judged,
+        read_labels(labels, skip_bad=skip_bad),
+        annotators=table.annotators,
+        label_scale=table.label_scale,
+    )
+
+
+@contextmanager
+def _named(study: Study, table: str) -> Iterator[None]:
+    """Let errors name the table of the study's file, and its keys in place of flags."""
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except ConfigurationError as error:
+        message = f"{table}: {_in_keys(str(error))}"
+        raise ConfigurationError(f"{study.place_of(message)}: {message}") from None
+    except InputError as error:
+        problem = _in_keys(error.problem)
+        if error.path is not None:
+            raise InputError(problem, path=error.path, line=error.line, field=error.field) from None
+        message = f"{table}: {problem}"
+        raise InputError(message, path=study.place_of(message)) from None
+
+
+def _in_keys(message: str) -> str:
+    """Return `message` with keys of a study file for the flags of a command line."""
+    short = _IN_PYTHON.sub("", message)
+    return _FLAG.sub(lambda flag: _KEYS.get(flag[0]) or flag[0][2:].replace("-", "_"), short)

@@ -1,0 +1,69 @@
+"""Where a key of a study file stands, for messages about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+Place: TypeAlias = tuple[str | int, ...]
+"""Names of tables and keys from the outermost; tables of an array are counted from 0."""
+
+_HEADER = re.compile(r"\s*(\[{1,2})\s*([^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?$")
+_TABLE = re.compile(r"\[{1,2}([\w.-]+)\]{1,2}(?: number (\d+)| ([\w.-]+))?(.*)", re.DOTALL)
+_KEY = re.compile(r"""\s*(["']?)([\w.-]+)\1\s*=""")
+
+
+def line_of(text: str, place: Sequence[str | int]) -> int | None:
+    """Return the line, from 1, of the key at `place`, or of the table nearest to it.
+
+    None where neither has a line of its own.
+    """
+    lines = dict(_places(text))
+    wanted = tuple(place)
+    while wanted and wanted not in lines:
+        wanted = wanted[:-1]
+    return lines.get(wanted)
+
+
+def _places(text: str) -> Iterator[tuple[Place, int]]:
+    table: Place = ()
+    n_tables: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            name = header[2]
+            table = tuple(part.strip(" \"'") for part in name.split("."))
+            if header[1] == "[[":
+                table = (*table, n_tables.get(name, 0))
+                n_tables[name] = n_tables.get(name, 0) + 1
+            yield table, number
+        elif key := _KEY.match(line):
+            yield (*table, *key[2].split(".")), number
+
+
+def line_named_in(message: str, text: str) -> int | None:
+    """Return the line that a message such as ``"[[judge]] who: no option 'x'"`` is about.
+
+    That is the line of the first key of the table that the message names, else of the table.
+    """
+    named = _TABLE.match(message)
+    if named is None:
+        return None
+    kind, number, name, rest = named.groups()
+    lines, tables = text.splitlines(), dict[Place, list[tuple[str, int]]]()
+    for place, line in _places(text):
+        if (line_of_header := _HEADER.match(lines[line - 1])) is not None:
+            if line_of_header[2] == kind:
+                tables[place] = [("", line)]
+        elif place[:-1] in tables:
+            tables[place[:-1]].append((str(place[-1]), line))
+    found = list(tables.values())
+    if number is not None:
+        found = found[int(number) - 1 : int(number)]
+    elif name is not None and len(found) > 1:
+        found = [keys for keys in found if any(f'"{name}"' in lines[at - 1] for _, at in keys)]
+    if len(found) != 1:
+        return None
+    (_, header), *keys = found[0]
+    words = re.findall(r"[\w.-]+", rest)
+    return next((line for word in words for key, line in keys if key == word), header)

@@ -1,0 +1,193 @@
+"""Files for every command that says something, with judges, systems and people that vary."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from cli_tools import write_jsonl
+from report_study import N_CLUSTERS, reference
+
+SYSTEMS = ("alpha", "beta", "gamma")
+
+
+def write_inputs(folder: Path, seed: int) -> None:
+    """Judges of other noise, more or fewer clusters, systems alike or apart, values that lack."""
+    rng = random.Random(seed)
+    n = (N_CLUSTERS, 14, 31)[seed % 3]
+    apart, noise, lost = rng.choice((0.0, 0.3, 1.2)), rng.choice((0.2, 1.5)), rng.choice((0, 0.2))
+    levels = {system: 2.5 + apart * place for place, system in enumerate(SYSTEMS)}
+    of = {"aspect": "coverage", "unit": "summary", "judge": "j", "scored_by": "llm"}
+    pairs, preferences, labels, answers, summaries = [], [], [], [], []
+    runs: dict[str, list] = {"one": [], "two": [], "repeats": [], "cheap": []}
+    for c in range(n):
+        for system, level in levels.items():
+            about = {"eid": f"c{c}", "system": system, **of}
+            quality = level + rng.gauss(0, 0.7)
+
+            def rated(quality=quality, noise=noise) -> int:
+                return min(5, max(1, round(quality + rng.gauss(0, noise))))
+
+            for run, rows in runs.items():
+                row = {**about, "protocol": "likert", "value": rated(), "raw": "Rating."}
+                if run == "one" and rng.random() < lost:
+                    row |= {"value": None, "unscored": "unparseable"}
+                rows.append(row)
+                if run == "repeats":
+                    rows[-1:] = [{**row, "repeat": 0}, {**row, "repeat": 1, "value": rated()}]
+            labels += [
+                {"eid": f"c{c}", "system": system, "aspect": "coverage", "annotator": name}
+                | {"value": rated(noise=0.5)}
+                for name in ("ann", "ben")
+            ]
+            answers += [
+                {**about, "unit": unit, "protocol": "binary", "value": int(rng.random() < 0.6)}
+                for unit in ("answer:0.0", "answer:0.1", "answer:1.0")
+            ]
+            words = " ".join(rng.choices(("She said", "the man", "it cost", "the rain"), k=12))
+            summaries.append({"eid": f"c{c}", "system": system, "text": f"{words}."})
+        for first, second in (("alpha", "beta"), ("alpha", "gamma"), ("beta", "gamma")):
+            for order in ("ab", "ba"):
+                better = levels[first] - levels[second] + rng.gauss(0, noise + 0.1)
+                value = "tie" if abs(better) < 0.1 else "a" if better > 0 else "b"
+                pair = {"eid": f"c{c}", "system_a": first, "system_b": second, **of}
+                pairs.append({**pair, "protocol": "pairwise", "order": order, "value": value})
+            better = levels[first] - levels[second] + rng.gauss(0, 0.5)
+            sides = {"eid": f"c{c}", "system_a": first, "system_b": second, "aspect": "coverage"}
+            preferences.append({**sides, "annotator": "ann", "value": "a" if better > 0 else "b"})
+    files = {"pairs": pairs, "labels": labels, "answers": answers, "summaries": summaries, **runs}
+    files["preferences"] = preferences
+    files["references"] = [reference(c) for c in range(n)]
+    files |= supported_articles(rng, n) | controlled_inputs(rng, n)
+    more = random.Random(seed)
+    files |= longer_summaries(more, n) | statements(more, n) | people_named(more, n)
+    files |= shares_of_values(more, n) | validity(more, n)
+    for name, rows in files.items():
+        write_jsonl(folder / f"{name}.jsonl", rows)
+
+
+def supported_articles(rng: random.Random, n: int) -> dict[str, list]:
+    """Which articles two judges find in a summary, and to which side people say it leans."""
+    items = [{"eid": f"c{c}", "system": system} for c in range(n) for system in SYSTEMS]
+    of = {"aspect": "support", "protocol": "binary", "judge": "j"}
+    files = {
+        name: [
+            {**item, **of, "unit": f"article:{item['eid']}a{a}"}
+            | {"value": int(rng.random() < 0.3 + a / 6)}
+            for item in items
+            for a in range(4)
+        ]
+        for name in ("support", "other")
+    }
+    leans = ("left", "right", "neither")
+    files["leanings"] = [
+        {**item, "annotator": name, "leaning": rng.choice(leans)}
+        for item in items
+        for name in ("ann", "ben")
+    ]
+    return files
+
+
+def controlled_inputs(rng: random.Random, n: int) -> dict[str, list]:
+    """Texts in two variants that name women or men, how good their summaries are, and these."""
+    design = {"design": "global"}
+    clusters = [
+        {"eid": f"{group}{c}-{variant}", "articles": [{"aid": "0", "content": "Text."}]}
+        | {"controlled": {**design, "original": f"d{c}", "group": group, "variant": variant}}
+        for group in ("female", "male")
+        for c in range(n)
+        for variant in range(2)
+    ]
+    about = [{"eid": one["eid"], "system": "s"} for one in clusters]
+    rated = {"aspect": "relevance", "protocol": "likert", "judge": "j"}
+    words = ("rain", "town", "tea", "iron", "coal", "salt")
+    return {
+        "controlled": clusters,
+        "relevance": [{**one, **rated, "value": rng.randint(2, 5)} for one in about],
+        "variants": [{**one, "text": " ".join(rng.choices(words, k=3))} for one in about],
+    }
+
+
+def longer_summaries(rng: random.Random, n: int) -> dict[str, list]:
+    """What a judge that likes length more or less gives summaries and longer versions of them."""
+    likes = rng.choice((-0.7, 0.0, 0.7))
+    of = {"aspect": "coverage", "unit": "summary", "judge": "j", "protocol": "likert"}
+    rows = []
+    for c in range(n):
+        for system in SYSTEMS:
+            for added in ("", ":extended"):
+                value = 3 + rng.gauss(likes if added else 0.0, 1.0)
+                row = {"eid": f"c{c}", "system": f"{system}{added}", **of}
+                rows.append(row | {"value": min(5, max(1, round(value)))})
+    return {"longer": rows}
+
+
+def statements(rng: random.Random, n: int) -> dict[str, list]:
+    """What two judges say of the statements of summaries."""
+    weights = {system: rng.choice(((9, 1, 1), (5, 3, 3), (1, 0, 0))) for system in SYSTEMS}
+    verdicts = ("supported", "contradicted", "absent")
+
+    def row(judge: str, c: int, system: str) -> dict:
+        entries = [
+            {"sentence": 0, "statement": f"It cost {k} million.", "verdict": verdict}
+            | {"grave": verdict != "supported" and rng.random() < 0.3}
+            | ({} if verdict == "absent" else {"articles": [f"c{c}a1"], "quote": "It cost"})
+            for k in range(rng.randint(2, 5))
+            for verdict in rng.choices(verdicts, weights[system])
+        ]
+        share = sum(one["verdict"] == "supported" for one in entries) / len(entries)
+        item = {"eid": f"c{c}", "system": system, "aspect": "faithfulness", "judge": judge}
+        return item | {"protocol": "checklist", "value": share, "statements": entries}
+
+    every = [row(judge, c, system) for judge in "jk" for c in range(n) for system in SYSTEMS]
+    return {"statements": every}
+
+
+def people_named(rng: random.Random, n: int) -> dict[str, list]:
+    """Documents with people of two groups, and whom summaries name, also people of their own."""
+    names = {"female": ("Ann", "Eve", "Ida"), "male": ("Tom", "Ned", "Sam")}
+    shares = {system: rng.choice((0.2, 0.5, 1.0)) for system in SYSTEMS}
+    clusters, summaries = [], []
+    for c in range(n):
+        people = [
+            {"id": f"{first}{c}", "first_name": first, "last_name": f"Orme{c}", "group": group}
+            for group, some in names.items()
+            for first in some
+        ]
+        text = " ".join(f"{one['first_name']} {one['last_name']} came." for one in people)
+        article = {"aid": "0", "content": text}
+        clusters.append({"eid": f"p{c}", "articles": [article], "controlled": {"people": people}})
+        for system, share in shares.items():
+            named = [
+                f"{one['first_name']} {one['last_name']}"
+                for one in people
+                if rng.random() < (share if one["group"] == "female" else 0.5)
+            ]
+            summary = {"eid": f"p{c}", "system": system, "text": "They came."}
+            summaries.append(summary | {"people": [*named, *["Una Elm"] * (rng.random() < 0.1)]})
+    return {"people": clusters, "naming": summaries}
+
+
+def shares_of_values(rng: random.Random, n: int) -> dict[str, list]:
+    """A scorer's numbers for two values, and the shares that people give these."""
+    items = [{"eid": f"c{c}", "system": system} for c in range(n) for system in SYSTEMS]
+    scores, shares = [], []
+    for item in items:
+        gap, share = rng.gauss(0, 0.2), rng.random()
+        scores.append({**item, "scores": {"left": gap, "right": 0.0}})
+        shares.append({**item, "shares": {"left": share, "right": 1 - share}})
+    return {"scores": scores, "shares": shares}
+
+
+def validity(rng: random.Random, n: int) -> dict[str, list]:
+    """Which answers of references people call valid; some of answers that are not there."""
+    units = ("0.0", "0.1", "1.0", *(("5.0",) if rng.random() < 0.5 else ()))
+    label = {"system": "reference", "aspect": "validity"}
+    rows = [
+        {"eid": f"c{c}", **label, "unit": f"answer:{unit}", "annotator": name}
+        | {"value": int(rng.random() < 0.8)}
+        for c in range(n)
+        for unit in units
+        for name in ("ann", "ben", "cid")
+    ]
+    return {"validity": rows}
