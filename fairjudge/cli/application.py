@@ -133,7 +133,8 @@ def check_files(given: Mapping[str, Any]) -> None:
 def _check_written(option: str, path: Path, read: list[Path], folders: list[Path]) -> None:
     for source in read:
         if source.is_dir():
-            taken = path.exists() and _same(path.parent, source) and path.suffix != ".html"
+            in_folder = path.exists() and _same(path.parent, source)
+            taken = in_folder and path.suffix not in {".html", ".toml"}  # neither is an input
         else:
             taken = _same(path, source)
         if taken:
