@@ -94,9 +94,9 @@ def score_agreement(
     Items whose value is None are excluded, and are counted in ``n_excluded``.
     """
     rows = np.array([row for row, value in enumerate(values) if value is not None], dtype=np.intp)
-    known = np.array([values[row] for row in rows], dtype=np.float64)
+    scores = np.array([values[row] for row in rows], dtype=np.float64)
     coded, distinct = codes([joined.documents[row] for row in rows])
-    part = _part(joined, known, joined.human[rows], rows, documents=coded)
+    part = _part(joined, scores, joined.human[rows], rows, documents=coded)
     draws = _Draws(coded, len(distinct), resampling, rng)
     return draws.correlations([part], n_excluded=len(joined.keys) - rows.size)
 
@@ -147,10 +147,10 @@ def baseline_agreement(
     out: dict[str, Agreement | Undefined] = {}
     for name, table in baselines.items():
         values = baseline_values(joined, table)
-        known = sum(value is not None for value in values)
-        if known < FEWEST_ITEMS:
+        n_known = sum(value is not None for value in values)
+        if n_known < FEWEST_ITEMS:
             out[name] = Undefined(
-                why=f"such a score for {known} of {pluralize(len(values), 'item')}: too few"
+                why=f"such a score for {n_known} of {pluralize(len(values), 'item')}: too few"
             )
             continue
         out[name] = score_agreement(joined, values, resampling=resampling, rng=rng)
@@ -194,7 +194,7 @@ class _Draws:
             if level == "summary" and all(map(_is_of_wholes, parts)):
                 out[level] = dict(out["pooled"])
                 continue
-            found = averaged_correlations(
+            correlations = averaged_correlations(
                 parts,
                 level,
                 n_documents=self.n_documents,
@@ -204,7 +204,7 @@ class _Draws:
                 method=self.resampling.method,
                 n_excluded=n_excluded if level == "pooled" else 0,
             )
-            out[level] = {str(name): figure for name, figure in found.items()}
+            out[level] = {str(name): figure for name, figure in correlations.items()}
         return out
 
     def mean(self, statistics: Sequence[WeightedStatistic], n: int) -> Estimate | Undefined:
@@ -252,11 +252,11 @@ def _shared_rows(joined: Joined) -> list[tuple[int, IntArray]]:
 
 
 def _mean_of_others(joined: Joined, annotator: int, rows: IntArray) -> FloatArray:
-    there = joined.present[rows].copy()
-    there[:, annotator] = False
-    sums = np.where(there, joined.ratings[rows], 0.0).sum(axis=1)
+    present = joined.present[rows].copy()
+    present[:, annotator] = False
+    sums = np.where(present, joined.ratings[rows], 0.0).sum(axis=1)
     # Rounded: equal means that were added in another order are ties.
-    return np.asarray(np.round(sums / there.sum(axis=1), 12))
+    return np.asarray(np.round(sums / present.sum(axis=1), 12))
 
 
 def _categorical(
@@ -270,11 +270,11 @@ def _categorical(
 
     `ratings` and `present` have shape (n, raters).
     """
-    both = [(i, j, present[:, i] & present[:, j]) for i, j in pairs]
+    shared_items = [(i, j, present[:, i] & present[:, j]) for i, j in pairs]
     usable = [
-        (ratings[here, i], ratings[here, j], draws.documents[here])
-        for i, j, here in both
-        if int(here.sum()) >= FEWEST_ITEMS
+        (ratings[shared, i], ratings[shared, j], draws.documents[shared])
+        for i, j, shared in shared_items
+        if int(shared.sum()) >= FEWEST_ITEMS
     ]
     few = Undefined(why=f"no two raters share {FEWEST_ITEMS} items")
     n = sum(x.size for x, *_ in usable)
@@ -317,19 +317,19 @@ def _of_all_raters(ratings: FloatArray, present: BoolArray, scale: Scale, draws:
     documents = draws.documents.tolist()
     out: Figures = {}
     for level in ("nominal", "ordinal", "interval"):
-        found = krippendorff_alpha(ratings, present, level=level)
-        if isinstance(found, Undefined):
-            out[f"alpha_{level}"] = found
+        alpha = krippendorff_alpha(ratings, present, level=level)
+        if isinstance(alpha, Undefined):
+            out[f"alpha_{level}"] = alpha
             continue
         statistic = weighted_alpha(ratings, present, level=level, documents=documents)
         out[f"alpha_{level}"] = draws.mean([statistic], n)
     k = _n_categories(ratings[present], scale)
-    known = n > 0 and 2 <= k <= MOST_CATEGORIES
+    is_defined = n > 0 and 2 <= k <= MOST_CATEGORIES
     # From a copy of the stream, so that it moves no other figure's resamples.
     draws = replace(draws, rng=deepcopy(draws.rng))
     out["kappa_randolph"] = (
         draws.mean([weighted_randolph(ratings, present, n_categories=k, documents=documents)], n)
-        if known
+        if is_defined
         else Undefined(
             why="no item has two ratings"
             if n == 0

@@ -157,7 +157,7 @@ def analyse(
     baselines = dict(baseline_scores(summaries, clusters)) if summaries else {}
     if support is not None:
         baselines["embedding_support"] = dict(support)
-    given = _Given(
+    material = _Material(
         judgements=rows,
         labels=people,
         baselines=baselines,
@@ -167,15 +167,18 @@ def analyse(
         covariates=covariates(settings.covariates, summaries, clusters),
         joined=groups,
     )
-    if settings.strata is not None and settings.strata not in given.documents:
-        known = ", ".join(map(repr, given.documents)) or "none"
+    if settings.strata is not None and settings.strata not in material.documents:
+        groupings = ", ".join(map(repr, material.documents)) or "none"
         raise InputError(
-            f"no strata {settings.strata!r}: the clusters' groupings are {known}", field="strata"
+            f"no strata {settings.strata!r}: the clusters' groupings are {groupings}",
+            field="strata",
         )
     source = np.random.SeedSequence(settings.seed)
     seeds = source.spawn(len(groups) + 2)
     reports = tuple(
-        _decided(_report(joined, given, settings, np.random.default_rng(seed)), asked or {})
+        _with_decisions(
+            _report(joined, material, settings, np.random.default_rng(seed)), asked or {}
+        )
         for joined, seed in zip(groups, seeds[1:-1], strict=True)
     )
     return Analysis(
@@ -193,7 +196,7 @@ def analyse(
             rows,
             people,
             choices=JuryChoices(
-                covariates=given.covariates,
+                covariates=material.covariates,
                 annotators=settings.annotators,
                 label_scale=settings.label_scale,
                 method=settings.calibrator,
@@ -206,7 +209,7 @@ def analyse(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
+class _Material:
     judgements: Sequence[Judgement]
     labels: Sequence[Label]
     baselines: Mapping[str, Mapping[tuple[str, str], float]]
@@ -242,7 +245,7 @@ class _Given:
 
 
 def _report(
-    joined: Joined, given: _Given, settings: Settings, rng: np.random.Generator
+    joined: Joined, material: _Material, settings: Settings, rng: np.random.Generator
 ) -> GroupReport:
     level = settings.resampling.level
     fitted = cross_fit(
@@ -258,19 +261,19 @@ def _report(
     n = len(joined.keys)
     few = Undefined(why=f"{pluralize(n, 'item')} with both judgement and label: too few")
     resampling = settings.resampling
-    causes = causes_of(joined, given.judgements, words=given.words)
+    causes = causes_of(joined, material.judgements, words=material.words)
     widest = largest_disagreements(
-        joined, given.judgements, given.labels, causes=causes, limit=settings.n_disagreements
+        joined, material.judgements, material.labels, causes=causes, limit=settings.n_disagreements
     )
     agreement = judge_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few
     human = human_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few
     baselines = (
-        baseline_agreement(joined, given.baselines, resampling=resampling, rng=rng)
+        baseline_agreement(joined, material.baselines, resampling=resampling, rng=rng)
         if n >= 2
         else {}
     )
     apart, folds = rng.spawn(2)  # the other figures stay as they were
-    beside = given.beside(joined, settings.strata)
+    beside = material.beside(joined, settings.strata)
     return GroupReport(
         joined=joined,
         agreement=agreement,
@@ -279,7 +282,7 @@ def _report(
         baselines=baselines,
         over_baselines=few
         if n < FEWEST_ITEMS
-        else baseline_gain(joined, baselines, given.baselines, resampling=resampling, rng=apart),
+        else baseline_gain(joined, baselines, material.baselines, resampling=resampling, rng=apart),
         calibration=calibration_report(
             joined, mapped, fitted, method=settings.calibrator, resampling=resampling, rng=rng
         ),
@@ -288,7 +291,7 @@ def _report(
             level=level,
             rng=folds,
             beside=beside,
-            answers=answers_by_system(joined, given.judgements, given.by_annotators, beside),
+            answers=answers_by_system(joined, material.judgements, material.by_annotators, beside),
         ),
         correlation=correlation_of_all(joined, level=level),
         planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),
@@ -306,20 +309,20 @@ def _report(
         fairness=error_groups(
             joined,
             mapped if calibrated is None else calibrated,
-            words=given.words,
-            documents=given.documents,
+            words=material.words,
+            documents=material.documents,
             families=settings.families,
             level=level,
         ),
         fairness_of="judge's scores" if calibrated is None else "calibrated scores, cross-fitted",
         rates=group_rates(joined, level=level),
         disagreements=widest,
-        causes=count_causes(causes, [one.key for one in widest]),
+        causes=count_causes(causes, [disagreement.key for disagreement in widest]),
         confusion=confusion(joined),
     )
 
 
-def _decided(report: GroupReport, asked: Mapping[GroupKey, Asked]) -> GroupReport:
+def _with_decisions(report: GroupReport, requests: Mapping[GroupKey, Asked]) -> GroupReport:
     """Add what the figures of `report` allow its judge to be used for."""
     joined, camps = report.joined, report.people.camps
     return replace(
@@ -332,5 +335,5 @@ def _decided(report: GroupReport, asked: Mapping[GroupKey, Asked]) -> GroupRepor
             is_constant=np.unique(joined.judged).size == 1,
             in_camps=isinstance(camps, Camps) and camps.found,
         ),
-        asked=asked.get(joined.group),
+        asked=requests.get(joined.group),
     )

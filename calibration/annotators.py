@@ -49,14 +49,15 @@ class Camps:
 
     ``within`` of a camp is the mean Pearson correlation of its pairs on the items that both
     labelled, ``between`` that of pairs across. ``gap`` is the smaller ``within`` less ``between``;
-    `found` where its permutation p-value is at most `CAMPS_ALPHA`. ``items`` and ``systems`` are
-    Spearman's correlations of the two camps' means.
+    `found` where its permutation p-value, which is at least ``p_floor``, is at most `CAMPS_ALPHA`.
+    ``items`` and ``systems`` are Spearman's correlations of the two camps' means.
     """
 
     camps: tuple[Camp, ...]
     between: float
     gap: float
     p_value: float
+    p_floor: float
     found: bool
     items: float | Undefined
     systems: float | Undefined
@@ -164,15 +165,15 @@ def annotator_camps(
     if (np.count_nonzero(~division), ~division[0]) > (np.count_nonzero(division), division[0]):
         division = ~division
     order = _Order.of(joined.documents, present)
-    drawn = [
+    permuted_gaps = [
         float(_gaps(_correlations(order.permuted(values, rng), present), divisions).max())
         for _ in range(N_PERMUTATIONS)
     ]
-    p_value = (1 + sum(one >= gaps[best] - 1e-12 for one in drawn)) / (1 + N_PERMUTATIONS)
+    p_value = (1 + sum(gap >= gaps[best] - 1e-12 for gap in permuted_gaps)) / (1 + N_PERMUTATIONS)
     sides = [chosen[division == side] for side in (True, False)]
     first, second = (_mean_of(joined, side) for side in sides)
-    known = ~np.isnan(first) & ~np.isnan(second)
-    found = bool(p_value <= CAMPS_ALPHA)
+    has_both = ~np.isnan(first) & ~np.isnan(second)
+    has_camps = bool(p_value <= CAMPS_ALPHA)
     return Camps(
         camps=tuple(
             Camp(
@@ -180,7 +181,7 @@ def annotator_camps(
                 within=_within(correlations, division == flag),
                 n_items=int(np.count_nonzero(~np.isnan(mean))),
                 judge=_judge_against(joined, mean, resampling, rng)
-                if found
+                if has_camps
                 else Undefined(why="no camps"),
             )
             for side, flag, mean in zip(sides, (True, False), (first, second), strict=True)
@@ -188,9 +189,10 @@ def annotator_camps(
         between=float(correlations[np.ix_(division, ~division)].mean()),
         gap=float(gaps[best]),
         p_value=p_value,
-        found=found,
-        items=spearman(first[known], second[known]),
-        systems=_between_systems(joined, first, second, known),
+        p_floor=1 / (1 + N_PERMUTATIONS),
+        found=has_camps,
+        items=spearman(first[has_both], second[has_both]),
+        systems=_between_systems(joined, first, second, has_both),
     )
 
 
@@ -225,7 +227,7 @@ class _Order:
     @staticmethod
     def of(documents: Sequence[str], present: BoolArray) -> _Order:
         block, names = codes(
-            [(one, row.tobytes()) for one, row in zip(documents, present, strict=True)]
+            [(document, row.tobytes()) for document, row in zip(documents, present, strict=True)]
         )
         return _Order(block, len(names), present)
 
@@ -233,10 +235,10 @@ class _Order:
         """Exchange the values of an item among those who labelled it."""
         keys = rng.random((self.n_blocks, self.present.shape[1]))[self.block]
         keys[~self.present] = 2.0  # those without a label stay behind all others
-        drawn = np.argsort(keys, axis=1)
+        order = np.argsort(keys, axis=1)
         places = np.argsort(~self.present, axis=1, kind="stable")
         out = np.zeros_like(values)
-        np.put_along_axis(out, places, np.take_along_axis(values, drawn, axis=1), axis=1)
+        np.put_along_axis(out, places, np.take_along_axis(values, order, axis=1), axis=1)
         return np.where(self.present, out, 0.0)
 
 
@@ -269,8 +271,8 @@ def _divisions(m: int) -> BoolArray:
 
 def _gaps(correlations: FloatArray, divisions: BoolArray) -> FloatArray:
     """Return for each division the smaller mean within a side, less the mean between."""
-    one = divisions.astype(np.float64)
-    other = 1.0 - one
+    first_side = divisions.astype(np.float64)
+    second_side = 1.0 - first_side
 
     def mean(first: FloatArray, second: FloatArray, pairs: FloatArray) -> FloatArray:
         return np.asarray(np.einsum("ki,ij,kj->k", first, correlations, second) / pairs)
@@ -281,8 +283,8 @@ def _gaps(correlations: FloatArray, divisions: BoolArray) -> FloatArray:
         pairs = n * (n - 1.0)
         return np.asarray(mean(side, side, pairs) - diagonal / pairs)
 
-    between = mean(one, other, one.sum(axis=1) * other.sum(axis=1))
-    return np.asarray(np.minimum(within(one), within(other)) - between)
+    between = mean(first_side, second_side, first_side.sum(axis=1) * second_side.sum(axis=1))
+    return np.asarray(np.minimum(within(first_side), within(second_side)) - between)
 
 
 def _within(correlations: FloatArray, side: BoolArray) -> float:
@@ -302,41 +304,46 @@ def _mean_of(joined: Joined, columns: IntArray) -> FloatArray:
 def _judge_against(
     joined: Joined, mean: FloatArray, resampling: Resampling, rng: np.random.Generator
 ) -> Agreement | Undefined:
-    known = ~np.isnan(mean)
-    if np.count_nonzero(known) < FEWEST_ITEMS:
+    has_mean = ~np.isnan(mean)
+    if np.count_nonzero(has_mean) < FEWEST_ITEMS:
         return Undefined(why="too few items")
-    of_camp = replace(joined, human=np.where(known, mean, 0.0))
-    values = [value if there else None for value, there in zip(joined.judged, known, strict=True)]
+    of_camp = replace(joined, human=np.where(has_mean, mean, 0.0))
+    values = [
+        value if has_value else None
+        for value, has_value in zip(joined.judged, has_mean, strict=True)
+    ]
     few = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
     return score_agreement(of_camp, values, resampling=few, rng=rng)
 
 
 def _between_systems(
-    joined: Joined, first: FloatArray, second: FloatArray, known: BoolArray
+    joined: Joined, first: FloatArray, second: FloatArray, has_both: BoolArray
 ) -> float | Undefined:
-    coded, names = codes([joined.systems[row] for row in np.flatnonzero(known)])
+    coded, names = codes([joined.systems[row] for row in np.flatnonzero(has_both)])
     if len(names) < 3:
         return Undefined(why="fewer than 3 systems")
     n = np.bincount(coded)
-    means = (np.bincount(coded, side[known]) / n for side in (first, second))
+    means = (np.bincount(coded, side[has_both]) / n for side in (first, second))
     return spearman(*means)
 
 
 def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
-    there = joined.present[:, column]
-    own = joined.ratings[there, column]
-    others = np.delete(np.arange(len(joined.annotators)), column)
-    rest = _mean_of(joined, others)
-    known = ~np.isnan(rest)
-    both = known & there
-    everything = spearman(joined.judged[known], _mean_of(joined, np.r_[others, column])[known])
-    without = spearman(joined.judged[known], rest[known])
+    own_rows = joined.present[:, column]
+    own = joined.ratings[own_rows, column]
+    other_columns = np.delete(np.arange(len(joined.annotators)), column)
+    mean_of_others = _mean_of(joined, other_columns)
+    has_others = ~np.isnan(mean_of_others)
+    shared = has_others & own_rows
+    everything = spearman(
+        joined.judged[has_others], _mean_of(joined, np.r_[other_columns, column])[has_others]
+    )
+    without = spearman(joined.judged[has_others], mean_of_others[has_others])
     return AnnotatorFigures(
         annotator=joined.annotators[column],
-        n_items=int(there.sum()),
+        n_items=int(own_rows.sum()),
         mean=float(own.mean()) if own.size else 0.0,
         severity=offset,
-        others=spearman(joined.ratings[both, column], rest[both]),
+        others=spearman(joined.ratings[shared, column], mean_of_others[shared]),
         without=without,
         pull=None
         if isinstance(without, Undefined) or isinstance(everything, Undefined)
@@ -345,12 +352,18 @@ def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
 
 
 def _puller(figures: Sequence[AnnotatorFigures]) -> str | None:
-    known = {one.annotator: one.pull for one in figures if one.pull is not None}
-    if len(known) < FEWEST_PULLED:
+    pulls = {item.annotator: item.pull for item in figures if item.pull is not None}
+    if len(pulls) < FEWEST_PULLED:
         return None
-    who = max(known, key=lambda name: abs(known[name]))
-    same_way = [abs(pull) for name, pull in known.items() if name != who and pull * known[who] > 0]
-    return who if abs(known[who]) >= max(_PULL, 2.0 * max(same_way, default=0.0)) else None
+    strongest = max(pulls, key=lambda name: abs(pulls[name]))
+    same_way = [
+        abs(pull)
+        for name, pull in pulls.items()
+        if name != strongest and pull * pulls[strongest] > 0
+    ]
+    return (
+        strongest if abs(pulls[strongest]) >= max(_PULL, 2.0 * max(same_way, default=0.0)) else None
+    )
 
 
 def _system_means(joined: Joined, offsets: FloatArray) -> tuple[SystemMean, ...]:

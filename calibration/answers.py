@@ -17,7 +17,7 @@ from typing import TypeAlias
 from fairjudge.calibration.labels import SIGNS, ItemKey, item_key, order_by_name
 from fairjudge.domain import Judgement, Order
 
-_Given: TypeAlias = dict[ItemKey, list[tuple[Order | None, Mapping[float, float]]]]
+_DistributionsByItem: TypeAlias = dict[ItemKey, list[tuple[Order | None, Mapping[float, float]]]]
 """Order and distribution of each judgement of an item."""
 
 
@@ -42,9 +42,12 @@ def answers(
     Entropy is over its largest value for `n_answers` answers, by default the most that one item
     has (`max_answers`).
     """
-    found = _distributions(judgements)
-    largest = n_answers or _largest(found)
-    return {item: _answer(some, largest, pair=bool(item[2])) for item, some in found.items()}
+    distributions = _distributions(judgements)
+    largest = n_answers or _largest(distributions)
+    return {
+        item: _answer(answers_of_item, largest, pair=bool(item[2]))
+        for item, answers_of_item in distributions.items()
+    }
 
 
 def max_answers(judgements: Iterable[Judgement]) -> int:
@@ -52,32 +55,37 @@ def max_answers(judgements: Iterable[Judgement]) -> int:
     return _largest(_distributions(judgements))
 
 
-def _distributions(judgements: Iterable[Judgement]) -> _Given:
-    found: _Given = defaultdict(list)
+def _distributions(judgements: Iterable[Judgement]) -> _DistributionsByItem:
+    distributions: _DistributionsByItem = defaultdict(list)
     for row in judgements:
         if row.value is not None:
             item, sign = item_key(row)
-            found[item].append((order_by_name(row, sign), _distribution(row, sign)))
-    return found
+            distributions[item].append((order_by_name(row, sign), _distribution(row, sign)))
+    return distributions
 
 
-def _largest(found: _Given) -> int:
-    supports = ({value for _, shares in some for value in shares} for some in found.values())
+def _largest(distributions: _DistributionsByItem) -> int:
+    supports = (
+        {value for _, shares in answers_of_item for value in shares}
+        for answers_of_item in distributions.values()
+    )
     return max(map(len, supports), default=1)
 
 
 def _distribution(row: Judgement, sign: float) -> dict[float, float]:
     if isinstance(row.value, str):
-        given = {name: p for name, p in (row.probabilities or {}).items() if name in SIGNS}
-        total = sum(given.values())
-        shares = {name: p / total for name, p in given.items()} if total else {row.value: 1.0}
+        shares_by_side = {name: p for name, p in (row.probabilities or {}).items() if name in SIGNS}
+        total = sum(shares_by_side.values())
+        shares = (
+            {name: p / total for name, p in shares_by_side.items()} if total else {row.value: 1.0}
+        )
         return {sign * SIGNS[name]: p for name, p in shares.items()}
     numbers = {_number(name): p for name, p in (row.probabilities or {}).items()}
-    known = {value: p for value, p in numbers.items() if value is not None}
-    total = sum(known.values())
-    if total and len(known) == len(numbers):
-        return {value: p / total for value, p in known.items()}
-    return _between(float(row.value or 0.0))
+    shares_by_value = {value: p for value, p in numbers.items() if value is not None}
+    total = sum(shares_by_value.values())
+    if total and len(shares_by_value) == len(numbers):
+        return {value: p / total for value, p in shares_by_value.items()}
+    return _between_levels(float(row.value or 0.0))
 
 
 def _number(text: str) -> float | None:
@@ -88,7 +96,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _between(value: float) -> dict[float, float]:
+def _between_levels(value: float) -> dict[float, float]:
     """Share a value between two levels, as a score of 0.9 is a yes nine times of ten."""
     low = float(floor(value))
     share = value - low
@@ -96,10 +104,10 @@ def _between(value: float) -> dict[float, float]:
 
 
 def _answer(
-    some: list[tuple[Order | None, Mapping[float, float]]], largest: int, *, pair: bool
+    answers_of_item: list[tuple[Order | None, Mapping[float, float]]], largest: int, *, pair: bool
 ) -> Answer:
     by_order: dict[Order | None, list[Mapping[float, float]]] = defaultdict(list)
-    for order, shares in some:
+    for order, shares in answers_of_item:
         by_order[order].append(shares)
     mean: dict[float, float] = defaultdict(float)
     for rows in by_order.values():
@@ -114,6 +122,6 @@ def _answer(
     return Answer(
         value=likeliest,
         confidence=min(max(confidence, 0.0), 1.0),
-        n_judgements=len(some),
+        n_judgements=len(answers_of_item),
         one_order=pair and len(by_order) < 2,
     )

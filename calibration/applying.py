@@ -53,12 +53,12 @@ def apply_calibrators(
     """
     rows = tuple(judgements)
     members = rows if told_apart is None else told_apart
-    curves = [one for one in calibrators if isinstance(one, Calibrator)]
+    curves = [calibrator for calibrator in calibrators if isinstance(calibrator, Calibrator)]
     out: list[Judgement] = []
     n_calibrated = n_outside = n_unscored = 0
     for key, row in keyed(rows):
         calibrated = row
-        calibrator = next((one for one in curves if _is_meant(one, key)), None)
+        calibrator = next((curve for curve in curves if _matches_group(curve, key)), None)
         if row.value is None:
             n_unscored += 1
         elif calibrator is not None and not isinstance(row.value, str):
@@ -67,19 +67,19 @@ def apply_calibrators(
             value = float(calibrator([row.value])[0])
             calibrated = row.model_copy(update={"value": value, "uncalibrated": row.value})
         out.append(calibrated)
-    said = [
+    judgements_of_juries = [
         row
         for jury in calibrators
         if isinstance(jury, FittedJury)
         for row in jury_judgements(jury, members, covariates=covariates)
     ]
     return Applied(
-        judgements=(*said, *out),
+        judgements=(*judgements_of_juries, *out),
         n_calibrated=n_calibrated,
         n_outside=n_outside,
         n_other=len(out) - n_calibrated - n_unscored,
         n_unscored=n_unscored,
-        n_by_juries=len(said),
+        n_by_juries=len(judgements_of_juries),
     )
 
 
@@ -95,7 +95,7 @@ def jury_judgements(
     items: dict[ItemKey, dict[str, float | None]] = {}
     why: dict[ItemKey, Counter[str]] = defaultdict(Counter)
     rows = list(keyed(judgements))
-    owned = [[row for key, row in rows if _is_of(one, key, row)] for one in jury.members]
+    owned = [[row for key, row in rows if _is_of(member, key, row)] for member in jury.members]
     if sum(map(bool, owned)) < FEWEST_MEMBERS:
         return
     for member, own in zip(jury.members, owned, strict=True):
@@ -107,12 +107,14 @@ def jury_judgements(
     scores = np.array(
         [[_number(items[key].get(name)) for name in names] for key in keys], dtype=np.float64
     ).reshape(len(keys), len(names))
-    given = covariates or {}
-    known: Covariates = {name: given.get(name, {}) for name in jury.covariates}
+    covariates_by_name = covariates or {}
+    columns: Covariates = {name: covariates_by_name.get(name, {}) for name in jury.covariates}
     protocols = {member.calibrator.protocol for member in jury.members}
     protocol = protocols.pop() if len(protocols) == 1 else "likert"  # a number, whatever was asked
-    for key, value in zip(keys, jury(scores, covariate_columns(keys, known)).tolist(), strict=True):
-        said = items[key]
+    for key, value in zip(
+        keys, jury(scores, covariate_columns(keys, columns)).tolist(), strict=True
+    ):
+        score_by_member = items[key]
         yield Judgement.model_validate(
             {
                 "eid": key[0],
@@ -124,8 +126,8 @@ def jury_judgements(
                 "value": value if np.isfinite(value) else None,
                 "unscored": None if np.isfinite(value) else why[key].most_common(1)[0][0],
                 "signature": f"rule:fitted;labels:{jury.n_labels}",
-                "members": said,
-                "n_scored": sum(score is not None for score in said.values()),
+                "members": score_by_member,
+                "n_scored": sum(score is not None for score in score_by_member.values()),
             }
         )
 
@@ -134,11 +136,11 @@ def _scores(
     member: Member, jury: FittedJury, rows: Sequence[Judgement]
 ) -> dict[ItemKey, float | None]:
     """Return a member's score of each item that it judged: repeats and parts are averaged."""
-    found: dict[ItemKey, list[float]] = defaultdict(list)
+    scores_by_item: dict[ItemKey, list[float]] = defaultdict(list)
     for row in rows:
         if row.value is not None and not isinstance(row.value, str):
-            found[item_key(row)[0]].append(float(row.value))
-    means = {key: mean_of(some) for key, some in found.items()}
+            scores_by_item[item_key(row)[0]].append(float(row.value))
+    means = {key: mean_of(scores) for key, scores in scores_by_item.items()}
     if jury.unit == WHOLE and member.calibrator.unit != WHOLE:
         means = averaged_over_parts(means)
     return {(key := _item(member, jury, row)): means.get(key) for row in rows}
@@ -151,14 +153,14 @@ def _item(member: Member, jury: FittedJury, row: Judgement) -> ItemKey:
 
 
 def _is_of(member: Member, key: GroupKey, row: Judgement) -> bool:
-    wanted = not member.variant or row.variant == member.variant
-    return wanted and row.system is not None and _is_meant(member.calibrator, key)
+    is_variant = not member.variant or row.variant == member.variant
+    return is_variant and row.system is not None and _matches_group(member.calibrator, key)
 
 
 def _number(score: float | None) -> float:
     return np.nan if score is None else score
 
 
-def _is_meant(calibrator: Calibrator, key: GroupKey) -> bool:
-    wanted = calibrator.judge, calibrator.aspect, calibrator.protocol, calibrator.unit
-    return all(not want or want == have for want, have in zip(wanted, key, strict=True))
+def _matches_group(calibrator: Calibrator, key: GroupKey) -> bool:
+    identity = calibrator.judge, calibrator.aspect, calibrator.protocol, calibrator.unit
+    return all(not want or want == have for want, have in zip(identity, key, strict=True))

@@ -96,13 +96,15 @@ def assess(
         method=method,
         n=n,
     )
-    drawn = replicates(
+    replicate_values = replicates(
         lambda counts: statistic(counts)[:, 4],
         n_documents=n_documents,
         n_resamples=n_resamples,
         rng=rng,
     )
-    return ErrorScores(rmse=rmse, mae=mae, bias=bias, brier=brier, ece=_recentred(ece, drawn))
+    return ErrorScores(
+        rmse=rmse, mae=mae, bias=bias, brier=brier, ece=_recentred(ece, replicate_values)
+    )
 
 
 def reliability_diagram(
@@ -146,8 +148,8 @@ def equal_size_bins(scores: FloatArray, n_bins: int) -> IntArray:
     if levels.size <= n_bins:
         return level_of.astype(np.intp)
     middles = (np.cumsum(sizes) - sizes / 2.0) / scores.size
-    wanted = np.minimum((middles * n_bins).astype(np.intp), n_bins - 1)
-    _, packed = np.unique(wanted, return_inverse=True)
+    bins = np.minimum((middles * n_bins).astype(np.intp), n_bins - 1)
+    _, packed = np.unique(bins, return_inverse=True)
     return np.asarray(packed[level_of], dtype=np.intp)
 
 
@@ -173,11 +175,13 @@ def _errors(
     return statistic
 
 
-def _recentred(estimate: Estimate | Undefined, drawn: FloatArray) -> Estimate | Undefined:
+def _recentred(
+    estimate: Estimate | Undefined, replicate_values: FloatArray
+) -> Estimate | Undefined:
     """Give a positively biased estimate an interval that holds it."""
     if isinstance(estimate, Undefined) or estimate.low is None:
         return estimate
-    shifted = np.maximum(drawn - np.median(drawn) + estimate.value, 0.0)
+    shifted = np.maximum(replicate_values - np.median(replicate_values) + estimate.value, 0.0)
     tail = (1.0 - estimate.level) / 2.0
     return replace(
         estimate,

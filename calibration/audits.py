@@ -140,8 +140,8 @@ def audit_verbosity(
     Single judgements: which of the two scores is strictly higher. Pairs: which side wins in both
     orders. Re-runs are averaged first. Groups without extended summaries are left out.
     """
-    found = [_verbosity(group, rows, level) for group, rows in by_group(judgements).items()]
-    return tuple(audit for audit in found if audit.bias.n or audit.n_unmatched)
+    audits = [_verbosity(group, rows, level) for group, rows in by_group(judgements).items()]
+    return tuple(audit for audit in audits if audit.bias.n or audit.n_unmatched)
 
 
 def audit_parse(judgements: Iterable[Judgement]) -> tuple[ParseAudit, ...]:
@@ -176,14 +176,16 @@ def _position(
             part = name(pair)
             if part is not None:
                 parts[part].append(pair)
-        return {part: position_bias(some, level=level) for part, some in parts.items()}
+        return {
+            part: position_bias(pairs_of_part, level=level) for part, pairs_of_part in parts.items()
+        }
 
     def closeness(pair: BothOrders) -> str | None:
-        one = quality.get((str(pair.document), pair.system_a))
-        other = quality.get((str(pair.document), pair.system_b))
-        if one is None or other is None:
+        quality_a = quality.get((str(pair.document), pair.system_a))
+        quality_b = quality.get((str(pair.document), pair.system_b))
+        if quality_a is None or quality_b is None:
             return None
-        return "close" if abs(one - other) <= close_within else "far apart"
+        return "close" if abs(quality_a - quality_b) <= close_within else "far apart"
 
     return PositionAudit(
         judge=group.judge,
@@ -228,12 +230,12 @@ def position_bias(
 
 
 def _kind(pair: BothOrders) -> str:
-    one, two = pair.when_a_first, pair.when_b_first
-    if one == two:
+    first_verdict, second_verdict = pair.when_a_first, pair.when_b_first
+    if first_verdict == second_verdict:
         return "consistent"
-    if "tie" in {one, two}:
+    if "tie" in {first_verdict, second_verdict}:
         return "one_tie"
-    return "first" if one == "a" else "second"
+    return "first" if first_verdict == "a" else "second"
 
 
 def _collect(rows: Sequence[Judgement]) -> tuple[list[BothOrders], Counter[str]]:
@@ -255,11 +257,11 @@ def _collect(rows: Sequence[Judgement]) -> tuple[list[BothOrders], Counter[str]]
             document=key[0],
             system_a=key[1],
             system_b=key[2],
-            when_a_first=both["ab"],
-            when_b_first=both["ba"],
+            when_a_first=by_order["ab"],
+            when_b_first=by_order["ba"],
         )
-        for key, both in verdicts.items()
-        if len(both) == 2
+        for key, by_order in verdicts.items()
+        if len(by_order) == 2
     ]
     counts["one_order"] = len(verdicts) - len(pairs)
     return pairs, counts
@@ -267,13 +269,15 @@ def _collect(rows: Sequence[Judgement]) -> tuple[list[BothOrders], Counter[str]]
 
 def _verbosity(group: GroupKey, rows: Sequence[Judgement], level: float) -> VerbosityAudit:
     preferences = _pair_preferences if PROTOCOLS[group.protocol].paired else _preferences
-    found, n_unmatched, n_unscored = preferences(rows)
+    preferred, n_unmatched, n_unscored = preferences(rows)
     return VerbosityAudit(
         judge=group.judge,
         aspect=group.aspect,
         protocol=group.protocol,
         unit=group.unit,
-        bias=verbosity_bias([one for _, one in found], [eid for eid, _ in found], level=level),
+        bias=verbosity_bias(
+            [preference for _, preference in preferred], [eid for eid, _ in preferred], level=level
+        ),
         n_unscored=n_unscored,
         n_unmatched=n_unmatched,
         scores={} if PROTOCOLS[group.protocol].paired else _score_counts(rows),
@@ -282,17 +286,17 @@ def _verbosity(group: GroupKey, rows: Sequence[Judgement], level: float) -> Verb
 
 def _score_counts(rows: Sequence[Judgement]) -> dict[str, dict[str, dict[str, int]]]:
     """Count the scores of the systems that have both versions."""
-    found: dict[str, dict[str, Counter[float]]] = defaultdict(lambda: defaultdict(Counter))
+    counts: dict[str, dict[str, Counter[float]]] = defaultdict(lambda: defaultdict(Counter))
     for row in rows:
         if row.system is not None and isinstance(row.value, int | float):
             version = "extended" if row.system.endswith(EXTENDED) else "original"
-            found[row.system.removesuffix(EXTENDED)][version][float(row.value)] += 1
+            counts[row.system.removesuffix(EXTENDED)][version][float(row.value)] += 1
     return {
         system: {
             version: {f"{score:g}": n for score, n in sorted(counts.items())}
             for version, counts in sorted(versions.items(), reverse=True)
         }
-        for system, versions in found.items()
+        for system, versions in counts.items()
         if len(versions) == 2
     }
 
@@ -311,12 +315,12 @@ def _preferences(rows: Sequence[Judgement]) -> _Preferences:
             values[row.eid, row.system, row.unit].append(row.value)
     longer = [key for key in values if key[1].endswith(EXTENDED)]
     base = {key: (key[0], key[1].removesuffix(EXTENDED), key[2]) for key in longer}
-    found = [
+    differences = [
         (key[0], mean_of(values[base[key]]) - mean_of(values[key]))
         for key in longer
         if base[key] in values
     ]
-    return found, len(longer) - len(found), unscored
+    return differences, len(longer) - len(differences), unscored
 
 
 def _pair_preferences(rows: Sequence[Judgement]) -> _Preferences:
@@ -335,9 +339,9 @@ def _pair_preferences(rows: Sequence[Judgement]) -> _Preferences:
         towards = SIGNS[row.value] if original_is_a else -SIGNS[row.value]
         key = (row.eid, a if original_is_a else b, row.unit)
         values[key][(row.order == "ab") is original_is_a].append(towards)
-    found = []
+    differences = []
     for (eid, *_), orders in values.items():
         if len(orders) == 2:
             low, high = sorted(map(mean_of, orders.values()))
-            found.append((eid, low if low > 0 else min(high, 0.0)))
-    return found, len(values) - len(found), unscored
+            differences.append((eid, low if low > 0 else min(high, 0.0)))
+    return differences, len(values) - len(differences), unscored

@@ -67,22 +67,22 @@ def baseline_gain(
     The difference of correlations is a paired bootstrap over documents.
     """
     constant = against_constant(joined, resampling=resampling, rng=rng)
-    known = {
-        name: found.value
-        for name, one in baselines.items()
+    correlations = {
+        name: pooled.value
+        for name, agreement in baselines.items()
         if name in scores
-        and not isinstance(one, Undefined)
-        and isinstance(found := one["pooled"]["spearman"], Estimate)
+        and not isinstance(agreement, Undefined)
+        and isinstance(pooled := agreement["pooled"]["spearman"], Estimate)
     }
-    if not known:
+    if not correlations:
         why = Undefined(why="no baseline is known: give summaries and clusters")
         return BaselineGain(best="", gain=why, constant=constant)
-    best = max(known, key=lambda name: known[name])
+    best = max(correlations, key=lambda name: correlations[name])
     values = dict(enumerate(baseline_values(joined, scores[best])))
-    given = {row: value for row, value in values.items() if value is not None}
-    rows = list(given)
+    scores_by_row = {row: value for row, value in values.items() if value is not None}
+    rows = list(scores_by_row)
     (compared,) = compare_judges(
-        {"judge": joined.judged[rows], best: list(given.values())},
+        {"judge": joined.judged[rows], best: list(scores_by_row.values())},
         joined.human[rows],
         rng=rng,
         documents=[joined.documents[row] for row in rows],
@@ -103,33 +103,33 @@ def against_constant(
     """
     if joined.averaged_labels or joined.judge_scale != joined.label_scale:
         return Undefined(why="the judge does not answer on the labels' scale")
-    items, who = np.nonzero(joined.present)
-    labels = joined.ratings[items, who]
-    answers, given = np.unique(labels, return_inverse=True)
+    items, annotators = np.nonzero(joined.present)
+    labels = joined.ratings[items, annotators]
+    answers, label_codes = np.unique(labels, return_inverse=True)
     if not 2 <= answers.size <= MOST_ANSWERS:
         return Undefined(
             why=f"labels take {pluralize(answers.size, 'value')}: expected 2 to {MOST_ANSWERS}"
         )
     judged = np.argmin(np.abs(joined.judged[:, None] - answers), axis=1)[items]
-    counts = np.bincount(given)
+    counts = np.bincount(label_codes)
     counted = counts >= FEWEST_ITEMS
     constant = int(np.argmax(counts))
     documents, distinct = codes(joined.documents)
-    own = np.eye(answers.size)[given]
-    right = (judged == given).astype(float)
+    own = np.eye(answers.size)[label_codes]
+    right = (judged == label_codes).astype(float)
     sums = totals(np.column_stack([own, own * right[:, None]]), documents[items], len(distinct))
 
-    def statistic(drawn: FloatArray) -> FloatArray:
-        said, met = np.split(drawn @ sums, 2, axis=1)
-        n = said.sum(axis=1)
-        agreement, modal = divide(met.sum(axis=1), n), divide(said[:, constant], n)
-        known = (said > 0.0) & counted
-        recalls = np.where(known, divide(met, said), 0.0)
-        balanced = divide(recalls.sum(axis=1), known.sum(axis=1).astype(float))
-        chance = divide(np.ones(len(n)), known.sum(axis=1).astype(float))
+    def statistic(counts_of_documents: FloatArray) -> FloatArray:
+        n_by_answer, met = np.split(counts_of_documents @ sums, 2, axis=1)
+        n = n_by_answer.sum(axis=1)
+        agreement, modal = divide(met.sum(axis=1), n), divide(n_by_answer[:, constant], n)
+        is_present = (n_by_answer > 0.0) & counted
+        recalls = np.where(is_present, divide(met, n_by_answer), 0.0)
+        balanced = divide(recalls.sum(axis=1), is_present.sum(axis=1).astype(float))
+        chance = divide(np.ones(len(n)), is_present.sum(axis=1).astype(float))
         return np.column_stack([agreement, modal, balanced, agreement - modal, balanced - chance])
 
-    found = bootstrap_many(
+    estimates = bootstrap_many(
         statistic,
         n_documents=len(distinct),
         rng=rng,
@@ -138,7 +138,7 @@ def against_constant(
         method=resampling.method,
         n=labels.size,
     )
-    agreement, modal, balanced, added, added_balanced = found
+    agreement, modal, balanced, added, added_balanced = estimates
     return ConstantAnswer(
         answer=float(answers[constant]),
         n_answers=int(counted.sum()),

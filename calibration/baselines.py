@@ -31,15 +31,15 @@ def baseline_scores(
     the summary, where `clusters` are references.
     """
     sources = tuple(clusters)
-    found = {(summary.eid, summary.system): words(summary.text) for summary in summaries}
+    words_by_summary = {(summary.eid, summary.system): words(summary.text) for summary in summaries}
     out = {
-        "longest": {key: float(len(some)) for key, some in found.items()},
-        "shortest": {key: -float(len(some)) for key, some in found.items()},
+        "longest": {key: float(len(tokens)) for key, tokens in words_by_summary.items()},
+        "shortest": {key: -float(len(tokens)) for key, tokens in words_by_summary.items()},
     }
     overlaps = {
-        "lead_overlap": _shared(found, _words_of(sources, limit=LEAD_WORDS)),
-        "source_overlap": _shared(found, _words_of(sources)),
-        "reference_overlap": _recalled(found, _answer_words(sources)),
+        "lead_overlap": _share_of_words(words_by_summary, _words_of(sources, limit=LEAD_WORDS)),
+        "source_overlap": _share_of_words(words_by_summary, _words_of(sources)),
+        "reference_overlap": _recall_of_words(words_by_summary, _answer_words(sources)),
     }
     return out | {name: overlap for name, overlap in overlaps.items() if overlap}
 
@@ -55,7 +55,7 @@ def _words_of(clusters: Iterable[Cluster], limit: int | None = None) -> dict[str
 
 def _answer_words(clusters: Iterable[Cluster]) -> dict[str, frozenset[str]]:
     """Return the words of the answers of each reference that has some."""
-    found = {}
+    words_by_cluster = {}
     for cluster in clusters:
         if "question_answers" in cluster.to_json():
             reference = Reference.model_validate(cluster.to_json())
@@ -65,27 +65,33 @@ def _answer_words(clusters: Iterable[Cluster]) -> dict[str, frozenset[str]]:
                 for group in question.answer_groups
                 for answer in group
             )
-            found[cluster.eid] = frozenset(word for answer in answers for word in words(answer))
-    return {eid: some for eid, some in found.items() if some}
+            words_by_cluster[cluster.eid] = frozenset(
+                word for answer in answers for word in words(answer)
+            )
+    return {eid: tokens for eid, tokens in words_by_cluster.items() if tokens}
 
 
-def _recalled(
-    found: Mapping[tuple[str, str], Sequence[str]], known: Mapping[str, frozenset[str]]
+def _recall_of_words(
+    words_by_summary: Mapping[tuple[str, str], Sequence[str]],
+    words_by_cluster: Mapping[str, frozenset[str]],
 ) -> dict[tuple[str, str], float]:
     return {
-        key: len(known[key[0]] & frozenset(some)) / len(known[key[0]])
-        for key, some in found.items()
-        if key[0] in known
+        key: len(words_by_cluster[key[0]] & frozenset(tokens)) / len(words_by_cluster[key[0]])
+        for key, tokens in words_by_summary.items()
+        if key[0] in words_by_cluster
     }
 
 
-def _shared(
-    found: Mapping[tuple[str, str], Sequence[str]], known: Mapping[str, frozenset[str]]
+def _share_of_words(
+    words_by_summary: Mapping[tuple[str, str], Sequence[str]],
+    words_by_cluster: Mapping[str, frozenset[str]],
 ) -> dict[tuple[str, str], float]:
     return {
-        key: sum(word in known[key[0]] for word in some) / len(some) if some else 0.0
-        for key, some in found.items()
-        if key[0] in known
+        key: sum(word in words_by_cluster[key[0]] for word in tokens) / len(tokens)
+        if tokens
+        else 0.0
+        for key, tokens in words_by_summary.items()
+        if key[0] in words_by_cluster
     }
 
 
@@ -105,13 +111,14 @@ def covariates(
     `baseline_scores`: ``"overlap"`` with whole articles, ``"lead"`` with leads, ``"answers"`` of
     the reference's answers.
     """
-    wanted = tuple(names)
-    if not wanted:
+    requested = tuple(names)
+    if not requested:
         return {}
     scores = baseline_scores(summaries, clusters)
     lengths = {key: log1p(n) for key, n in scores["longest"].items()}
     return {
-        name: lengths if name == "length" else scores.get(_BASELINES[name], {}) for name in wanted
+        name: lengths if name == "length" else scores.get(_BASELINES[name], {})
+        for name in requested
     }
 
 
@@ -125,16 +132,18 @@ def covariate_names(
     ConfigurationError
         A name is of none, or of one for which there are no summaries or no clusters.
     """
-    known = {str(name): name for name in get_args(CovariateName)}
+    names_by_text = {str(name): name for name in get_args(CovariateName)}
     texts = [given] if isinstance(given, str) else given
     names = [name.strip() for text in texts for name in text.split(",")]
     for name in filter(None, names):
-        if name not in known:
-            raise ConfigurationError(f"covariates: expected some of {list(known)}, found {name!r}")
+        if name not in names_by_text:
+            raise ConfigurationError(
+                f"covariates: expected some of {list(names_by_text)}, found {name!r}"
+            )
         needed = "summaries" if name == "length" else "summaries and clusters"
         if not (of_texts and (of_clusters or name == "length")):
             raise ConfigurationError(f"covariates: {name} needs {needed}")
-    return tuple(dict.fromkeys(known[name] for name in names if name))
+    return tuple(dict.fromkeys(names_by_text[name] for name in names if name))
 
 
 def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:
@@ -147,10 +156,10 @@ def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:
     for cluster in with_labels(clusters):
         votes: dict[str, Counter[str]] = defaultdict(Counter)
         for article in cluster.articles:
-            named = {name: str(value) for name, value in article.attributes.items()}
+            attributes = {name: str(value) for name, value in article.attributes.items()}
             if article.domain:
-                named["outlet"] = article.domain
-            for name, value in named.items():
+                attributes["outlet"] = article.domain
+            for name, value in attributes.items():
                 votes[name][value] += 1
         for name, counts in votes.items():
             groups = out.setdefault(name, {})

@@ -171,11 +171,11 @@ def cross_fit(
     if n_documents < 2:
         return Undefined(why="fewer than 2 documents: nothing to hold out")
     out = np.empty(n)
-    for held in held_out(documents, n_folds, rng):
-        curve = _FITTERS[name](x[~held], y[~held])
+    for fold in held_out(documents, n_folds, rng):
+        curve = _FITTERS[name](x[~fold], y[~fold])
         if isinstance(curve, Undefined):
             return curve
-        out[held] = curve(np.clip(x[held], x[~held].min(), x[~held].max()))
+        out[fold] = curve(np.clip(x[fold], x[~fold].min(), x[~fold].max()))
     return CrossFitted(calibrated=out, n_folds=min(n_folds, n_documents))
 
 
@@ -262,13 +262,13 @@ def _fit_line(x: FloatArray, y: FloatArray) -> Line:
 def _fit_bins(x: FloatArray, y: FloatArray) -> Bins:
     levels, means, sizes = _level_means(x, y)
     target = max(_FEWEST_IN_BIN, -(-x.size // _MAX_LEVELS) if levels.size > _MAX_LEVELS else 0)
-    starts, held = [0], 0.0
+    starts, size_of_bin = [0], 0.0
     for place, size in enumerate(sizes):
-        if held >= target:
+        if size_of_bin >= target:
             starts.append(place)
-            held = 0.0
-        held += size
-    if held < target and len(starts) > 1:
+            size_of_bin = 0.0
+        size_of_bin += size
+    if size_of_bin < target and len(starts) > 1:
         starts.pop()
     weights = np.add.reduceat(sizes, starts)
     values = np.add.reduceat(means * sizes, starts) / weights

@@ -84,17 +84,17 @@ def fit_cascade(
         For a negative tolerance.
     """
     most = tolerance, agreement_tolerance
-    for given in most:
-        if given < 0.0:
-            raise StatisticsError(f"expected a tolerance of 0 or more, got {given!r}")
+    for limit in most:
+        if limit < 0.0:
+            raise StatisticsError(f"expected a tolerance of 0 or more, got {limit!r}")
     x, y, z = (vector(a, name=n) for a, n in ((cheap, "cheap"), (costly, "costly"), (labels, "l")))
     same_length(cheap=x, costly=y, labels=z, documents=documents)
     if x.size < FEWEST_ITEMS or len(set(documents)) < 2:
         return Undefined(why=f"a cascade needs {FEWEST_ITEMS} labelled items in 2 documents")
-    asked = np.ones(x.size, dtype=bool)
-    for held in held_out(documents, 5, rng):
-        asked[held] = _fit(x[~held], y[~held], z[~held], most).unsure(x[held])
-    routed = np.where(asked, y, x)
+    escalated = np.ones(x.size, dtype=bool)
+    for fold in held_out(documents, 5, rng):
+        escalated[fold] = _fit(x[~fold], y[~fold], z[~fold], most).unsure(x[fold])
+    routed = np.where(escalated, y, x)
     thresholds = _fit(x, y, z, most)
     (lost,) = compare_judges(
         {"costly": y, "cascade": routed},
@@ -106,7 +106,7 @@ def fit_cascade(
     )
     return CascadeFit(
         thresholds=thresholds,
-        saved=within(clustered_mean(1.0 - asked, documents), 0.0, 1.0),
+        saved=within(clustered_mean(1.0 - escalated, documents), 0.0, 1.0),
         error_added=clustered_mean(np.abs(routed - z) - np.abs(y - z), documents, null=0.0),
         agreement={
             name: correlation("kendall", values, z)
@@ -129,12 +129,12 @@ def _fit(x: FloatArray, y: FloatArray, z: FloatArray, most: tuple[float, float])
     for low in (beyond[0], *cuts.tolist()):
         for high in (*cuts[cuts >= low].tolist(), beyond[1]):
             tried = Thresholds(low=low, high=high)
-            asked = tried.unsure(x)
-            added = float(np.where(asked, 0.0, worse).mean())
-            if int(asked.sum()) >= fewest or added > most[0]:
+            escalated = tried.unsure(x)
+            added = float(np.where(escalated, 0.0, worse).mean())
+            if int(escalated.sum()) >= fewest or added > most[0]:
                 continue
-            if _agreement_fall(y, np.where(asked, y, x), z) <= most[1]:
-                best, fewest = tried, int(asked.sum())
+            if _agreement_fall(y, np.where(escalated, y, x), z) <= most[1]:
+                best, fewest = tried, int(escalated.sum())
     return best
 
 

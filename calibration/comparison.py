@@ -70,11 +70,11 @@ def compare_judges(
     y = vector(labels, name="labels")
     arrays = {name: vector(scores, name=name) for name, scores in judged.items()}
     same_length(labels=y, **arrays)
-    found = {name: correlation(measure, scores, y) for name, scores in arrays.items()}
+    correlations = {name: correlation(measure, scores, y) for name, scores in arrays.items()}
     undefined = {
-        name: Undefined(why=f"{name}: {one.why}")
-        for name, one in found.items()
-        if isinstance(one, Undefined)
+        name: Undefined(why=f"{name}: {result.why}")
+        for name, result in correlations.items()
+        if isinstance(result, Undefined)
     }
     statistics = {
         name: weighted_correlation(measure, scores, y, documents=documents)
@@ -97,15 +97,18 @@ def compare_judges(
     )
     defined = dict(zip(combinations(statistics, 2), estimates, strict=True))
     differences: dict[tuple[str, str], Estimate | Undefined] = {
-        (one, two): undefined.get(one) or undefined.get(two) or defined[one, two]
-        for one, two in combinations(arrays, 2)
+        (first, second): undefined.get(first) or undefined.get(second) or defined[first, second]
+        for first, second in combinations(arrays, 2)
     }
     adjusted = adjusted_by_name(differences)
     return tuple(
         AgreementDifference(
-            first=one, second=two, difference=difference, adjusted_p_value=adjusted.get((one, two))
+            first=first,
+            second=second,
+            difference=difference,
+            adjusted_p_value=adjusted.get((first, second)),
         )
-        for (one, two), difference in differences.items()
+        for (first, second), difference in differences.items()
     )
 
 
@@ -188,11 +191,11 @@ def _shifts(
     level: float,
 ) -> tuple[SystemShift, ...]:
     coded, names = codes(systems)
-    found = []
+    shifts = []
     for place, name in enumerate(names):
         rows = np.flatnonzero(coded == place)
         where = [documents[row] for row in rows.tolist()]
-        found.append(
+        shifts.append(
             SystemShift(
                 system=str(name),
                 first=float(first[rows].mean()),
@@ -200,7 +203,7 @@ def _shifts(
                 shift=clustered_mean(second[rows] - first[rows], where, level=level, null=0.0),
             )
         )
-    return tuple(sorted(found, key=lambda one: (-one.first, one.system)))
+    return tuple(sorted(shifts, key=lambda shift: (-shift.first, shift.system)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,12 +223,12 @@ def comparisons(
     for joined in groups:
         if not PROTOCOLS[joined.protocol].paired:
             by_aspect[joined.aspect].append(joined)
-    found = (
-        _comparison(aspect, some, resampling, rng)
-        for aspect, some in by_aspect.items()
-        if len(some) >= 2
+    results = (
+        _comparison(aspect, joined_groups, resampling, rng)
+        for aspect, joined_groups in by_aspect.items()
+        if len(joined_groups) >= 2
     )
-    return tuple(one for one in found if one is not None)
+    return tuple(result for result in results if result is not None)
 
 
 def _comparison(
@@ -238,8 +241,10 @@ def _comparison(
     rows = [[place[key] for key in common] for place in places]
     differences = compare_judges(
         {
-            f"{joined.judge} ({shown_protocol(joined.protocol, joined.unit)})": joined.judged[some]
-            for joined, some in zip(groups, rows, strict=True)
+            f"{joined.judge} ({shown_protocol(joined.protocol, joined.unit)})": joined.judged[
+                columns
+            ]
+            for joined, columns in zip(groups, rows, strict=True)
         },
         groups[0].human[rows[0]],
         rng=rng,

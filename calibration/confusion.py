@@ -37,8 +37,8 @@ def confusion(joined: Joined) -> Confusion | None:
     columns = levels_of(joined.label_scale, joined.human)
     counts = np.zeros((len(rows), len(columns)), dtype=int)
     np.add.at(counts, (_nearest(joined.judged, rows), _nearest(joined.human, columns)), 1)
-    shown = tuple(tuple(int(n) for n in row) for row in counts)
-    return Confusion(rows=rows, columns=columns, counts=shown)
+    cells = tuple(tuple(int(n) for n in row) for row in counts)
+    return Confusion(rows=rows, columns=columns, counts=cells)
 
 
 def levels_of(scale: Scale, values: FloatArray) -> tuple[float, ...]:

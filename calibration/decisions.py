@@ -92,20 +92,26 @@ def decide(
         scores = _beside_baseline(scores, over_baselines, n_documents)
     if 0 < n_systems < FEWEST_SYSTEMS:
         ranks = replace(ranks, answer="too few to tell", needed=f"{FEWEST_SYSTEMS} systems or more")
-    found = [ranks, scores, _of_test(replaceability, n_documents)]
+    decisions = [ranks, scores, _of_test(replaceability, n_documents)]
     if n_documents < FEW_DOCUMENTS:
         enough = f"{FEW_DOCUMENTS} labelled documents or more"
-        found = [
-            replace(one, answer="too few to tell", needed=one.needed or enough) for one in found
+        decisions = [
+            replace(decision, answer="too few to tell", needed=decision.needed or enough)
+            for decision in decisions
         ]
     elif is_constant:
         reason = "the judge gives every item the same score"
-        found[:2] = [replace(one, answer="no", reason=reason, needed="") for one in found[:2]]
+        decisions[:2] = [
+            replace(decision, answer="no", reason=reason, needed="") for decision in decisions[:2]
+        ]
     if in_camps:
         reason = "annotators are in two camps, and their mean label stands for neither"
         needed = "labels of one camp (--annotators)"
-        found = [replace(one, answer="cannot tell", reason=reason, needed=needed) for one in found]
-    return tuple(found)
+        decisions = [
+            replace(decision, answer="cannot tell", reason=reason, needed=needed)
+            for decision in decisions
+        ]
+    return tuple(decisions)
 
 
 def documents_needed(
@@ -159,41 +165,46 @@ def _more_documents(
     return f"about {pluralize(needed, 'labelled document')}, were {figure.value:.2f} true"
 
 
-def _beside_baseline(found: Decision, over: BaselineGain, n_documents: int) -> Decision:
+def _beside_baseline(decision: Decision, over: BaselineGain, n_documents: int) -> Decision:
     """Withdraw a yes where a baseline may do as well."""
     gain = over.gain
-    if found.answer != "yes" or isinstance(gain, Undefined):
-        return found
+    if decision.answer != "yes" or isinstance(gain, Undefined):
+        return decision
     if gain.low is None or gain.high is None or gain.low > 0.0:
-        return found
+        return decision
     reason = (
         f"Spearman's correlation less that of the baseline '{over.best.replace('_', ' ')}' is "
         f"{gain.value:.2f} [{gain.low:.2f}, {gain.high:.2f}]"
     )
     if gain.high <= 0.0:
-        return replace(found, answer="no", reason=reason)
+        return replace(decision, answer="no", reason=reason)
     needed = _more_documents(gain, n_documents, against=0.0)
-    return replace(found, answer="too few to tell", reason=reason, needed=needed)
+    return replace(decision, answer="too few to tell", reason=reason, needed=needed)
 
 
-def _of_test(found: AlternativeAnnotatorTest | Undefined, n_documents: int) -> Decision:
+def _of_test(test: AlternativeAnnotatorTest | Undefined, n_documents: int) -> Decision:
     """Hold the possible winning rates against the half that the test asks for."""
     figure: Estimate | Undefined
     needed = ""
-    if isinstance(found, Undefined):
-        figure = found
+    if isinstance(test, Undefined):
+        figure = test
         needed = f"{FEWEST_ANNOTATORS} annotators with {FEWEST_ITEMS} items that another labelled"
     else:
-        lost = benjamini_yekutieli([1.0 - one.p_value for one in found.annotators]) < _ALPHA
+        lost = (
+            benjamini_yekutieli([1.0 - comparison.p_value for comparison in test.annotators])
+            < _ALPHA
+        )
         figure = Estimate(
-            value=found.winning_rate,
-            low=found.winning_rate,
+            value=test.winning_rate,
+            low=test.winning_rate,
             high=1.0 - float(lost.mean()),
-            n=len(found.annotators),
+            n=len(test.annotators),
             method="share of annotators beaten, to one less the share lost to",
         )
         if _answer(figure) == "too few to tell":
-            needed = _documents_of_test([one.p_value for one in found.annotators], n_documents)
+            needed = _documents_of_test(
+                [comparison.p_value for comparison in test.annotators], n_documents
+            )
     return Decision(
         question="replace_annotator",
         answer=_answer(figure),

@@ -133,11 +133,11 @@ def _width(values: Mapping[str, float]) -> float:
 
 def rows_by_item(joined: Joined, judgements: Iterable[Judgement]) -> dict[ItemKey, list[Judgement]]:
     """Return the judgements of each labelled item of one judge, aspect, protocol and unit."""
-    found: dict[ItemKey, list[Judgement]] = {key: [] for key in joined.keys}
+    judgements_by_item: dict[ItemKey, list[Judgement]] = {key: [] for key in joined.keys}
     for group, row in keyed(judgements):
-        if group == joined.group and (key := item_key(row)[0]) in found:
-            found[key].append(row)
-    return found
+        if group == joined.group and (key := item_key(row)[0]) in judgements_by_item:
+            judgements_by_item[key].append(row)
+    return judgements_by_item
 
 
 def _reasons(rows: Sequence[Judgement]) -> tuple[str, ...]:
@@ -154,12 +154,12 @@ def in_words(reply: str) -> str:
     """
     start, end = reply.find("{"), reply.rfind("}")
     try:
-        found = json.loads(reply[start : end + 1], strict=False) if 0 <= start < end else None
+        content = json.loads(reply[start : end + 1], strict=False) if 0 <= start < end else None
     except (ValueError, RecursionError):
         return reply
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         return reply
-    texts = [value.strip() for value in found.values() if isinstance(value, str)]
+    texts = [value.strip() for value in content.values() if isinstance(value, str)]
     return " ".join(text for text in texts if len(text.split()) > 1) or reply
 
 
@@ -173,8 +173,8 @@ def _notes(joined: Joined, labels: Iterable[Label]) -> dict[ItemKey, dict[str, s
     return out
 
 
-def _text(said: object) -> str:
-    return str(said or "").strip()[:LONGEST_REASON]
+def _text(reply: object) -> str:
+    return str(reply or "").strip()[:LONGEST_REASON]
 
 
 def causes_of(
@@ -185,11 +185,16 @@ def causes_of(
     `words` are lengths by (eid, system), for the rules on length; pairs have none.
     """
     rows = rows_by_item(joined, judgements)
-    several = [row for some in rows.values() if _tells_of_doubt(some) for row in some]
+    several = [
+        row
+        for judgements_of_item in rows.values()
+        if _has_several_answers(judgements_of_item)
+        for row in judgements_of_item
+    ]
     unsure = {key: answer.confidence < _UNSURE for key, answer in answers(several).items()}
     half = (joined.label_scale[1] - joined.label_scale[0]) / 2.0
     lengths = _lengths(joined, words)
-    found = {}
+    causes = {}
     for place, key in enumerate(joined.keys):
         labels = joined.ratings[place][joined.present[place]]
         holds = {
@@ -198,16 +203,16 @@ def causes_of(
             **_recorded(rows[key], paired=PROTOCOLS[joined.protocol].paired),
             **lengths.get(key, {}),
         }
-        found[key] = tuple(cause for cause in WORDS if holds.get(cause))
-    return found
+        causes[key] = tuple(cause for cause in WORDS if holds.get(cause))
+    return causes
 
 
-def _tells_of_doubt(rows: Sequence[Judgement]) -> bool:
+def _has_several_answers(rows: Sequence[Judgement]) -> bool:
     """Whether an item has more than one answer; a single score of 2.5 does not count as doubt."""
     if any(row.probabilities for row in rows):
         return True
-    said = [row.value for row in rows if row.value is not None]
-    return len(said) > 1 and not any(isinstance(one, float) and one % 1 for one in said)
+    values = [row.value for row in rows if row.value is not None]
+    return len(values) > 1 and not any(isinstance(value, float) and value % 1 for value in values)
 
 
 def _recorded(rows: Sequence[Judgement], *, paired: bool) -> dict[str, bool]:
@@ -226,14 +231,14 @@ def _recorded(rows: Sequence[Judgement], *, paired: bool) -> dict[str, bool]:
 def _lengths(
     joined: Joined, words: Mapping[tuple[str, str], int]
 ) -> dict[ItemKey, dict[str, bool]]:
-    known = {
+    n_words = {
         key: words[key[0], key[1]] for key in joined.keys
         if not key[2] and (key[0], key[1]) in words
     }  # fmt: skip
-    if len(set(known.values())) < 3:
+    if len(set(n_words.values())) < 3:
         return {}
-    low, high = np.quantile(list(known.values()), [1 / 3, 2 / 3])
-    return {key: {"short": n <= low, "long": n >= high} for key, n in known.items()}
+    low, high = np.quantile(list(n_words.values()), [1 / 3, 2 / 3])
+    return {key: {"short": n <= low, "long": n >= high} for key, n in n_words.items()}
 
 
 def count_causes(
@@ -243,15 +248,17 @@ def count_causes(
 
     The causes that hold for most of the listed items stand first.
     """
-    everywhere = Counter(cause for some in causes.values() for cause in some)
-    here = Counter(cause for key in listed for cause in causes[key])
+    everywhere = Counter(cause for causes_of_item in causes.values() for cause in causes_of_item)
+    n_by_cause = Counter(cause for key in listed for cause in causes[key])
     return tuple(
         CauseCount(
             cause=cause,
-            n_listed=here[cause],
+            n_listed=n_by_cause[cause],
             listed=len(listed),
             n_all=everywhere[cause],
             all=len(causes),
         )
-        for cause in sorted(here, key=lambda cause: (-here[cause], list(WORDS).index(cause)))
+        for cause in sorted(
+            n_by_cause, key=lambda cause: (-n_by_cause[cause], list(WORDS).index(cause))
+        )
     )

@@ -63,7 +63,7 @@ class PartlyLabelled:
     @property
     def weighted(self) -> bool:
         """Say whether items weigh otherwise than alike."""
-        return any(one is not None for one in (self.chances, self.strata, self.sizes))
+        return any(design is not None for design in (self.chances, self.strata, self.sizes))
 
     def __post_init__(self) -> None:
         same_length(human=self.human, judged=self.judged, documents=self.documents)
@@ -84,13 +84,15 @@ def chances_of(
 
     None where no label names a chance; Undefined where only some do, or an item's labels differ.
     """
-    if all(chance is None for some in said.values() for chance in some):
+    if all(chance is None for chances in said.values() for chance in chances):
         return None
     per_item = [said.get(item, frozenset()) for item in items]
-    known = [c for some in per_item if len(some) == 1 for c in some if c is not None]
-    if len(known) < len(items):
+    probabilities = [
+        c for chances in per_item if len(chances) == 1 for c in chances if c is not None
+    ]
+    if len(probabilities) < len(items):
         return Undefined(why="not every labelled item has one chance of having been drawn")
-    return np.array(known)
+    return np.array(probabilities)
 
 
 def sample_mean(sample: PartlyLabelled, *, level: float = 0.95) -> PpiMean | Undefined:
@@ -115,7 +117,7 @@ def drawn_mean(
     Student's t on the labelled documents less one. Undefined below 2 labelled items or documents,
     or where the chances are.
     """
-    return _drawn((sample,), tuning=tuning, level=level)
+    return _estimate_by_design((sample,), tuning=tuning, level=level)
 
 
 def drawn_difference(
@@ -130,25 +132,25 @@ def drawn_difference(
     One lambda serves both sides. Undefined where either side has fewer than 2 labelled items or
     no chances, or both together fewer than 2 labelled documents.
     """
-    return _drawn((first, second), tuning=tuning, level=level)
+    return _estimate_by_design((first, second), tuning=tuning, level=level)
 
 
-def _drawn(
+def _estimate_by_design(
     samples: tuple[PartlyLabelled, ...], *, tuning: float | None, level: float
 ) -> PpiMean | Undefined:
-    names = [name for one in samples for name in (*one.documents, *one.rest_documents)]
+    names = [name for sample in samples for name in (*sample.documents, *sample.rest_documents)]
     coded, d = document_codes(names, len(names))
     parts, labelled, start = [], [], 0
     spreads: list[tuple[float, float]] = []
-    for sign, one in zip((1.0, -1.0), samples, strict=False):
-        n, size = one.human.size, one.human.size + one.rest.size
-        if isinstance(one.chances, Undefined):
-            return one.chances
+    for sign, sample in zip((1.0, -1.0), samples, strict=False):
+        n, size = sample.human.size, sample.human.size + sample.rest.size
+        if isinstance(sample.chances, Undefined):
+            return sample.chances
         if n < 2:
             return Undefined(why=f"{pluralize(n, 'labelled item')}: at least 2 are needed")
         where = coded[start : start + size]
-        weights = _Weights.of(one, where, d)
-        parts.append(weights.influences(one, sign))
+        weights = _Weights.of(sample, where, d)
+        parts.append(weights.influences(sample, sign))
         spreads.append(weights.spread())
         labelled.append(where[:n])
         start += size
@@ -164,8 +166,8 @@ def _drawn(
         of_labels=of_labels,
         of_correction=of_correction,
         of_judge=of_judge,
-        n=sum(one.human.size for one in samples),
-        m=sum(one.rest.size for one in samples),
+        n=sum(sample.human.size for sample in samples),
+        m=sum(sample.rest.size for sample in samples),
         freedom=_freedom(spreads, most=n_documents - 1),
         factor=1.0,
         clustered=True,
@@ -179,7 +181,7 @@ def _freedom(spreads: Sequence[tuple[float, float]], *, most: int) -> float:
 
     Each comes as its size and the sum of squared sizes of its parts, each over its own freedom.
     """
-    total, squares = (sum(some) for some in zip(*spreads, strict=True))
+    total, squares = (sum(values) for values in zip(*spreads, strict=True))
     return max(1.0, min(float(most), total**2 / squares if squares else 1.0))
 
 
@@ -256,13 +258,13 @@ class _Weights:
         means = np.bincount(strata[:n], weights=self.of_labelled * values) / in_stratum
         parts = self.by_document[strata[:n], self.documents[:n]]
         n_documents = np.count_nonzero(self.by_document, axis=1)[strata[:n]]
-        left = np.maximum(1.0 - parts, 1e-9)
+        remainder = np.maximum(1.0 - parts, 1e-9)
         rows = self.of_all * (means[strata] - mean)
         rows[:n] += (
             self.of_labelled
             * (values - means[strata[:n]])
             * np.sqrt(1.0 - 1.0 / n_documents)
-            / left
+            / remainder
         )
         return mean, self._summed(rows)
 
@@ -288,6 +290,6 @@ def _pooled_strata(sample: PartlyLabelled) -> IntArray:
         if few or (together and len(pooled) < DOCUMENTS_PER_STRATUM):
             together.append(stratum)
             pooled |= documents[stratum]
-    kept = [stratum for stratum in by_size if stratum not in together]
-    place = dict.fromkeys(together, 0) | {s: i for i, s in enumerate(kept, bool(together))}
+    large = [stratum for stratum in by_size if stratum not in together]
+    place = dict.fromkeys(together, 0) | {s: i for i, s in enumerate(large, bool(together))}
     return np.array([place[stratum] for stratum in coded.tolist()])

@@ -132,11 +132,11 @@ _Change: TypeAlias = tuple[tuple[float | None, float | None], Estimate | Undefin
 
 def _correlations(anchors: Anchors, *, rng: np.random.Generator, level: float) -> _Change:
     pair = anchors.before, anchors.after
-    found = [correlation("spearman", values, anchors.human) for values in pair]
-    one, other = (None if isinstance(each, Undefined) else each for each in found)
-    for name, each in zip(("before", "after"), found, strict=True):
-        if isinstance(each, Undefined):
-            return (one, other), Undefined(why=f"{name}: {each.why}")
+    results = [correlation("spearman", values, anchors.human) for values in pair]
+    before, after = (None if isinstance(result, Undefined) else result for result in results)
+    for name, result in zip(("before", "after"), results, strict=True):
+        if isinstance(result, Undefined):
+            return (before, after), Undefined(why=f"{name}: {result.why}")
     (difference,) = compare_judges(
         {"after": anchors.after, "before": anchors.before},
         anchors.human,
@@ -146,7 +146,7 @@ def _correlations(anchors: Anchors, *, rng: np.random.Generator, level: float) -
         level=level,
         method="expanded",
     )
-    return (one, other), difference.difference
+    return (before, after), difference.difference
 
 
 def _shares(anchors: Anchors, *, level: float) -> _Change:

@@ -53,9 +53,9 @@ def effective_number(
     """
     n = errors.shape[1]
     pairs = list(combinations(range(n), 2))
-    known = np.isfinite(errors)
-    for one, two in pairs:
-        if int((known[:, one] & known[:, two]).sum()) < FEWEST_ITEMS:
+    is_finite = np.isfinite(errors)
+    for first, second in pairs:
+        if int((is_finite[:, first] & is_finite[:, second]).sum()) < FEWEST_ITEMS:
             why = Undefined(why=f"two judges share fewer than {FEWEST_ITEMS} items")
             return EffectiveNumber(correlation=why, number=why, without=(None,) * n)
     correlations = _correlations(errors, pairs, documents, n_documents)
@@ -88,11 +88,11 @@ def kish(correlation: FloatArray, n: int) -> FloatArray:
 
 
 def _without(judge: int, observed: FloatArray, pairs: Pairs, n: int) -> float | None:
-    kept = [row for row, pair in enumerate(pairs) if judge not in pair]
-    if not kept:
+    rows = [row for row, pair in enumerate(pairs) if judge not in pair]
+    if not rows:
         return 1.0
-    found = float(kish(observed[kept].mean(keepdims=True), n - 1)[0])
-    return found if np.isfinite(found) else None
+    number = float(kish(observed[rows].mean(keepdims=True), n - 1)[0])
+    return number if np.isfinite(number) else None
 
 
 def _correlations(
@@ -100,11 +100,13 @@ def _correlations(
 ) -> WeightedStatistic:
     """Return the correlation of each pair: multiplicities (r, d) to shape (r, pairs)."""
     sums = []
-    for one, two in pairs:
-        both = np.isfinite(errors[:, one]) & np.isfinite(errors[:, two])
+    for first, second in pairs:
+        shared = np.isfinite(errors[:, first]) & np.isfinite(errors[:, second])
         # Centred first: what is left of squares is then no difference of large numbers.
-        x, y = (np.where(both, errors[:, j] - errors[both, j].mean(), 0.0) for j in (one, two))
-        columns = np.column_stack([both.astype(float), x, y, x * x, y * y, x * y])
+        x, y = (
+            np.where(shared, errors[:, j] - errors[shared, j].mean(), 0.0) for j in (first, second)
+        )
+        columns = np.column_stack([shared.astype(float), x, y, x * x, y * y, x * y])
         sums.append(totals(columns, documents, n_documents))
     moments = np.concatenate(sums, axis=1)
 

@@ -101,9 +101,10 @@ def system_estimates(
     if PROTOCOLS[joined.protocol].paired:
         names = {system_name(key): (key[1], key[2]) for key in (*joined.keys, *joined.rest)}
         return tuple(
-            make.estimate("win_rate", names[name], as_wins(one)) for name, one in series.items()
+            make.estimate("win_rate", names[name], as_wins(sample))
+            for name, sample in series.items()
         )
-    means = [make.estimate("mean", (name,), one) for name, one in series.items()]
+    means = [make.estimate("mean", (name,), sample) for name, sample in series.items()]
     return (*means, *_between_systems(series, {} if answers else differences(joined, beside), make))
 
 
@@ -117,11 +118,11 @@ def _between_systems(
         return
     for pair in combinations(series, 2):
         first, second = series[pair[0]], series[pair[1]]
-        shown = paired.get(pair)
-        if shown is None or first.chances is not None:
-            yield make.estimate("difference", pair, first, second, shown=shown)
+        difference = paired.get(pair)
+        if difference is None or first.chances is not None:
+            yield make.estimate("difference", pair, first, second, shown=difference)
         else:
-            yield make.estimate("difference", pair, shown)
+            yield make.estimate("difference", pair, difference)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,20 +143,20 @@ class _Maker:
 
         `shown` are the pairs that two samples have, where they are counted.
         """
-        found = self._mean(samples)
+        mean = self._mean(samples)
         regression = self._regression(samples)
         counted = samples if shown is None else (shown,)
         classical: Estimate | Undefined
         naive: Estimate | Undefined
-        if isinstance(found, PpiMean):
-            classical, naive = found.classical, found.naive
+        if isinstance(mean, PpiMean):
+            classical, naive = mean.classical, mean.naive
         elif len(counted) > 1:
-            classical = naive = found
+            classical = naive = mean
         else:
             (sample,) = counted
             # Weighing unequally, the labels' plain mean would be of nothing in particular.
             classical = (
-                found
+                mean
                 if sample.weighted
                 else clustered_mean(sample.human, sample.documents, level=self.level)
             )
@@ -168,13 +169,13 @@ class _Maker:
             kind=kind,
             systems=systems,
             of="answers" if samples[0].sizes is not None else "items",
-            n_labelled=sum(one.human.size for one in counted),
-            n_unlabelled=sum(one.rest.size for one in counted),
+            n_labelled=sum(sample.human.size for sample in counted),
+            n_unlabelled=sum(sample.rest.size for sample in counted),
             classical=classical,
             naive=naive,
-            ppi=found,
+            ppi=mean,
             regression=regression,
-            chosen=_chosen(found, regression, samples),
+            chosen=_choose_method(mean, regression, samples),
         )
 
     def _mean(self, samples: Sequence[PartlyLabelled]) -> PpiMean | Undefined:
@@ -183,29 +184,32 @@ class _Maker:
         return sample_mean(samples[0], level=self.level)
 
     def _regression(self, samples: Sequence[PartlyLabelled]) -> PpiMean | Undefined | None:
-        if any(one.columns is None for one in samples):
+        if any(sample.columns is None for sample in samples):
             return None
-        fitted = [predicted(one, rng=self.rng) for one in samples]
-        refused = [one for one in fitted if isinstance(one, Undefined)]
+        fitted = [predicted(sample, rng=self.rng) for sample in samples]
+        refused = [result for result in fitted if isinstance(result, Undefined)]
         if refused:
             return refused[0]
-        return self._mean([one for one in fitted if isinstance(one, PartlyLabelled)])
+        return self._mean([result for result in fitted if isinstance(result, PartlyLabelled)])
 
 
-def _chosen(
+def _choose_method(
     ppi: PpiMean | Undefined,
     regression: PpiMean | Undefined | None,
     samples: Sequence[PartlyLabelled],
 ) -> Way | None:
     """Choose by counts alone: choosing the narrowest interval would make it too narrow."""
     if isinstance(regression, PpiMean) and all(
-        one.columns is not None and one.human.size >= LABELS_TO_CHOOSE * (one.columns.shape[1] + 1)
-        for one in samples
+        sample.columns is not None
+        and sample.human.size >= LABELS_TO_CHOOSE * (sample.columns.shape[1] + 1)
+        for sample in samples
     ):
         return "regression"
     if isinstance(ppi, PpiMean):
         return "ppi_plus"
-    return None if any(one.weighted or one.human.size < 2 for one in samples) else "classical"
+    return (
+        None if any(sample.weighted or sample.human.size < 2 for sample in samples) else "classical"
+    )
 
 
 def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
@@ -215,19 +219,23 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
     for as much less as they do in the pilot; of whole summaries there is one a document.
     """
     series = by_system(joined)
-    documents = [(name, one) for name, some in series.items() for one in some.documents]
-    human = [one.human - one.human.mean() for one in series.values() if one.human.size]
-    judged = [one.judged - one.judged.mean() for one in series.values() if one.judged.size]
-    known = (
+    documents = [
+        (name, document) for name, sample in series.items() for document in sample.documents
+    ]
+    human = [sample.human - sample.human.mean() for sample in series.values() if sample.human.size]
+    judged = [
+        sample.judged - sample.judged.mean() for sample in series.values() if sample.judged.size
+    ]
+    pilot_sample = (
         pilot(np.concatenate(human), np.concatenate(judged), documents=documents)
         if human
         else Undefined(why="no labelled items")
     )
     return Planning(
         n_judged=n_judged,
-        curve=known
-        if isinstance(known, Undefined)
-        else planning_curve(known, n_judged=n_judged, level=level),
+        curve=pilot_sample
+        if isinstance(pilot_sample, Undefined)
+        else planning_curve(pilot_sample, n_judged=n_judged, level=level),
         separations=tuple(
             _separation(a, b, difference, level, n_judged)
             for (a, b), difference in differences(joined).items()
@@ -238,7 +246,7 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
 def _separation(
     a: str, b: str, partly_labelled: PartlyLabelled, level: float, n_judged: int
 ) -> Separation:
-    known = pilot(
+    pilot_sample = pilot(
         partly_labelled.human, partly_labelled.judged, documents=partly_labelled.documents
     )
     difference = float(partly_labelled.human.mean()) if partly_labelled.human.size else 0.0
@@ -246,7 +254,7 @@ def _separation(
         system_a=a,
         system_b=b,
         difference=difference,
-        plan=known
-        if isinstance(known, Undefined)
-        else labels_to_separate(known, difference, n_judged=n_judged, level=level),
+        plan=pilot_sample
+        if isinstance(pilot_sample, Undefined)
+        else labels_to_separate(pilot_sample, difference, n_judged=n_judged, level=level),
     )

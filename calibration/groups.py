@@ -83,17 +83,19 @@ def error_by_group(
     adjusted = adjusted_by_name(gaps, benjamini_hochberg)
     out = []
     for place, group in enumerate(map(str, distinct)):
-        here = np.flatnonzero(coded == place)
-        some = [names[row] for row in here.tolist()]
+        own_rows = np.flatnonzero(coded == place)
+        documents_of_group = [names[row] for row in own_rows.tolist()]
         p_values = {name: adjusted.get((group, name)) for name in sides}
         out.append(
             GroupError(
                 group=group,
-                n=here.size,
-                n_documents=len(set(some)),
-                few_documents=len(set(some)) < FEW_DOCUMENTS,
-                error=clustered_mean(error[here], some, level=level),
-                absolute_error=clustered_mean(np.abs(error[here]), some, level=level),
+                n=own_rows.size,
+                n_documents=len(set(documents_of_group)),
+                few_documents=len(set(documents_of_group)) < FEW_DOCUMENTS,
+                error=clustered_mean(error[own_rows], documents_of_group, level=level),
+                absolute_error=clustered_mean(
+                    np.abs(error[own_rows]), documents_of_group, level=level
+                ),
                 error_gap=gaps[group, "error_gap"],
                 absolute_error_gap=gaps[group, "absolute_error_gap"],
                 adjusted_p_values=p_values,
@@ -140,9 +142,9 @@ def error_groups(
     for name, of_document in documents.items():
         groupings[name] = [of_document.get(eid) for eid in joined.documents]
     counts = [words.get((key[0], key[1])) for key in joined.keys]
-    known = [count for count in counts if count is not None]
-    if not PROTOCOLS[joined.protocol].paired and known:
-        bins = iter(quantile_groups(known, unit="words"))
+    lengths = [count for count in counts if count is not None]
+    if not PROTOCOLS[joined.protocol].paired and lengths:
+        bins = iter(quantile_groups(lengths, unit="words"))
         groupings["length"] = [None if count is None else next(bins) for count in counts]
     return {
         name: error_by_group(values, joined.human, groups, documents=joined.documents, level=level)

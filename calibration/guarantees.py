@@ -98,12 +98,12 @@ def guarantee(
     check_level(agreement)
     check_level(confidence)
     c, y = vector(confidences, name="confidences"), vector(agrees, name="agrees")
-    others = vector(rest, name="rest")
+    unlabelled = vector(rest, name="rest")
     same_length(confidences=c, agrees=y, documents=documents)
-    same_length(rest=others, rest_documents=rest_documents)
+    same_length(rest=unlabelled, rest_documents=rest_documents)
     if not np.all(np.isin(y, (0.0, 1.0))):
         raise StatisticsError("agrees must be 0 or 1")
-    everything = np.r_[c, others]
+    everything = np.r_[c, unlabelled]
     if everything.size and (everything.min() < 0.0 or everything.max() > 1.0):
         raise StatisticsError("confidences must lie in [0, 1]")
     coded, n_documents = document_codes(documents, c.size)
@@ -118,25 +118,27 @@ def guarantee(
     n_kept = (best >= GRID[:, None]).sum(axis=1)
 
     def p_value(place: int) -> float:
-        kept = c >= GRID[place]
+        above = c >= GRID[place]
         if single:
-            return binomial_p_value(int(np.sum(kept & (y == 0.0))), int(kept.sum()), 1 - agreement)
-        wrong = _wrong_by_document(kept, y, coded, n_documents)[order]
+            return binomial_p_value(
+                int(np.sum(above & (y == 0.0))), int(above.sum()), 1 - agreement
+            )
+        wrong = _wrong_by_document(above, y, coded, n_documents)[order]
         return betting_p_value(wrong[~np.isnan(wrong)], 1 - agreement)
 
     threshold = _most_kept(p_value, n_kept, fewest, 1 - confidence)
     bar = np.inf if threshold is None else threshold
-    kept = np.flatnonzero(c >= bar)
+    rows_above = np.flatnonzero(c >= bar)
     is_kept = (everything >= bar).astype(np.float64)
     return Guarantee(
         agreement_promised=agreement,
         confidence=confidence,
         threshold=threshold,
         kept=clustered_wilson(is_kept, [*documents, *rest_documents]),
-        agreement=clustered_wilson(y[kept], [documents[row] for row in kept.tolist()]),
+        agreement=clustered_wilson(y[rows_above], [documents[row] for row in rows_above.tolist()]),
         overall=clustered_wilson(y, documents),
         n_labelled=c.size,
-        n_kept_labelled=int(kept.size),
+        n_kept_labelled=int(rows_above.size),
         test="exact binomial" if single else "betting over documents, each weighing alike",
     )
 
@@ -176,19 +178,19 @@ def _most_kept(
     One sequence begins where enough labels are kept to pass without an error, others at twice and
     four times as many, with an equal part of `level`: one early error would else end everything.
     """
-    held = -1
+    best = -1
     for times in _STARTS:
         for place in np.flatnonzero(n_kept >= times * fewest).tolist():
             if p_value(place) > level / len(_STARTS):
                 break
-            held = max(held, place)
-    return None if held < 0 else float(GRID[held])
+            best = max(best, place)
+    return None if best < 0 else float(GRID[best])
 
 
 def _wrong_by_document(
-    kept: BoolArray, agrees: FloatArray, coded: IntArray, n_documents: int
+    above: BoolArray, agrees: FloatArray, coded: IntArray, n_documents: int
 ) -> FloatArray:
     """Return the share of each document's kept items that disagree; NaN where none is kept."""
-    n = np.bincount(coded[kept], minlength=n_documents).astype(np.float64)
-    wrong = np.bincount(coded[kept], weights=1.0 - agrees[kept], minlength=n_documents)
+    n = np.bincount(coded[above], minlength=n_documents).astype(np.float64)
+    wrong = np.bincount(coded[above], weights=1.0 - agrees[above], minlength=n_documents)
     return divide(wrong.astype(np.float64), n)

@@ -138,16 +138,16 @@ def join(
             f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled",
             field="aspect",
         )
-    found = tuple(
+    groups_joined = tuple(
         _join_group(
             key, group, by_aspect.get(key.aspect) or Labels(single={}, paired={}), label_scale
         )
         for key, group in groups.items()
     )
-    if not any(one.match.both for one in found):
-        for one in found:
-            one.match.check()
-    return found
+    if not any(joined.match.both for joined in groups_joined):
+        for joined in groups_joined:
+            joined.match.check()
+    return groups_joined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,11 +181,14 @@ def _join_group(
     if meet_as_wholes and group.unit != WHOLE:
         judged = judged.averaged()
         notes.append("judgements of parts are averaged over each summary, as the labels are")
-    said = labels.paired or labels.single
-    people = HumanValues.of(said)
+    ratings_by_item = labels.paired or labels.single
+    people = HumanValues.of(ratings_by_item)
     chances_said = labels.chances
     if meet_as_wholes and unit != WHOLE:
-        people, chances_said = HumanValues.of_parts(said), chances_of_wholes(chances_said)
+        people, chances_said = (
+            HumanValues.of_parts(ratings_by_item),
+            chances_of_wholes(chances_said),
+        )
         notes.append(f"labels are of single parts ({unit}): averaged over each summary")
     if paired:
         width = 1.0 if labels.paired else label_scale[1] - label_scale[0]
@@ -201,7 +204,7 @@ def _join_group(
         labelled = labels.single
     values = judged.values
     keys = tuple(key for key in values if key in table)
-    rest = tuple(key for key in values if key not in table)
+    unlabelled = tuple(key for key in values if key not in table)
     chances = chances_of(keys, chances_said)
     if chances is not None:
         notes.append(DRAWN_NOTE)
@@ -221,8 +224,8 @@ def _join_group(
         ratings=ratings,
         present=present,
         probabilities=tuple(judged.probabilities.get(key) for key in keys),
-        rest=rest,
-        judged_rest=np.array([values[key] for key in rest]),
+        rest=unlabelled,
+        judged_rest=np.array([values[key] for key in unlabelled]),
         unjudged=tuple(key for key in table if key not in values),
         match=match(judged.items, labelled, names=("judged item", "labelled item")),
         judge_scale=judged.scale,
@@ -237,20 +240,20 @@ def _ratings(
     labels: Sequence[Mapping[str, float]],
 ) -> tuple[tuple[str, ...], FloatArray, BoolArray]:
     """Return annotators by name, and each item's ratings by them and which there are: (n, m)."""
-    names = tuple(sorted({who for by_annotator in labels for who in by_annotator}))
-    place = {who: column for column, who in enumerate(names)}
+    names = tuple(sorted({annotator for by_annotator in labels for annotator in by_annotator}))
+    place = {annotator: column for column, annotator in enumerate(names)}
     ratings = np.zeros((len(labels), len(names)))
     present = np.zeros(ratings.shape, dtype=bool)
     for row, by_annotator in enumerate(labels):
-        for who, value in by_annotator.items():
-            ratings[row, place[who]], present[row, place[who]] = value, True
+        for annotator, value in by_annotator.items():
+            ratings[row, place[annotator]], present[row, place[annotator]] = value, True
     return names, ratings, present
 
 
 def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) -> _Judged:
     unscored: Counter[str] = Counter()
     mistyped = 0
-    found: dict[tuple[ItemKey, Order | None], list[float]] = defaultdict(list)
+    values_by_order: dict[tuple[ItemKey, Order | None], list[float]] = defaultdict(list)
     probabilities: dict[ItemKey, Mapping[str, float]] = {}
     for row in rows:
         key, sign = item_key(row)
@@ -260,27 +263,35 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) 
             mistyped += 1
         else:
             value = SIGNS[row.value] if isinstance(row.value, str) else float(row.value or 0.0)
-            found[key, order_by_name(row, sign)].append(sign * value)
+            values_by_order[key, order_by_name(row, sign)].append(sign * value)
             if row.probabilities is not None and not PROTOCOLS[protocol].paired:
                 probabilities[key] = row.probabilities
-    scale = infer_scale(np.array([v for some in found.values() for v in some]), protocol)
-    kept = {where: [v for v in some if scale[0] <= v <= scale[1]] for where, some in found.items()}
+    scale = infer_scale(
+        np.array([v for values_of_item in values_by_order.values() for v in values_of_item]),
+        protocol,
+    )
+    on_scale = {
+        where: [v for v in values_of_item if scale[0] <= v <= scale[1]]
+        for where, values_of_item in values_by_order.items()
+    }
     by_item: dict[ItemKey, list[float]] = defaultdict(list)
-    for (key, _), some in kept.items():
-        if some:
-            by_item[key].append(mean_of(some))
+    for (key, _), values_of_item in on_scale.items():
+        if values_of_item:
+            by_item[key].append(mean_of(values_of_item))
     one_order = sum(len(orders) == 1 for orders in by_item.values())
     return _Judged(
         items=tuple(dict.fromkeys(item_key(row)[0] for row in rows)),
-        values={key: mean_of(some) for key, some in by_item.items()},
+        values={key: mean_of(means) for key, means in by_item.items()},
         probabilities=probabilities,
         scale=scale,
         counts=Counts(
             judgements=len(rows),
             unscored=dict(unscored),
-            repeated=sum(len(some) - 1 for some in found.values()),
+            repeated=sum(len(values_of_item) - 1 for values_of_item in values_by_order.values()),
             mistyped=mistyped,
-            off_scale=sum(len(found[where]) - len(kept[where]) for where in found),
+            off_scale=sum(
+                len(values_by_order[where]) - len(on_scale[where]) for where in values_by_order
+            ),
             one_order=one_order if PROTOCOLS[protocol].paired else 0,
             repeated_labels=labels.repeated,
             adjudicated_labels=labels.adjudicated,

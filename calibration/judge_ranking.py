@@ -124,7 +124,7 @@ def rank_by_judges(
         for place, name in enumerate(data.systems)
     ]
     return JudgeRanking(
-        systems=tuple(sorted(placed, key=lambda one: (one.rank, one.system))),
+        systems=tuple(sorted(placed, key=lambda system: (system.rank, system.system))),
         judges=tuple(
             RankingJudge(
                 judge=name,
@@ -244,14 +244,14 @@ class _Point:
     @property
     def loss(self) -> float:
         """The penalised negative log-likelihood."""
-        said = (self.p * self.data.outcomes).sum(axis=1)
-        return float(0.5 * self.data.penalty @ self.beta**2 - np.log(said).sum())
+        likelihoods = (self.p * self.data.outcomes).sum(axis=1)
+        return float(0.5 * self.data.penalty @ self.beta**2 - np.log(likelihoods).sum())
 
     @property
     def residual(self) -> FloatArray:
         """The derivative of each row's log-likelihood by d."""
-        left = self.data.outcomes - self.p
-        return (left[:, 0] - left[:, 1]) / 2
+        errors = self.data.outcomes - self.p
+        return (errors[:, 0] - errors[:, 1]) / 2
 
     def jacobian(self) -> FloatArray:
         """Return the derivatives of d by all coefficients but the tie weights."""
@@ -334,7 +334,7 @@ class _Fit:
         )
 
     def contrast(self, gradient: FloatArray, *, n: int, null: float | None = 0.0) -> Estimate:
-        found = t_estimate(
+        estimate = t_estimate(
             float(gradient @ self.coefficients),
             max(float(gradient @ self.covariance @ gradient), 0.0),
             n=n,
@@ -343,7 +343,7 @@ class _Fit:
             null=null,
         )
         why = "no interval: too few documents, or some systems never lose to the others"
-        return replace(found, method=why if found.low is None else _METHOD)
+        return replace(estimate, method=why if estimate.low is None else _METHOD)
 
     def strength(self, system: int) -> Estimate:
         k = len(self.data.systems)
@@ -355,9 +355,12 @@ class _Fit:
         start, stop, _, end = self.data.starts
         gradient = np.zeros(end)
         gradient[start:stop] = self.data.contrasts[judge]
-        found = self.contrast(gradient, n=int(np.sum(self.data.judges == judge)), null=None)
-        low, high = (None if end is None else float(np.exp(end)) for end in (found.low, found.high))
-        return replace(found, value=float(np.exp(found.value)), low=low, high=high)
+        log_estimate = self.contrast(gradient, n=int(np.sum(self.data.judges == judge)), null=None)
+        low, high = (
+            None if end is None else float(np.exp(end))
+            for end in (log_estimate.low, log_estimate.high)
+        )
+        return replace(log_estimate, value=float(np.exp(log_estimate.value)), low=low, high=high)
 
     def position_effect(self, judge: int) -> Estimate | Undefined:
         where = np.flatnonzero(self.data.placing == judge)

@@ -93,17 +93,17 @@ class Stacking:
 
 def fit_stacking(values: FloatArray, labels: FloatArray, *, n_members: int) -> Stacking:
     """Fit the regression of `labels`, (n,), on `values`, (n, k): members first, NaN if missing."""
-    known = np.isfinite(values).any(axis=0)
-    found = moments(np.column_stack([values[:, known], labels]))
+    is_present = np.isfinite(values).any(axis=0)
+    fitted = moments(np.column_stack([values[:, is_present], labels]))
     k = values.shape[1]
-    where = np.r_[np.flatnonzero(known), k]
+    where = np.r_[np.flatnonzero(is_present), k]
     means, covariance = np.zeros(k + 1), np.zeros((k + 1, k + 1))
-    means[where], covariance[np.ix_(where, where)] = found.means, found.covariance
+    means[where], covariance[np.ix_(where, where)] = fitted.means, fitted.covariance
     return Stacking(
         n_members=n_members,
         means=tuple(means.tolist()),
         covariance=tuple(map(tuple, covariance.tolist())),
-        n=found.n,
+        n=fitted.n,
     )
 
 
@@ -174,8 +174,8 @@ class FittedJury:
 def calibrated(calibrator: Calibrator, scores: FloatArray) -> FloatArray:
     """Return calibrated scores, NaN where there is none."""
     out = np.full(len(scores), np.nan)
-    known = np.isfinite(scores)
-    out[known] = calibrator(scores[known])
+    is_finite = np.isfinite(scores)
+    out[is_finite] = calibrator(scores[is_finite])
     return out
 
 
@@ -192,7 +192,7 @@ class JuryItems:
     labels: FloatArray
     documents: tuple[str, ...]
 
-    def some(self, rows: BoolArray) -> JuryItems:
+    def subset(self, rows: BoolArray) -> JuryItems:
         """Return the items of some rows."""
         where = np.flatnonzero(rows).tolist()
         return JuryItems(
@@ -219,8 +219,10 @@ class FittedMembers:
     def values(self, items: JuryItems) -> FloatArray:
         """Return members' calibrated scores, shape (n, members), NaN where missing."""
         columns = [
-            np.full(len(items.labels), np.nan) if one is None else calibrated(one, column)
-            for one, column in zip(self.calibrators, items.scores.T, strict=True)
+            np.full(len(items.labels), np.nan)
+            if calibrator is None
+            else calibrated(calibrator, column)
+            for calibrator, column in zip(self.calibrators, items.scores.T, strict=True)
         ]
         return np.column_stack(columns)
 
@@ -238,9 +240,9 @@ def fit_members(
     values, errors = np.full((n, k), np.nan), np.full(k, np.inf)
     calibrators: list[Calibrator | None] = []
     for place in range(k):
-        known = np.flatnonzero(np.isfinite(items.scores[:, place]))
-        scores, labels = items.scores[known, place], items.labels[known]
-        documents = [items.documents[row] for row in known.tolist()]
+        rows = np.flatnonzero(np.isfinite(items.scores[:, place]))
+        scores, labels = items.scores[rows, place], items.labels[rows]
+        documents = [items.documents[row] for row in rows.tolist()]
         held_out = cross_fit(
             method, scores, labels, documents=documents, rng=rng, n_folds=_INNER_FOLDS
         )
@@ -249,9 +251,9 @@ def fit_members(
             calibrators.append(None)
             continue
         calibrators.append(curve)
-        values[known, place] = held_out.calibrated
+        values[rows, place] = held_out.calibrated
         errors[place] = float(np.mean((held_out.calibrated - labels) ** 2))
-    if sum(one is not None for one in calibrators) < 2:
+    if sum(curve is not None for curve in calibrators) < 2:
         return Undefined(why="fewer than 2 judges have a calibrator of their own")
     return FittedMembers(
         calibrators=tuple(calibrators),
@@ -272,14 +274,14 @@ def jury_from_dict(data: Mapping[str, Any]) -> FittedJury:
     """
     check_format(data, "jury", FORMAT_VERSION)
     members = tuple(
-        Member(calibrator=calibrator_from_dict(one), variant=str(one.get("variant", "")))
-        for one in _objects(data.get("members"), "members")
+        Member(calibrator=calibrator_from_dict(entry), variant=str(entry.get("variant", "")))
+        for entry in _objects(data.get("members"), "members")
     )
-    given = data.get("covariates", [])
-    known = get_args(CovariateName)
-    if not isinstance(given, list) or not all(name in known for name in given):
-        raise InputError(f"expected a list of {known!r}, got {given!r}", field="covariates")
-    covariates: tuple[CovariateName, ...] = tuple(given)
+    names = data.get("covariates", [])
+    choices = get_args(CovariateName)
+    if not isinstance(names, list) or not all(name in choices for name in names):
+        raise InputError(f"expected a list of {choices!r}, got {names!r}", field="covariates")
+    covariates: tuple[CovariateName, ...] = tuple(names)
     label_range, stacking = numbers(data, "label_range"), data.get("stacking")
     if len(label_range) != 2:
         raise InputError(f"expected [low, high], got {label_range!r}", field="label_range")
@@ -311,6 +313,6 @@ def _stacking(data: Mapping[str, Any], *, n_members: int, n_columns: int) -> Sta
 
 
 def _objects(value: object, field: str) -> Sequence[Mapping[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+    if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
         raise InputError(f"expected a list of objects, got {value!r}", field=field)
     return value

@@ -66,10 +66,10 @@ class JuryMember:
     @property
     def adds(self) -> bool:
         """Say whether the jury is significantly farther from people without it."""
-        found, p = self.loss, self.adjusted_p_value
-        if isinstance(found, Undefined) or found.low is None or p is None:
+        estimate, p = self.loss, self.adjusted_p_value
+        if isinstance(estimate, Undefined) or estimate.low is None or p is None:
             return False
-        return found.low > 0.0 and p < 1.0 - found.level
+        return estimate.low > 0.0 and p < 1.0 - estimate.level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,17 +116,17 @@ def held_out_scores(
         return Undefined(why="fewer than 2 documents: nothing to hold out")
     out = np.full((n, 4 + 2 * k), np.nan)
     best_in, used = np.zeros(k), min(n_folds, n_documents)
-    for held in held_out(items.documents, used, rng):
-        fitted = fit_members(items.some(~held), method=method, rng=rng)
+    for fold in held_out(items.documents, used, rng):
+        fitted = fit_members(items.subset(~fold), method=method, rng=rng)
         if isinstance(fitted, Undefined):
             return fitted
-        out[held] = _scores(fitted, items.some(~held), items.some(held), method)
+        out[fold] = _scores(fitted, items.subset(~fold), items.subset(fold), method)
         best_in[int(np.argmin(fitted.errors))] += 1
     jury, best, mean, mean_calibrated = out[:, :4].T
-    others = {BEST: best, MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
+    alternatives = {BEST: best, MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
     return HeldOut(
         jury=jury,
-        others=others | dict(zip(names, out[:, 4 : 4 + k].T, strict=True)),
+        others=alternatives | dict(zip(names, out[:, 4 : 4 + k].T, strict=True)),
         without=out[:, 4 + k :],
         best_in=best_in,
         n_folds=used,
@@ -143,9 +143,9 @@ def _scores(
     def jury(values: FloatArray) -> FloatArray:
         return np.clip(fitted.stacking(np.column_stack([values, test.covariates])), low, high)
 
-    means = [_row_means(some.mapped) for some in (training, test)]
-    known = np.isfinite(means[0])
-    curve = fit_calibrator(method, means[0][known], training.labels[known])
+    means = [_row_means(items_of_side.mapped) for items_of_side in (training, test)]
+    is_finite = np.isfinite(means[0])
+    curve = fit_calibrator(method, means[0][is_finite], training.labels[is_finite])
     columns = [
         jury(members),
         _first_known(members[:, np.argsort(fitted.errors, kind="stable")]),
@@ -156,9 +156,9 @@ def _scores(
         *members.T,
     ]
     for place in range(members.shape[1]):
-        others = members.copy()
-        others[:, place] = np.nan
-        columns.append(jury(others))
+        without = members.copy()
+        without[:, place] = np.nan
+        columns.append(jury(without))
     return np.column_stack(columns)
 
 
@@ -169,8 +169,8 @@ def _first_known(values: FloatArray) -> FloatArray:
 
 
 def _row_means(values: FloatArray) -> FloatArray:
-    known = np.isfinite(values)
-    return divide(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(float))
+    is_finite = np.isfinite(values)
+    return divide(np.where(is_finite, values, 0.0).sum(axis=1), is_finite.sum(axis=1).astype(float))
 
 
 def jury_figures(
@@ -184,13 +184,13 @@ def jury_figures(
     rng: np.random.Generator,
 ) -> JuryFigures | Undefined:
     """Hold a jury against its members; `weights`, (members,), are those of the final fit."""
-    found = held_out_scores(items, names, method=method, n_folds=n_folds, rng=rng)
-    if isinstance(found, Undefined):
-        return found
+    result = held_out_scores(items, names, method=method, n_folds=n_folds, rng=rng)
+    if isinstance(result, Undefined):
+        return result
     documents, distinct = codes(items.documents)
     losses = _Losses(items.labels, documents, len(distinct), resampling, rng)
-    compared = losses.compared(found.jury, found.others)
-    without = losses.compared(found.jury, dict(zip(names, found.without.T, strict=True)))
+    compared = losses.compared(result.jury, result.others)
+    without = losses.compared(result.jury, dict(zip(names, result.without.T, strict=True)))
     effective = effective_number(
         items.mapped - items.labels[:, None],
         documents=documents,
@@ -202,15 +202,15 @@ def jury_figures(
         n_items=len(items.labels),
         n_complete=int(np.isfinite(items.scores).all(axis=1).sum()),
         n_documents=len(distinct),
-        n_folds=found.n_folds,
-        rmse=losses.rmse(found.jury),
+        n_folds=result.n_folds,
+        rmse=losses.rmse(result.jury),
         compared=compared,
         members=tuple(
             JuryMember(
                 name=name,
                 n_items=int(np.isfinite(items.scores[:, place]).sum()),
                 weight=float(weights[place]),
-                best_in=float(found.best_in[place] / found.n_folds),
+                best_in=float(result.best_in[place] / result.n_folds),
                 loss=without[name].gain,
                 adjusted_p_value=without[name].adjusted_p_value,
                 effective_without=effective.without[place],
@@ -232,13 +232,13 @@ class _Losses:
     rng: np.random.Generator
 
     def rmse(self, scores: FloatArray) -> Estimate | Undefined:
-        known = np.isfinite(scores)
-        (found,) = self._drawn(
-            lambda counts: _roots(self._sums([scores], known), counts),
-            n=int(known.sum()),
+        is_finite = np.isfinite(scores)
+        (estimate,) = self._bootstrap(
+            lambda counts: _roots(self._sums([scores], is_finite), counts),
+            n=int(is_finite.sum()),
             null=None,
         )
-        return found
+        return estimate
 
     def compared(self, jury: FloatArray, others: Mapping[str, FloatArray]) -> dict[str, Compared]:
         gains = {name: self._gain(jury, scores) for name, scores in others.items()}
@@ -254,22 +254,22 @@ class _Losses:
         }
 
     def _gain(self, jury: FloatArray, scores: FloatArray) -> Estimate | Undefined:
-        both = np.isfinite(jury) & np.isfinite(scores)
-        sums = self._sums([scores, jury], both)
+        shared = np.isfinite(jury) & np.isfinite(scores)
+        sums = self._sums([scores, jury], shared)
 
         def statistic(counts: FloatArray) -> FloatArray:
             roots = _roots(sums, counts)
             return roots[:, :1] - roots[:, 1:]
 
-        (found,) = self._drawn(statistic, n=int(both.sum()), null=0.0)
-        return found
+        (estimate,) = self._bootstrap(statistic, n=int(shared.sum()), null=0.0)
+        return estimate
 
-    def _sums(self, scores: Sequence[FloatArray], known: BoolArray) -> FloatArray:
-        squares = [np.where(known, (one - self.labels) ** 2, 0.0) for one in scores]
-        columns = np.column_stack([known.astype(float), *squares])
+    def _sums(self, scores: Sequence[FloatArray], is_finite: BoolArray) -> FloatArray:
+        squares = [np.where(is_finite, (column - self.labels) ** 2, 0.0) for column in scores]
+        columns = np.column_stack([is_finite.astype(float), *squares])
         return totals(columns, self.documents, self.n_documents)
 
-    def _drawn(
+    def _bootstrap(
         self, statistic: WeightedStatistic, *, n: int, null: float | None
     ) -> tuple[Estimate | Undefined, ...]:
         return bootstrap_many(
@@ -285,5 +285,5 @@ class _Losses:
 
 
 def _roots(sums: FloatArray, counts: FloatArray) -> FloatArray:
-    drawn = counts @ sums
-    return np.sqrt(divide(drawn[:, 1:], drawn[:, :1]))
+    totals_of_draw = counts @ sums
+    return np.sqrt(divide(totals_of_draw[:, 1:], totals_of_draw[:, :1]))

@@ -82,17 +82,17 @@ def juries(
         paired = PROTOCOLS[joined.protocol].paired
         if joined.keys and not paired and joined.judge not in by_juries:
             sets[joined.aspect, kind_of(joined.keys[0][3])].append(joined)
-    found = []
-    for (aspect, unit), some in sets.items():
+    reports = []
+    for (aspect, unit), joined_groups in sets.items():
         candidates = (
-            [_candidate(one, choices) for one in some]
-            if len(some) > 1
-            else _by_variant(some[0], judgements, labels, choices)
+            [_candidate(joined, choices) for joined in joined_groups]
+            if len(joined_groups) > 1
+            else _by_variant(joined_groups[0], judgements, labels, choices)
         )
         (own,) = rng.spawn(1)
         if len(candidates) > 1:
-            found.append(_jury(aspect, unit, candidates, choices, own))
-    return tuple(found)
+            reports.append(_jury(aspect, unit, candidates, choices, own))
+    return tuple(reports)
 
 
 def calibrator_of(joined: Joined, method: CalibratorName) -> Calibrator | Undefined:
@@ -125,12 +125,15 @@ def _by_variant(
     if len(rows) < 2:
         return []
     return [
-        _candidate(one, choices, variant=variant)
-        for variant, some in rows.items()
-        for one in join(
-            some, labels, annotators=choices.annotators, label_scale=choices.label_scale
+        _candidate(group, choices, variant=variant)
+        for variant, judgements_of_variant in rows.items()
+        for group in join(
+            judgements_of_variant,
+            labels,
+            annotators=choices.annotators,
+            label_scale=choices.label_scale,
         )
-        if one.keys and one.unit == joined.unit
+        if group.keys and group.unit == joined.unit
     ]
 
 
@@ -142,15 +145,15 @@ def _jury(
     rng: np.random.Generator,
 ) -> JuryReport:
     names = _names(candidates)
-    kept = {
-        name: (one.joined, Member(calibrator=one.calibrator, variant=one.variant))
-        for name, one in zip(names, candidates, strict=True)
-        if isinstance(one.calibrator, Calibrator)
+    members = {
+        name: (candidate.joined, Member(calibrator=candidate.calibrator, variant=candidate.variant))
+        for name, candidate in zip(names, candidates, strict=True)
+        if isinstance(candidate.calibrator, Calibrator)
     }
-    items = _items([joined for joined, _ in kept.values()], choices.covariates)
+    items = _items([joined for joined, _ in members.values()], choices.covariates)
     fitted = (
         fit_members(items, method=choices.method, rng=rng)
-        if len(kept) > 1
+        if len(members) > 1
         else Undefined(why="fewer than 2 judges have a calibrator of their own")
     )
     jury: FittedJury | Undefined
@@ -161,7 +164,7 @@ def _jury(
         jury = FittedJury(
             aspect=aspect,
             unit=unit,
-            members=tuple(member for _, member in kept.values()),
+            members=tuple(member for _, member in members.values()),
             covariates=tuple(choices.covariates),
             stacking=fitted.stacking,
             label_range=(float(items.labels.min()), float(items.labels.max())),
@@ -169,7 +172,7 @@ def _jury(
         everything = np.ones(len(fitted.stacking.means) - 1, dtype=bool)
         figures = jury_figures(
             items,
-            tuple(kept),
+            tuple(members),
             weights=fitted.stacking.weights(everything)[1],
             method=choices.method,
             n_folds=choices.n_folds,
@@ -179,11 +182,11 @@ def _jury(
     return JuryReport(
         aspect=aspect,
         unit=unit,
-        names=tuple(kept),
+        names=tuple(members),
         left_out={
-            name: one.calibrator.why
-            for name, one in zip(names, candidates, strict=True)
-            if isinstance(one.calibrator, Undefined)
+            name: candidate.calibrator.why
+            for name, candidate in zip(names, candidates, strict=True)
+            if isinstance(candidate.calibrator, Undefined)
         },
         covariates=tuple(choices.covariates),
         fitted=jury,
@@ -193,14 +196,15 @@ def _jury(
 
 def _names(candidates: Sequence[_Candidate]) -> list[str]:
     """Name candidates by judge, and by protocol where a judge has several."""
-    judges = [one.joined.judge for one in candidates]
+    judges = [candidate.joined.judge for candidate in candidates]
     return [
-        f"{one.joined.judge}, prompt {one.variant}"
-        if one.variant
-        else one.joined.judge
-        if judges.count(one.joined.judge) == 1
-        else f"{one.joined.judge}, {shown_protocol(one.joined.protocol, one.joined.unit)}"
-        for one in candidates
+        f"{candidate.joined.judge}, prompt {candidate.variant}"
+        if candidate.variant
+        else candidate.joined.judge
+        if judges.count(candidate.joined.judge) == 1
+        else f"{candidate.joined.judge}, "
+        f"{shown_protocol(candidate.joined.protocol, candidate.joined.unit)}"
+        for candidate in candidates
     ]
 
 
@@ -227,6 +231,6 @@ def _items(members: Sequence[Joined], covariates: Covariates) -> JuryItems:
 def covariate_columns(keys: Sequence[ItemKey], covariates: Covariates) -> FloatArray:
     """Return the covariates of items, shape (n, covariates), NaN where a text is not given."""
     columns = [
-        [found.get((key[0], key[1]), np.nan) for key in keys] for found in covariates.values()
+        [values.get((key[0], key[1]), np.nan) for key in keys] for values in covariates.values()
     ]
     return np.array(columns).reshape(len(columns), len(keys)).T

@@ -50,10 +50,10 @@ class Labels:
         InputError
             There are labels, and none by such annotators.
         """
-        given = tuple(labels)
+        all_labels = tuple(labels)
         by_aspect: dict[str, list[Label]] = defaultdict(list)
         adjudicated: Counter[str] = Counter()
-        for label in given:
+        for label in all_labels:
             if not any(fnmatchcase(label.annotator, pattern) for pattern in patterns):
                 continue
             if label.adjudicated:
@@ -66,14 +66,17 @@ class Labels:
                 "disagree, so they measure neither",
                 field="adjudicated",
             )
-        if given and not by_aspect:
-            names = ", ".join(sorted({label.annotator for label in given})[:8])
+        if all_labels and not by_aspect:
+            names = ", ".join(sorted({label.annotator for label in all_labels})[:8])
             raise InputError(
                 f"no annotator matches {' or '.join(map(repr, patterns))} (--annotators); the "
                 f"labels are by {names}",
                 field="annotator",
             )
-        return {aspect: Labels._of(some, adjudicated[aspect]) for aspect, some in by_aspect.items()}
+        return {
+            aspect: Labels._of(labels_of_aspect, adjudicated[aspect])
+            for aspect, labels_of_aspect in by_aspect.items()
+        }
 
     @staticmethod
     def _of(labels: Sequence[Label], adjudicated: int) -> Labels:
@@ -84,7 +87,7 @@ class Labels:
             values[key][label.annotator].append(sign * _value_of(label))
             chances[key].add(label.probability)
         means = {
-            key: {who: mean_of(some) for who, some in by_annotator.items()}
+            key: {annotator: mean_of(ratings) for annotator, ratings in by_annotator.items()}
             for key, by_annotator in values.items()
         }
         return Labels(
@@ -92,7 +95,7 @@ class Labels:
             paired={key: rating for key, rating in means.items() if key[2]},
             repeated=len(labels) - sum(len(rating) for rating in means.values()),
             adjudicated=adjudicated,
-            chances={key: frozenset(some) for key, some in chances.items()},
+            chances={key: frozenset(probabilities) for key, probabilities in chances.items()},
         )
 
     def of_unit(self, unit: str, *, paired: bool) -> tuple[Labels, str]:
@@ -109,10 +112,10 @@ class Labels:
             (name for name in (unit, WHOLE) if name in present),
             max(present, key=lambda name: present[name], default=unit),
         )
-        kept = {key: rating for key, rating in source.items() if kinds[key] == kind}
+        ratings = {key: rating for key, rating in source.items() if kinds[key] == kind}
         if source is self.paired:
-            return replace(self, single={}, paired=kept), kind
-        return replace(self, single=kept, paired={}), kind
+            return replace(self, single={}, paired=ratings), kind
+        return replace(self, single=ratings, paired={}), kind
 
     def scale(self, protocol: ProtocolName, given: Scale | None) -> Scale:
         """Return the scale of labels of single summaries: given, or inferred from the majority.
@@ -123,25 +126,25 @@ class Labels:
             A label is off it.
         """
         rows = [
-            (value, who, key)
+            (value, annotator, key)
             for key, rating in self.single.items()
-            for who, value in rating.items()
+            for annotator, value in rating.items()
         ]
         kind: ProtocolName = "likert" if PROTOCOLS[protocol].paired else protocol
         values = np.array([value for value, *_ in rows])
         if values.size and values.max() <= 1.0 and 0.0 <= values.min() < 1.0:
             kind = "binary"  # yes or no, whatever the judge was asked for
         if given is None:
-            refuse_mixed(values, [who for _, who, _ in rows], kind)
+            refuse_mixed(values, [annotator for _, annotator, _ in rows], kind)
         scale = given or infer_scale(values, kind, max_off=_MAX_LABELS_OFF)
         off = off_scale(values, scale)
         if off.any():
-            value, who, key = rows[int(off.argmax())]
-            told = "given" if given else f"of {pluralize(int(np.sum(~off)), 'label')}"
+            value, annotator, key = rows[int(off.argmax())]
+            origin = "given" if given else f"of {pluralize(int(np.sum(~off)), 'label')}"
             raise InputError(
-                f"the label {value:g} by {who!r} of {system_name(key)!r} in {key[0]!r} lies off "
-                f"the scale {scale[0]:g} to {scale[1]:g} {told}: correct it, or name the labels' "
-                "scale by --label-scale",
+                f"the label {value:g} by {annotator!r} of {system_name(key)!r} in {key[0]!r} lies "
+                f"off the scale {scale[0]:g} to {scale[1]:g} {origin}: correct it, or name the "
+                "labels' scale by --label-scale",
                 field="value",
             )
         return scale
@@ -172,8 +175,8 @@ def order_by_name(row: Judgement, sign: float) -> Order | None:
 def item_json(key: ItemKey) -> dict[str, str]:
     """Return an item by its parts' names."""
     eid, first, second, unit = key
-    who = {"system_a": first, "system_b": second} if second else {"system": first}
-    return {"eid": eid, **who, "unit": unit}
+    systems = {"system_a": first, "system_b": second} if second else {"system": first}
+    return {"eid": eid, **systems, "unit": unit}
 
 
 def _kinds(ratings: Mapping[ItemKey, object]) -> dict[ItemKey, str]:
@@ -185,8 +188,8 @@ def _kinds(ratings: Mapping[ItemKey, object]) -> dict[ItemKey, str]:
     split = {key[:3] for key, kind in kinds.items() if kind != WHOLE}
     unsplit = [key for key, kind in kinds.items() if kind == WHOLE]
     if len(unsplit) < len(split) and not any(key[:3] in split for key in unsplit):
-        others = Counter(kind for kind in kinds.values() if kind != WHOLE)
-        kinds |= dict.fromkeys(unsplit, max(others, key=lambda kind: others[kind]))
+        n_by_kind = Counter(kind for kind in kinds.values() if kind != WHOLE)
+        kinds |= dict.fromkeys(unsplit, max(n_by_kind, key=lambda kind: n_by_kind[kind]))
     return kinds
 
 

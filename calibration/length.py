@@ -148,10 +148,10 @@ class _Model:
     level: float
 
     def linear(self, contrast: FloatArray, *, n: int) -> Estimate:
-        kept = contrast[self.used]
+        terms = contrast[self.used]
         return t_estimate(
-            float(kept @ self.fit.coefficients),
-            float(kept @ self.fit.covariance @ kept),
+            float(terms @ self.fit.coefficients),
+            float(terms @ self.fit.covariance @ terms),
             n=n,
             freedom=self.fit.n_documents - 1,
             level=self.level,
@@ -192,9 +192,9 @@ def _win_rate(
         for row in rows
     }
 
-    def mean(some: Sequence[int]) -> Estimate | Undefined:
-        documents = [verdicts.documents[row] for row in some]
-        return clustered_mean([of_a[row] for row in some], documents, level=model.level, null=0.5)
+    def mean(rows: Sequence[int]) -> Estimate | Undefined:
+        documents = [verdicts.documents[row] for row in rows]
+        return clustered_mean([of_a[row] for row in rows], documents, level=model.level, null=0.5)
 
     return WinRate(
         system_a=a,

@@ -29,27 +29,27 @@ class HumanValues:
     @staticmethod
     def of(ratings: Ratings) -> HumanValues:
         """Take labels as they are."""
-        means = {key: mean_of(list(some.values())) for key, some in ratings.items()}
+        means = {key: mean_of(list(by_annotator.values())) for key, by_annotator in ratings.items()}
         return HumanValues(means=means, ratings=ratings)
 
     @staticmethod
     def of_parts(ratings: Ratings) -> HumanValues:
         """Average labels of parts over each summary, or pair."""
         parts: dict[ItemKey, list[Mapping[str, float]]] = defaultdict(list)
-        for key, some in ratings.items():
-            parts[whole(key)].append(some)
+        for key, by_annotator in ratings.items():
+            parts[whole(key)].append(by_annotator)
         return HumanValues(
             means={
-                key: mean_of([mean_of(list(part.values())) for part in some])
-                for key, some in parts.items()
+                key: mean_of([mean_of(list(part.values())) for part in ratings_of_parts])
+                for key, ratings_of_parts in parts.items()
             },
             ratings={
                 key: {
-                    who: mean_of([part[who] for part in some])
-                    for who in some[0]
-                    if all(who in part for part in some)
+                    annotator: mean_of([part[annotator] for part in ratings_of_parts])
+                    for annotator in ratings_of_parts[0]
+                    if all(annotator in part for part in ratings_of_parts)
                 }
-                for key, some in parts.items()
+                for key, ratings_of_parts in parts.items()
             },
             averaged=True,
         )
@@ -60,15 +60,15 @@ class HumanValues:
         ratings: dict[ItemKey, Mapping[str, float]] = {}
         for pair in pairs:
             eid, first, second, unit = pair
-            one, two = (eid, first, "", unit), (eid, second, "", unit)
-            if one not in self.means or two not in self.means:
+            of_first, of_second = (eid, first, "", unit), (eid, second, "", unit)
+            if of_first not in self.means or of_second not in self.means:
                 continue
-            a, b = self.ratings[one], self.ratings[two]
-            both = {who: a[who] - b[who] for who in a if who in b}
+            a, b = self.ratings[of_first], self.ratings[of_second]
+            gaps = {annotator: a[annotator] - b[annotator] for annotator in a if annotator in b}
             if self.averaged:
-                means[pair], ratings[pair] = self.means[one] - self.means[two], both
-            elif both:
-                means[pair], ratings[pair] = mean_of(list(both.values())), both
+                means[pair], ratings[pair] = self.means[of_first] - self.means[of_second], gaps
+            elif gaps:
+                means[pair], ratings[pair] = mean_of(list(gaps.values())), gaps
         return HumanValues(means=means, ratings=ratings, averaged=self.averaged)
 
 
@@ -87,10 +87,10 @@ def chances_of_wholes(
 
     Parts with chances of their own give a summary no single one: as if its labels differed.
     """
-    found: dict[ItemKey, frozenset[float | None]] = {}
-    for key, some in chances.items():
-        found[whole(key)] = found.get(whole(key), frozenset({None})) | some
-    return found
+    chances_by_whole: dict[ItemKey, frozenset[float | None]] = {}
+    for key, values in chances.items():
+        chances_by_whole[whole(key)] = chances_by_whole.get(whole(key), frozenset({None})) | values
+    return chances_by_whole
 
 
 def whole(key: ItemKey) -> ItemKey:

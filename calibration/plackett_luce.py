@@ -101,12 +101,12 @@ def rank_by_rankings(
         why = "some systems never lose to the others"
     elif data.n_documents < FEWEST_DOCUMENTS:
         why = f"fewer than {FEWEST_DOCUMENTS} documents"
-    shown = [_shown(one, why) for one in estimates]
-    bounded = shown[0].low is not None
+    bounded_estimates = [_checked_estimate(estimate, why) for estimate in estimates]
+    bounded = bounded_estimates[0].low is not None
     above = _surely_above(fits.drawn[0][0], fits.resampled(), level) if bounded else None
     n_pairs = sum(len(ranking) * (len(ranking) - 1) // 2 for ranking in given.rankings)
     return Ranking(
-        systems=_ranked(given, data, shown, above, level=level),
+        systems=_ranked(given, data, bounded_estimates, above, level=level),
         position_effect=Undefined(why="rankings are compared whatever stood first in the prompt"),
         tie_weight=Undefined(why="rankings have no ties"),
         separated=separated,
@@ -117,12 +117,12 @@ def rank_by_rankings(
     )
 
 
-def _shown(found: Estimate | Undefined, why: str | None) -> Estimate:
-    if isinstance(found, Undefined):  # not on the data themselves, whose worths are finite
-        raise StatisticsError(f"no worth: {found.why}")
+def _checked_estimate(estimate: Estimate | Undefined, why: str | None) -> Estimate:
+    if isinstance(estimate, Undefined):  # not on the data themselves, whose worths are finite
+        raise StatisticsError(f"no worth: {estimate.why}")
     if why is not None:
-        return replace(found, low=None, high=None, method=f"no interval: {why}")
-    return found if found.low is None else replace(found, method=_METHOD)
+        return replace(estimate, low=None, high=None, method=f"no interval: {why}")
+    return estimate if estimate.low is None else replace(estimate, method=_METHOD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,29 +155,29 @@ class _Data:
 
     def n_parts(self, counts: FloatArray, connection: Literal["weak", "strong"]) -> int:
         """Count the connected components of the graph of adjacent systems in rankings."""
-        drawn = self.placed[counts[self.documents] > 0]
-        before, after = drawn[:, :-1].ravel(), drawn[:, 1:].ravel()
-        known = after != _NOBODY
-        pairs = before[known], after[known]
-        graph = csr_array((np.ones(int(known.sum())), pairs), shape=(self.n_systems,) * 2)
+        rankings = self.placed[counts[self.documents] > 0]
+        before, after = rankings[:, :-1].ravel(), rankings[:, 1:].ravel()
+        is_system = after != _NOBODY
+        pairs = before[is_system], after[is_system]
+        graph = csr_array((np.ones(int(is_system.sum())), pairs), shape=(self.n_systems,) * 2)
         n_parts, _ = connected_components(graph, directed=True, connection=connection)
         return int(n_parts)
 
     def log_worths(self, counts: FloatArray) -> FloatArray:
         """Return the log-worths, adding up to 0, where documents count `counts` times."""
         k, weights = self.n_systems, counts[self.documents]
-        known = self.placed != _NOBODY
-        system = np.where(known, self.placed, 0)
+        is_system = self.placed != _NOBODY
+        system = np.where(is_system, self.placed, 0)
         # The last of each ranking is placed for lack of others: it wins no place.
-        wins = known & np.column_stack([known[:, 1:], np.zeros(len(known), dtype=bool)])
+        wins = is_system & np.column_stack([is_system[:, 1:], np.zeros(len(is_system), dtype=bool)])
         n_wins = np.bincount(system[wins], np.broadcast_to(weights[:, None], wins.shape)[wins], k)
         logs = np.zeros(k)
         for _ in range(_MAX_STEPS):
-            worths = np.where(known, np.exp(logs)[system], 0.0)
-            left = np.cumsum(worths[:, ::-1], axis=1)[:, ::-1]
-            per_place = np.where(wins, weights[:, None] / np.where(wins, left, 1.0), 0.0)
+            worths = np.where(is_system, np.exp(logs)[system], 0.0)
+            worths_left = np.cumsum(worths[:, ::-1], axis=1)[:, ::-1]
+            per_place = np.where(wins, weights[:, None] / np.where(wins, worths_left, 1.0), 0.0)
             faced = np.cumsum(per_place, axis=1)  # by who stands there: at this place and before
-            sums = np.bincount(system[known], faced[known], k)
+            sums = np.bincount(system[is_system], faced[is_system], k)
             worth = (n_wins + PRIOR) / (sums + PRIOR)
             # The likelihood knows no scale, and the prior wants a mean of 1.
             before, logs = logs, np.log(worth / worth.mean())
@@ -219,48 +219,48 @@ def _expected_wins(logs: FloatArray) -> FloatArray:
     return np.asarray((beats.sum(axis=2) - 0.5) / (k - 1))  # a half is what it is to itself
 
 
-def _surely_above(logs: FloatArray, drawn: FloatArray, level: float) -> np.ndarray:
+def _surely_above(logs: FloatArray, resampled: FloatArray, level: float) -> np.ndarray:
     """Say of each pair [i, j] whether i is above j, all at once at `level`."""
     pairs = list(combinations(range(logs.size), 2))
-    one, other = (np.array(side) for side in zip(*pairs, strict=True))
-    difference = logs[one] - logs[other]
-    gaps = drawn[:, one] - drawn[:, other]
+    first, second = (np.array(side) for side in zip(*pairs, strict=True))
+    difference = logs[first] - logs[second]
+    gaps = resampled[:, first] - resampled[:, second]
     error = gaps.std(axis=0, ddof=1)
     error[error <= _LEVEL] = np.inf
     critical = float(np.quantile(np.max(np.abs(gaps - difference) / error, axis=1), level))
     above = np.zeros((logs.size,) * 2, dtype=bool)
-    above[one, other] = difference / error > critical
-    above[other, one] = -difference / error > critical
+    above[first, second] = difference / error > critical
+    above[second, first] = -difference / error > critical
     return above
 
 
 def _ranked(
-    given: Rankings,
+    rankings: Rankings,
     data: _Data,
-    shown: Sequence[Estimate],
+    estimates: Sequence[Estimate],
     above: np.ndarray | None,
     *,
     level: float,
 ) -> tuple[RankedSystem, ...]:
     k = data.n_systems
-    strengths = np.array([one.value for one in shown[:k]])
+    strengths = np.array([estimate.value for estimate in estimates[:k]])
     out = []
     for system, name in enumerate(data.names):
-        held = [
+        results = [
             (1.0 - ranking.index(name) / (len(ranking) - 1), document)
-            for ranking, document in zip(given.rankings, given.documents, strict=True)
+            for ranking, document in zip(rankings.rankings, rankings.documents, strict=True)
             if name in ranking
         ]
-        rates, met = [rate for rate, _ in held], [document for _, document in held]
+        rates, met = [rate for rate, _ in results], [document for _, document in results]
         out.append(
             RankedSystem(
                 system=name,
-                strength=replace(shown[system], n=len(held)),
-                expected_win_rate=replace(shown[k + system], n=len(held)),
+                strength=replace(estimates[system], n=len(results)),
+                expected_win_rate=replace(estimates[k + system], n=len(results)),
                 win_rate=within(clustered_mean(rates, met, level=level), 0.0, 1.0),
                 rank=1 + int(np.sum(strengths > strengths[system] + _LEVEL)),
                 best_rank=None if above is None else 1 + int(above[:, system].sum()),
                 worst_rank=None if above is None else k - int(above[system].sum()),
             )
         )
-    return tuple(sorted(out, key=lambda one: (one.rank, one.system)))
+    return tuple(sorted(out, key=lambda ranked: (ranked.rank, ranked.system)))

@@ -47,8 +47,8 @@ class Pilot:
 
     def variance_of_mean(self, n_labels: int, n_judged: int, *, use_judge: bool) -> float:
         """Return V(n) of this module's docstring."""
-        rest = max(0, n_judged - n_labels)
-        gain = self.correlation**2 * rest / (n_labels + rest) if use_judge else 0.0
+        n_unlabelled = max(0, n_judged - n_labels)
+        gain = self.correlation**2 * n_unlabelled / (n_labels + n_unlabelled) if use_judge else 0.0
         return self.design_effect * self.variance / n_labels * (1.0 - gain)
 
 
@@ -109,10 +109,10 @@ def labels_for_half_width(
     check_level(level)
     if not half_width > 0.0:
         raise StatisticsError(f"half_width must be above 0, got {half_width!r}")
-    wanted = (half_width / -float(ndtri((1.0 - level) / 2.0))) ** 2
+    variance = (half_width / -float(ndtri((1.0 - level) / 2.0))) ** 2
     return LabelPlan(
-        with_judge=_fewest(known, wanted, n_judged, use_judge=True),
-        without_judge=_fewest(known, wanted, n_judged, use_judge=False),
+        with_judge=_fewest(known, variance, n_judged, use_judge=True),
+        without_judge=_fewest(known, variance, n_judged, use_judge=False),
         half_width=half_width,
     )
 
@@ -154,11 +154,11 @@ def planning_curve(known: Pilot, *, n_judged: int, level: float = 0.95) -> tuple
     )
 
 
-def _fewest(known: Pilot, wanted: float, n_judged: int, *, use_judge: bool) -> int | None:
+def _fewest(pilot_sample: Pilot, variance: float, n_judged: int, *, use_judge: bool) -> int | None:
     """Bisect: the variance falls as labels grow."""
 
     def is_enough(n_labels: int) -> bool:
-        return known.variance_of_mean(n_labels, n_judged, use_judge=use_judge) <= wanted
+        return pilot_sample.variance_of_mean(n_labels, n_judged, use_judge=use_judge) <= variance
 
     if not is_enough(n_judged):
         return None

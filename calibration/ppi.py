@@ -90,16 +90,17 @@ def ppi_mean(
     n, m = y.size, u.size
     names = _rows(documents, n, "labelled") + _rows(documents_unlabelled, m, "unlabelled")
     coded, d = document_codes(names, n + m)
-    here, there = coded[:n], coded[n:]
+    labelled_codes, unlabelled_codes = coded[:n], coded[n:]
     everything = np.r_[f, u]
-    n_documents = np.unique(here).size
+    n_documents = np.unique(labelled_codes).size
     if n_documents < 2:
         return Undefined(why="fewer than 2 labelled documents")
     frame = Influences(
         means=(float(y.mean()), float(f.mean()), float(u.mean())),
         judge_mean=(n * float(f.mean()) + m * float(u.mean())) / (n + m),
-        of_labels=summed((y - y.mean()) / n, here, d),
-        of_correction=summed((u - u.mean()) / m, there, d) - summed((f - f.mean()) / n, here, d),
+        of_labels=summed((y - y.mean()) / n, labelled_codes, d),
+        of_correction=summed((u - u.mean()) / m, unlabelled_codes, d)
+        - summed((f - f.mean()) / n, labelled_codes, d),
         of_judge=summed((everything - everything.mean()) / (n + m), coded, d),
         n=n,
         m=m,
@@ -135,8 +136,8 @@ class Influences:
     def estimates(self, tuning: float | None) -> PpiMean:
         """Return all four estimates."""
         chosen = self.best_tuning() if tuning is None else tuning
-        classical, tuned = (self.influence(one) for one in (0.0, chosen))
-        labels_alone, corrected = (float(one @ one) for one in (classical, tuned))
+        classical, tuned = (self.influence(tuning_value) for tuning_value in (0.0, chosen))
+        labels_alone, corrected = (float(influence @ influence) for influence in (classical, tuned))
         d = self.of_judge.size
         return PpiMean(
             classical=self.estimate(0.0),

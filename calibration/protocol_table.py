@@ -92,37 +92,37 @@ def protocol_tables(
     for joined, agreement in groups:
         by_aspect[joined.aspect].append((joined, agreement))
     return tuple(
-        _table(aspect, some, asked, resampling, rng)
-        for aspect, some in by_aspect.items()
-        if len(some) > 1
+        _table(aspect, groups_of_aspect, asked, resampling, rng)
+        for aspect, groups_of_aspect in by_aspect.items()
+        if len(groups_of_aspect) > 1
     )
 
 
 def _table(
     aspect: str,
     groups: Sequence[tuple[Joined, Agreement | Undefined]],
-    asked: Mapping[GroupKey, Asked],
+    requests: Mapping[GroupKey, Asked],
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> ProtocolTable:
     taus = {joined.group: _kendall(agreement) for joined, agreement in groups}
     defined = {key: tau for key, tau in taus.items() if isinstance(tau, Estimate)}
     best = max(defined, key=lambda key: defined[key].value, default=None)
-    found, n_documents = _differences([joined for joined, _ in groups], resampling, rng)
-    adjusted = adjusted_by_name(found)
+    differences, n_documents = _differences([joined for joined, _ in groups], resampling, rng)
+    adjusted = adjusted_by_name(differences)
     rows = []
     for key, tau in taus.items():
         behind, p_value = None, None
         if best is not None and key != best:
-            pair = (best, key) if (best, key) in found else (key, best)
-            behind, p_value = found[pair], adjusted.get(pair)
+            pair = (best, key) if (best, key) in differences else (key, best)
+            behind, p_value = differences[pair], adjusted.get(pair)
             if isinstance(behind, Estimate) and pair[0] != best:
                 behind = _turned(behind)
         rows.append(
             ProtocolRow(
                 group=key,
                 kendall=tau,
-                asked=asked.get(key),
+                asked=requests.get(key),
                 behind=behind,
                 adjusted_p_value=p_value,
             )
@@ -163,10 +163,10 @@ def _cheaper(
     return min(fewer)[1] if fewer else None
 
 
-def _turned(found: Estimate) -> Estimate:
+def _turned(estimate: Estimate) -> Estimate:
     """Return the difference the other way round."""
-    low, high = (None if bound is None else -bound for bound in (found.high, found.low))
-    return replace(found, value=-found.value, low=low, high=high)
+    low, high = (None if bound is None else -bound for bound in (estimate.high, estimate.low))
+    return replace(estimate, value=-estimate.value, low=low, high=high)
 
 
 def _differences(
@@ -175,7 +175,11 @@ def _differences(
     """Return the difference of each pair's correlations, and on how many documents."""
     names = {joined.group: set(joined.documents) for joined in groups}
     most = max(map(len, names.values()))
-    wide = {key: some for key, some in names.items() if some and len(some) >= _SHARED * most}
+    wide = {
+        key: documents
+        for key, documents in names.items()
+        if documents and len(documents) >= _SHARED * most
+    }
     shared = set.intersection(*wide.values()) if wide else set()
     place = {name: number for number, name in enumerate(sorted(shared))}
     why = Undefined(
@@ -191,10 +195,14 @@ def _differences(
             statistics[joined.group] = why
         else:
             statistics[joined.group] = _statistic(joined, place)
-    known = {key: one for key, one in statistics.items() if not isinstance(one, Undefined)}
+    defined_statistics = {
+        key: statistic
+        for key, statistic in statistics.items()
+        if not isinstance(statistic, Undefined)
+    }
     estimates: Sequence[Estimate | Undefined] = (
         bootstrap_many(
-            _all_differences(list(known.values())),
+            _all_differences(list(defined_statistics.values())),
             n_documents=len(shared),
             rng=rng,
             n_resamples=resampling.n_resamples,
@@ -202,14 +210,14 @@ def _differences(
             method=resampling.method,
             null=0.0,
         )
-        if len(known) > 1
+        if len(defined_statistics) > 1
         else ()
     )
-    defined = dict(zip(combinations(known, 2), estimates, strict=True))
+    defined = dict(zip(combinations(defined_statistics, 2), estimates, strict=True))
     out: dict[tuple[GroupKey, GroupKey], Estimate | Undefined] = {}
-    for one, two in combinations(statistics, 2):
-        refused = [s for s in (statistics[one], statistics[two]) if isinstance(s, Undefined)]
-        out[one, two] = refused[0] if refused else defined[one, two]
+    for first, second in combinations(statistics, 2):
+        refused = [s for s in (statistics[first], statistics[second]) if isinstance(s, Undefined)]
+        out[first, second] = refused[0] if refused else defined[first, second]
     return out, len(shared)
 
 
@@ -218,8 +226,8 @@ def _statistic(joined: Joined, place: Mapping[str, int]) -> WeightedStatistic | 
     whole = over_summaries(as_part(joined))
     rows = np.array([i for i, name in enumerate(whole.data.documents) if str(name) in place])
     first, second = whole.data.first[rows], whole.data.second[rows]
-    if isinstance(found := correlation("kendall", first, second), Undefined):
-        return found
+    if isinstance(tau := correlation("kendall", first, second), Undefined):
+        return tau
     documents = np.array([place[str(whole.data.documents[row])] for row in rows], dtype=np.intp)
     return coded_correlation("kendall", first, second, documents, n_documents=len(place))
 

@@ -198,12 +198,12 @@ class _Model:
 
     def expected_win_rate(self, system: int, *, n: int) -> Estimate | Undefined:
         """Return the mean over the others of P(win) + P(tie) / 2, with its exact derivative."""
-        others = np.delete(np.arange(self.n_systems), system)
-        d = self.coefficients[system] - self.coefficients[others]
+        opponents = np.delete(np.arange(self.n_systems), system)
+        d = self.coefficients[system] - self.coefficients[opponents]
         p = probabilities(d, self.tie)
         slope = (p[:, 0] * (1 - p[:, 0]) + p[:, 1] * (1 - p[:, 1]) + 2 * p[:, 0] * p[:, 1]) / 4
         gradient = np.zeros(self.coefficients.size)
-        gradient[others] = -slope / others.size
+        gradient[opponents] = -slope / opponents.size
         gradient[system] = slope.mean()
         if self.data.has_ties:
             gradient[-1] = float(np.mean(p[:, 2] * (p[:, 1] - p[:, 0]) / 2))
@@ -259,12 +259,12 @@ def _ranked(
         else None
     )
     for system, name in enumerate(data.names):
-        here = np.any(data.places == system, axis=1)
+        rows = np.any(data.places == system, axis=1)
         own = np.where(
-            data.places[here, 0] == system, comparisons.wins[here], 1.0 - comparisons.wins[here]
+            data.places[rows, 0] == system, comparisons.wins[rows], 1.0 - comparisons.wins[rows]
         )
-        n = int(here.sum())
-        met = [comparisons.documents[row] for row in np.flatnonzero(here)]
+        n = int(rows.sum())
+        met = [comparisons.documents[row] for row in np.flatnonzero(rows)]
         out.append(
             RankedSystem(
                 system=name,
@@ -276,7 +276,7 @@ def _ranked(
                 worst_rank=None if above is None else k - int(above[system].sum()),
             )
         )
-    return tuple(sorted(out, key=lambda one: (one.rank, one.system)))
+    return tuple(sorted(out, key=lambda ranked: (ranked.rank, ranked.system)))
 
 
 def rank_of(strengths: FloatArray, system: int) -> int:

@@ -98,7 +98,7 @@ def group_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
     if not PROTOCOLS[joined.protocol].yes_no or scales != (YES_OR_NO, YES_OR_NO):
         return None
     rows = np.flatnonzero((joined.human != 0.5) & np.isin(joined.judged, YES_OR_NO))
-    rest = np.flatnonzero(np.isin(joined.judged_rest, YES_OR_NO))
+    unlabelled = np.flatnonzero(np.isin(joined.judged_rest, YES_OR_NO))
     labels = (joined.human[rows] > 0.5).astype(np.float64)
     documents = [joined.documents[row] for row in rows]
     errors = error_rates(joined.judged[rows], labels, documents, level=level)
@@ -106,22 +106,22 @@ def group_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
     if joined.chances is not None:
         why = Undefined(why="items were drawn for labelling with unequal chances")
         return RatesReport(errors=errors, n_split=n_split, prevalence=why, by_system={})
-    names = np.array([system_name(joined.rest[row]) for row in rest], dtype=object)
+    names = np.array([system_name(joined.rest[row]) for row in unlabelled], dtype=object)
 
     def shares(keep: np.ndarray) -> Prevalence:
         sample = Answers(
             judged=joined.judged[rows],
             human=labels,
             documents=documents,
-            rest=joined.judged_rest[rest[keep]],
-            rest_documents=[joined.rest[row][0] for row in rest[keep]],
+            rest=joined.judged_rest[unlabelled[keep]],
+            rest_documents=[joined.rest[row][0] for row in unlabelled[keep]],
         )
         return prevalence(sample, level=level)
 
     return RatesReport(
         errors=errors,
         n_split=n_split,
-        prevalence=shares(np.ones(rest.size, dtype=bool)),
+        prevalence=shares(np.ones(unlabelled.size, dtype=bool)),
         by_system={name: shares(names == name) for name in dict.fromkeys(names.tolist())},
     )
 
@@ -187,20 +187,20 @@ def rogan_gladen(sample: Answers, *, level: float = 0.95) -> Estimate | Undefine
     kind, no ``rest``, or a judge that says yes no more often where people do.
     """
     check_level(level)
-    f, y, rest = sample.judged, sample.human, sample.rest
+    f, y, unlabelled = sample.judged, sample.human, sample.rest
     n_yes, n_no = int(np.sum(y == 1.0)), int(np.sum(y == 0.0))
     if min(n_yes, n_no) < FEWEST_OF_EACH:
         return Undefined(
             why=f"labels of yes: {n_yes}, of no: {n_no}; {FEWEST_OF_EACH} of each are needed"
         )
-    if not rest.size:
+    if not unlabelled.size:
         return Undefined(why="no items without a label")
     hits, alarms = float(f[y == 1.0].mean()), float(f[y == 0.0].mean())
     if hits <= alarms:
         return Undefined(why="the judge says yes no more often where people do than where not")
     freedom = min(len(set(sample.documents)), len(set(sample.rest_documents))) - 1
-    value = float(np.clip((rest.mean() - alarms) / (hits - alarms), 0.0, 1.0))
-    n = int(rest.size)
+    value = float(np.clip((unlabelled.mean() - alarms) / (hits - alarms), 0.0, 1.0))
+    n = int(unlabelled.size)
     if freedom < 1:
         return Estimate(value=value, n=n, level=level, method="no interval: fewer than 2 documents")
     low, high = _fieller(sample, float(student_t.ppf((1.0 + level) / 2.0, freedom)))
@@ -217,11 +217,11 @@ def _fieller(sample: Answers, quantile: float) -> tuple[float, float]:
     y = np.r_[sample.human, 1.0, 1.0, 0.0, 0.0, np.full(m + 2, np.nan)]
     weights = np.r_[np.ones(n), [_ADDED] * 4, np.ones(m), [_ADDED] * 2]
     documents, distinct = codes([*sample.documents, *added[:4], *sample.rest_documents, *added[4:]])
-    yes, no, others = weights * (y == 1.0), weights * (y == 0.0), weights * np.isnan(y)
-    hits, alarms, p = (float(side @ answers / side.sum()) for side in (yes, no, others))
+    yes, no, unlabelled = weights * (y == 1.0), weights * (y == 0.0), weights * np.isnan(y)
+    hits, alarms, p = (float(side @ answers / side.sum()) for side in (yes, no, unlabelled))
     of_hits, of_alarms, of_p = (
         side * (answers - mean) / side.sum()
-        for side, mean in ((yes, hits), (no, alarms), (others, p))
+        for side, mean in ((yes, hits), (no, alarms), (unlabelled, p))
     )
     # p - s hits - (1 - s) alarms has influence fixed + s slope, summed within documents.
     sums = totals(

@@ -66,7 +66,7 @@ def regression_ppi_mean(
     x, z = np.asarray(labelled, dtype=float), np.asarray(unlabelled, dtype=float)
     y = vector(labels, name="labels")
     same_length(labels=y, labelled=x)
-    found = predicted(
+    sample = predicted(
         PartlyLabelled(
             human=y,
             judged=x[:, 0],
@@ -83,12 +83,12 @@ def regression_ppi_mean(
         rng=rng,
         n_folds=n_folds,
     )
-    if isinstance(found, Undefined):
-        return found
+    if isinstance(sample, Undefined):
+        return sample
     return ppi_mean(
         y,
-        found.judged,
-        found.rest,
+        sample.judged,
+        sample.rest,
         documents=documents,
         documents_unlabelled=documents_unlabelled,
         tuning=tuning,
@@ -117,20 +117,20 @@ def predicted(
     if len(set(sample.documents)) < 2:
         return Undefined(why="fewer than 2 labelled documents")
     of_labelled, of_rest = np.empty(y.size), np.zeros(len(z))
-    for held in held_out(sample.documents, n_folds, rng):
-        coefficients = _fitted(x[~held], y[~held])
-        of_labelled[held] = _predicted(x[held], coefficients)
+    for fold in held_out(sample.documents, n_folds, rng):
+        coefficients = _fit_coefficients(x[~fold], y[~fold])
+        of_labelled[fold] = _predict(x[fold], coefficients)
         # By its share of the labels each fold's model counts alike on both sides.
-        of_rest += held.mean() * _predicted(z, coefficients)
+        of_rest += fold.mean() * _predict(z, coefficients)
     return replace(sample, judged=of_labelled, rest=of_rest)
 
 
-def _fitted(x: FloatArray, y: FloatArray) -> FloatArray:
+def _fit_coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
     """Return intercept and slopes by least squares, the smallest ones where several fit."""
     return np.asarray(np.linalg.lstsq(_with_ones(x), y, rcond=None)[0])
 
 
-def _predicted(x: FloatArray, coefficients: FloatArray) -> FloatArray:
+def _predict(x: FloatArray, coefficients: FloatArray) -> FloatArray:
     return np.asarray(_with_ones(x) @ coefficients)
 
 

@@ -130,10 +130,12 @@ def alternative_annotator_test(
             wins.items(), p_values, adjusted, strict=True
         )
     )
-    omega = sum(one.beaten for one in compared) / len(compared)
+    omega = sum(comparison.beaten for comparison in compared) / len(compared)
     return AlternativeAnnotatorTest(
         winning_rate=omega,
-        advantage_probability=float(np.mean([one.judge_advantage for one in compared])),
+        advantage_probability=float(
+            np.mean([comparison.judge_advantage for comparison in compared])
+        ),
         passes=omega >= 0.5,
         epsilon=epsilon,
         alignment=alignment,
@@ -156,10 +158,13 @@ def _advantages(
     alignment: Alignment,
 ) -> tuple[FloatArray, FloatArray]:
     """Return, item by item, whether the judge, and whether the annotator, does as well."""
-    others = np.delete(np.arange(ratings.shape[1]), annotator)
-    rest, there = ratings[np.ix_(rows, others)], present[np.ix_(rows, others)]
-    judge = _disagreement(scores[rows], rest, there, alignment)
-    person = _disagreement(ratings[rows, annotator], rest, there, alignment)
+    other_columns = np.delete(np.arange(ratings.shape[1]), annotator)
+    other_ratings, other_present = (
+        ratings[np.ix_(rows, other_columns)],
+        present[np.ix_(rows, other_columns)],
+    )
+    judge = _disagreement(scores[rows], other_ratings, other_present, alignment)
+    person = _disagreement(ratings[rows, annotator], other_ratings, other_present, alignment)
     # Distances that differ by rounding alone are ties, which both sides win.
     near = np.isclose(judge, person, rtol=1e-12, atol=1e-12)
     judge_wins, person_wins = near | (judge < person), near | (person < judge)
@@ -167,13 +172,13 @@ def _advantages(
 
 
 def _disagreement(
-    values: FloatArray, rest: FloatArray, there: BoolArray, alignment: Alignment
+    values: FloatArray, other_ratings: FloatArray, other_present: BoolArray, alignment: Alignment
 ) -> FloatArray:
     """Return each value's distance from the rest: shape (n,)."""
-    gap = np.where(there, values[:, None] - rest, 0.0)
+    gap = np.where(other_present, values[:, None] - other_ratings, 0.0)
     if alignment == "accuracy":
-        return np.asarray((gap != 0.0).sum(axis=1) / there.sum(axis=1))
-    return np.asarray(np.sqrt((gap**2).sum(axis=1) / there.sum(axis=1)))
+        return np.asarray((gap != 0.0).sum(axis=1) / other_present.sum(axis=1))
+    return np.asarray(np.sqrt((gap**2).sum(axis=1) / other_present.sum(axis=1)))
 
 
 def _one_sided_p(

@@ -64,24 +64,24 @@ def by_system(joined: Joined, beside: Beside | None = None) -> dict[str, PartlyL
             rows[system_name(key)][side].append(row)
     n = len(joined.keys)
     columns = _columns(joined, beside, mapped)
-    found = {}
-    for name, (here, there) in rows.items():
-        documents = [joined.keys[row][0] for row in here]
-        rest_documents = [joined.rest[row][0] for row in there]
-        below = [n + row for row in there]
-        found[name] = PartlyLabelled(
-            human=joined.human[here],
-            judged=mapped[here],
+    samples = {}
+    for name, (labelled, unlabelled) in rows.items():
+        documents = [joined.keys[row][0] for row in labelled]
+        rest_documents = [joined.rest[row][0] for row in unlabelled]
+        below = [n + row for row in unlabelled]
+        samples[name] = PartlyLabelled(
+            human=joined.human[labelled],
+            judged=mapped[labelled],
             documents=tuple(documents),
             rest=mapped[below],
             rest_documents=tuple(rest_documents),
-            chances=joined.chances[here]
+            chances=joined.chances[labelled]
             if isinstance(joined.chances, np.ndarray)
             else joined.chances,
-            **_known(columns[here], columns[below]),
+            **_complete_columns(columns[labelled], columns[below]),
             strata=beside.strata_of((*documents, *rest_documents)),
         )
-    return found
+    return samples
 
 
 def differences(
@@ -114,19 +114,19 @@ def differences(
     for i, j in combinations(range(len(names)), 2):
         people = human[:, i] - human[:, j]
         judge = everything[:, i] - everything[:, j]
-        known = ~np.isnan(people)
-        alone = ~known & ~np.isnan(judge)
-        scored = np.where(known, judged[:, i] - judged[:, j], judge)
-        beside_it = np.column_stack([scored, *(one[:, i] - one[:, j] for one in columns)])
-        rows = [*np.flatnonzero(known).tolist(), *np.flatnonzero(alone).tolist()]
+        has_label = ~np.isnan(people)
+        alone = ~has_label & ~np.isnan(judge)
+        scored = np.where(has_label, judged[:, i] - judged[:, j], judge)
+        beside_it = np.column_stack([scored, *(column[:, i] - column[:, j] for column in columns)])
+        rows = [*np.flatnonzero(has_label).tolist(), *np.flatnonzero(alone).tolist()]
         out[names[i], names[j]] = PartlyLabelled(
-            human=people[known],
-            judged=scored[known],
-            documents=np.flatnonzero(known).tolist(),
+            human=people[has_label],
+            judged=scored[has_label],
+            documents=np.flatnonzero(has_label).tolist(),
             rest=judge[alone],
             rest_documents=np.flatnonzero(alone).tolist(),
             chances=joined.chances if isinstance(joined.chances, Undefined) else None,
-            **_known(beside_it[known], beside_it[alone]),
+            **_complete_columns(beside_it[has_label], beside_it[alone]),
             strata=beside.strata_of(document_names[row] for row in rows),
         )
     return out
@@ -161,23 +161,23 @@ def answers_by_system(
         keys[key[1]][key not in people].append(key)
     if not people:
         return {}
-    found = {}
-    for system, (known, alone) in keys.items():
-        every = [*known, *alone]
+    samples = {}
+    for system, (labelled, alone) in keys.items():
+        every = [*labelled, *alone]
         judged = rescale(
             np.array([mean_of(verdicts[key]) for key in every]), (0.0, 1.0), joined.label_scale
         )
-        found[system] = PartlyLabelled(
-            human=np.array([mean_of(list(people[key].values())) for key in known]),
-            judged=judged[: len(known)],
-            documents=tuple(key[0] for key in known),
-            rest=judged[len(known) :],
+        samples[system] = PartlyLabelled(
+            human=np.array([mean_of(list(people[key].values())) for key in labelled]),
+            judged=judged[: len(labelled)],
+            documents=tuple(key[0] for key in labelled),
+            rest=judged[len(labelled) :],
             rest_documents=tuple(key[0] for key in alone),
-            chances=chances_of(known, labels.chances),
+            chances=chances_of(labelled, labels.chances),
             sizes=np.array([1.0 / lengths[(*key[:2], "", "")] for key in every]),
             strata=beside.strata_of(key[0] for key in every),
         )
-    return found
+    return samples
 
 
 def as_wins(series: PartlyLabelled) -> PartlyLabelled:
@@ -202,17 +202,17 @@ def _mapped(joined: Joined) -> FloatArray:
 def _columns(joined: Joined, beside: Beside, mapped: FloatArray) -> FloatArray:
     """Return the judge's values, then the columns beside them, NaN where one is not known."""
     every: Sequence[ItemKey] = (*joined.keys, *joined.rest)
-    others = [
+    other_columns = [
         [values.get(key, np.nan) for key in every]
         for name, values in beside.columns.items()
         if name != joined.group.title
     ]
-    return np.column_stack([mapped, *map(np.array, others)])
+    return np.column_stack([mapped, *map(np.array, other_columns)])
 
 
-def _known(labelled: FloatArray, rest: FloatArray) -> dict[str, FloatArray | None]:
+def _complete_columns(labelled: FloatArray, unlabelled: FloatArray) -> dict[str, FloatArray | None]:
     """Return the columns that every item has, where there is one beside the judge's own values."""
-    kept = np.isfinite(np.r_[labelled, rest]).all(axis=0)
-    if kept.sum() < 2 or not kept[0]:
+    is_complete = np.isfinite(np.r_[labelled, unlabelled]).all(axis=0)
+    if is_complete.sum() < 2 or not is_complete[0]:
         return {"columns": None, "rest_columns": None}
-    return {"columns": labelled[:, kept], "rest_columns": rest[:, kept]}
+    return {"columns": labelled[:, is_complete], "rest_columns": unlabelled[:, is_complete]}

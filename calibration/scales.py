@@ -52,15 +52,17 @@ def refuse_mixed(values: FloatArray, annotators: Sequence[str], protocol: Protoc
 
     Annotators with fewer than 10 labels are not judged by them.
     """
-    found: dict[Scale, str] = {}
+    name_by_scale: dict[Scale, str] = {}
     coded, names = codes(annotators)
     for place, name in enumerate(names):
         own = values[coded == place]
         if own.size >= _FEWEST_TO_TELL:
-            found.setdefault(infer_scale(own, protocol), str(name))
-    if len(found) > 1:
-        told = ", ".join(f"{name} {low:g} to {high:g}" for (low, high), name in found.items())
+            name_by_scale.setdefault(infer_scale(own, protocol), str(name))
+    if len(name_by_scale) > 1:
+        scales = ", ".join(
+            f"{name} {low:g} to {high:g}" for (low, high), name in name_by_scale.items()
+        )
         raise InputError(
-            f"annotators use different scales ({told}): choose some with --annotators",
+            f"annotators use different scales ({scales}): choose some with --annotators",
             field="value",
         )

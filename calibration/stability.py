@@ -107,7 +107,7 @@ def stability(
         n_documents=len(set(given.documents)),
         variants=tuple(str(name) for name in dict.fromkeys(given.variants)),
         flips=_share(flips, at, level) if repeated else none,
-        flips_between_variants=_between(cells, level),
+        flips_between_variants=_disagreement_between_prompts(cells, level),
         unanimous=_share(unanimous, at, level) if repeated else none,
         spread=_root(clustered_mean(variances, at, level=level)) if repeated else none,
         shares=shares,
@@ -133,10 +133,10 @@ def _cells(repeated: Repeated) -> list[_Cell]:
         _Cell(
             item=item,
             variant=variant,
-            document=repeated.documents[some[0]],
-            values=repeated.values[some],
+            document=repeated.documents[indices[0]],
+            values=repeated.values[indices],
         )
-        for (item, variant), some in rows.items()
+        for (item, variant), indices in rows.items()
     ]
 
 
@@ -147,16 +147,16 @@ def _flips(values: FloatArray) -> float:
     return float(1.0 - np.sum(counts * (counts - 1)) / (n * (n - 1)))
 
 
-def _between(cells: Sequence[_Cell], level: float) -> Estimate | Undefined:
+def _disagreement_between_prompts(cells: Sequence[_Cell], level: float) -> Estimate | Undefined:
     """Return the chance that judgements under two different prompts differ, averaged over items."""
     by_item: dict[Hashable, list[_Cell]] = defaultdict(list)
     for cell in cells:
         by_item[cell.item].append(cell)
-    several = [some for some in by_item.values() if len(some) > 1]
+    several = [cells_of_item for cells_of_item in by_item.values() if len(cells_of_item) > 1]
     if not several:
         return Undefined(why="no item was judged under more than one prompt")
-    differ = [_differ(some) for some in several]
-    return _share(differ, [some[0].document for some in several], level)
+    differ = [_differ(cells_of_item) for cells_of_item in several]
+    return _share(differ, [cells_of_item[0].document for cells_of_item in several], level)
 
 
 def _differ(cells: Sequence[_Cell]) -> float:
@@ -177,12 +177,14 @@ def _share(
     return within(clustered_mean(values, documents, level=level), 0.0, 1.0)
 
 
-def _root(found: Estimate | Undefined) -> Estimate | Undefined:
-    if isinstance(found, Undefined):
-        return found
-    low, high = (None if end is None else sqrt(max(end, 0.0)) for end in (found.low, found.high))
-    method = f"{found.method}, of the variance"
-    return replace(found, value=sqrt(found.value), low=low, high=high, method=method)
+def _root(estimate: Estimate | Undefined) -> Estimate | Undefined:
+    if isinstance(estimate, Undefined):
+        return estimate
+    low, high = (
+        None if end is None else sqrt(max(end, 0.0)) for end in (estimate.low, estimate.high)
+    )
+    method = f"{estimate.method}, of the variance"
+    return replace(estimate, value=sqrt(estimate.value), low=low, high=high, method=method)
 
 
 def _variance(
@@ -192,7 +194,9 @@ def _variance(
     by_item: dict[Hashable, dict[Hashable, _Cell]] = defaultdict(dict)
     for cell in cells:
         by_item[cell.item][cell.variant] = cell
-    full = [some for some in by_item.values() if len(some) == len(variants)]
+    full = [
+        cells_of_item for cells_of_item in by_item.values() if len(cells_of_item) == len(variants)
+    ]
     if len(full) < 2:
         why = Undefined(why="fewer than 2 items were judged under every prompt")
         return dict.fromkeys(PARTS, why), why
@@ -200,8 +204,8 @@ def _variance(
     n_documents = sums.moments.shape[0]
 
     def parts(counts: FloatArray) -> FloatArray:
-        found = sums.parts(counts)
-        return divide(found, found.sum(axis=1, keepdims=True))
+        components = sums.parts(counts)
+        return divide(components, components.sum(axis=1, keepdims=True))
 
     estimates = bootstrap_many(
         parts,
@@ -234,8 +238,8 @@ class _Sums:
 
     @staticmethod
     def of(full: Sequence[dict[Hashable, _Cell]], variants: Sequence[Hashable]) -> _Sums:
-        coded, names = codes([next(iter(some.values())).document for some in full])
-        table = [[some[name].values for name in variants] for some in full]
+        coded, names = codes([next(iter(by_variant.values())).document for by_variant in full])
+        table = [[by_variant[name].values for name in variants] for by_variant in full]
         means = np.array([[values.mean() for values in row] for row in table])
         centre = means.mean()
         means = means - centre
@@ -270,15 +274,15 @@ class _Sums:
             noise = repeat * squares[:, 2] / n[:, 0]
             level = covariance.sum(axis=1) / v
             if v == 1:
-                rest = np.zeros(len(counts))
-                item, variant = level - noise, rest
+                residual = np.zeros(len(counts))
+                item, variant = level - noise, residual
             else:
                 trace = covariance[:, :: v + 1].sum(axis=1)
-                rest = (trace - level) / (v - 1)
-                item = (level - rest) / v
-                variant = np.var(sums / n, axis=1, ddof=1) - rest / n[:, 0]
-                rest = rest - noise
-        return np.asarray(np.maximum(np.column_stack([item, variant, rest, repeat]), 0.0))
+                residual = (trace - level) / (v - 1)
+                item = (level - residual) / v
+                variant = np.var(sums / n, axis=1, ddof=1) - residual / n[:, 0]
+                residual = residual - noise
+        return np.asarray(np.maximum(np.column_stack([item, variant, residual, repeat]), 0.0))
 
 
 def _worth(parts: FloatArray, *, has_repeats: bool) -> tuple[RepeatWorth, ...] | Undefined:

@@ -80,14 +80,14 @@ def distribution_report(
         np.abs(joined.ratings[:, :, None] - levels[None, None, :]) < 1e-9
     )
     targets = on_level.sum(axis=1).astype(np.float64)
-    given = np.zeros(targets.shape)
+    probabilities = np.zeros(targets.shape)
     for row, shares in enumerate(joined.probabilities):
         for name, probability in (shares or {}).items():
-            given[row, np.flatnonzero(levels == float(name))] += probability
-    rows = np.flatnonzero((given.sum(axis=1) > 0.0) & targets.any(axis=1))
+            probabilities[row, np.flatnonzero(levels == float(name))] += probability
+    rows = np.flatnonzero((probabilities.sum(axis=1) > 0.0) & targets.any(axis=1))
     if not rows.size:
         return Undefined(why="no item has both probabilities and a label on one of the levels")
-    data = distributions(given[rows], targets[rows], levels)
+    data = distributions(probabilities[rows], targets[rows], levels)
     documents = [joined.documents[row] for row in rows]
     expected = expected_scores(data)
     return DistributionReport(
@@ -123,13 +123,13 @@ def _after(
     if len(documents) < FEWEST_LABELS or len(set(documents)) < 2:
         return Undefined(why=f"temperature needs {FEWEST_LABELS} items in 2 or more documents")
     scaled = np.empty_like(data.probabilities)
-    for held in held_out(documents, 10, rng):
+    for fold in held_out(documents, 10, rng):
         temperature = fit_temperature(
-            replace(data, probabilities=data.probabilities[~held], targets=data.targets[~held])
+            replace(data, probabilities=data.probabilities[~fold], targets=data.targets[~fold])
         )
         if isinstance(temperature, Undefined):
             return temperature
-        scaled[held] = apply_temperature(data.probabilities[held], temperature)
+        scaled[fold] = apply_temperature(data.probabilities[fold], temperature)
     moved = replace(data, probabilities=scaled)
     return score_distributions(moved, documents=documents, level=level)
 
@@ -209,11 +209,11 @@ def fit_temperature(data: Distributions) -> float | Undefined:
     logs = np.log(np.maximum(data.probabilities, FLOOR))
     if np.allclose(logs, logs[:, :1], atol=1e-12):
         return Undefined(why="every distribution is uniform: temperature changes nothing")
-    wanted = float((data.targets * logs).sum())
+    expected = float((data.targets * logs).sum())
 
     def slope(inverse: float) -> float:
         weights = np.exp(inverse * logs - logsumexp(inverse * logs, axis=1, keepdims=True))
-        return float((weights * logs).sum()) - wanted
+        return float((weights * logs).sum()) - expected
 
     ends = 1.0 / _HOTTEST, 1.0 / _COLDEST
     if slope(ends[0]) > 0.0:

@@ -35,18 +35,18 @@ def analysis_json(analysis: Analysis, *, signature: Mapping[str, Any], list_all:
             for comparison in analysis.comparisons
             for difference in comparison.differences
         ],
-        "protocols": [_protocols(found) for found in analysis.protocols],
-        "juries": [_jury(found) for found in analysis.juries],
+        "protocols": [_protocols(table) for table in analysis.protocols],
+        "juries": [_jury(report) for report in analysis.juries],
         "settings": to_json(analysis.settings),
         "signature": dict(signature),
     }
 
 
-def _protocols(found: ProtocolTable) -> Json:
-    marks = {found.cheaper: "cheaper", found.best: "best"}
+def _protocols(protocols: ProtocolTable) -> Json:
+    marks = {protocols.cheaper: "cheaper", protocols.best: "best"}
     return {
-        "aspect": found.aspect,
-        "n_documents": found.n_documents,
+        "aspect": protocols.aspect,
+        "n_documents": protocols.n_documents,
         "rows": [
             {
                 **row.group._asdict(),
@@ -58,34 +58,36 @@ def _protocols(found: ProtocolTable) -> Json:
                 "adjusted_p_value": row.adjusted_p_value,
                 "mark": marks.get(row.group),
             }
-            for row in found.rows
+            for row in protocols.rows
         ],
     }
 
 
-def _jury(found: JuryReport) -> Json:
-    shown: Json = {
-        "aspect": found.aspect,
-        "unit": found.unit,
-        "judges": list(found.names),
-        "left_out": dict(found.left_out),
-        "covariates": list(found.covariates),
-        "fitted": found.fitted.to_dict()
-        if not isinstance(found.fitted, Undefined)
-        else figure(found.fitted),
+def _jury(jury: JuryReport) -> Json:
+    entry: Json = {
+        "aspect": jury.aspect,
+        "unit": jury.unit,
+        "judges": list(jury.names),
+        "left_out": dict(jury.left_out),
+        "covariates": list(jury.covariates),
+        "fitted": jury.fitted.to_dict()
+        if not isinstance(jury.fitted, Undefined)
+        else figure(jury.fitted),
     }
-    figures = found.figures
+    figures = jury.figures
     if isinstance(figures, Undefined):
-        return shown | {"why": figures.why}
-    return shown | {
+        return entry | {"why": figures.why}
+    return entry | {
         "why": None,
         "n_items": figures.n_items,
         "n_complete": figures.n_complete,
         "n_documents": figures.n_documents,
         "n_folds": figures.n_folds,
         "rmse": figure(figures.rmse),
-        "compared": [{"name": name, **to_json(one)} for name, one in figures.compared.items()],
-        "members": [to_json(one) | {"adds": one.adds} for one in figures.members],
+        "compared": [
+            {"name": name, **to_json(comparison)} for name, comparison in figures.compared.items()
+        ],
+        "members": [to_json(member) | {"adds": member.adds} for member in figures.members],
         "error_correlation": figure(figures.effective.correlation),
         "effective_number": figure(figures.effective.number),
     }
@@ -93,15 +95,15 @@ def _jury(found: JuryReport) -> Json:
 
 def audits_json(audits: Sequence[PositionAudit | VerbosityAudit]) -> Json:
     """Return what ``audit position --json`` and ``audit verbosity --json`` write, in percent."""
-    return {"groups": [_lifted(to_json(audit, times=100.0), "bias") for audit in audits]}
+    return {"groups": [_flatten_field(to_json(audit, times=100.0), "bias") for audit in audits]}
 
 
-def _lifted(shown: Json, field: str) -> Json:
+def _flatten_field(entry: Json, field: str) -> Json:
     """Replace the entry by the content of its `field`."""
     return {
         key: value
-        for name, found in shown.items()
-        for key, value in (found if name == field else {name: found}).items()
+        for name, content in entry.items()
+        for key, value in (content if name == field else {name: content}).items()
     }
 
 
@@ -131,27 +133,27 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "baselines": to_json(report.baselines),
         "over_baselines": to_json(report.over_baselines),
         "calibration": _calibration(report.calibration),
-        "ppi": [_estimate(one) for one in report.ppi],
+        "ppi": [_estimate(estimate) for estimate in report.ppi],
         "correlation": to_json(report.correlation),
         "planning": _planning(report.planning),
         "replaceability": _replaceability(report.replaceability),
         "fairness": {"of": report.fairness_of, "groups": to_json(report.fairness)},
-        "rates": report.rates and _lifted(to_json(report.rates), "errors"),
+        "rates": report.rates and _flatten_field(to_json(report.rates), "errors"),
         "disagreements": to_json(report.disagreements),
         "disagreement_causes": to_json(report.causes),
         "confusion": to_json(report.confusion),
     }
 
 
-def _cost(asked: Asked) -> Json:
-    return {**to_json(asked), "usd_per_item": asked.usd_per_item}
+def _cost(requests: Asked) -> Json:
+    return {**to_json(requests), "usd_per_item": requests.usd_per_item}
 
 
 def _remarks(joined: Joined) -> list[str]:
     """Say in words what the counts say in numbers, where they are not 0."""
     counts, (low, high) = joined.counts, joined.judge_scale
     n_absent = len(joined.match.only_right)
-    said = [
+    counts_in_words = [
         (counts.repeated, "judgement", "of an item that has another (re-runs); averaged"),
         (counts.mistyped, "judgement", "with a value that the protocol does not allow; excluded"),
         (counts.off_scale, "judgement", f"off the scale {low:g} to {high:g}; excluded"),
@@ -166,9 +168,9 @@ def _remarks(joined: Joined) -> list[str]:
         (n_absent, "labelled item", "not judged"),
         (len(joined.unjudged) - n_absent, "labelled item", "judged, but without a score"),
     ]
-    remarks = [f"{pluralize(n, noun)} {what}" for n, noun, what in said if n]
-    written = (name for key in joined.keys for name in key[1:3] if name)
-    if kin := own_family_warning(joined.judge, written):
+    remarks = [f"{pluralize(n, noun)} {text}" for n, noun, text in counts_in_words if n]
+    systems = (name for key in joined.keys for name in key[1:3] if name)
+    if kin := own_family_warning(joined.judge, systems):
         remarks.append(kin)
     n_documents = len(set(joined.documents))
     if 0 < n_documents < FEW_DOCUMENTS:
@@ -187,18 +189,22 @@ def _unmatched(joined: Joined, *, list_all: bool) -> Json:
 
 
 def _calibration(report: CalibrationReport) -> Json:
-    shown: Json = to_json(report)
-    shown |= {
-        name: [_bin(one) for one in shown[name]]
+    entry: Json = to_json(report)
+    entry |= {
+        name: [_bin(reliability_bin) for reliability_bin in entry[name]]
         for name in ("reliability_before", "reliability_after")
     }
     if not isinstance(report.calibrator, Undefined):
-        shown["calibrator"] = report.calibrator.to_dict()
-    return shown | {"distribution": _distribution(report.distribution)}
+        entry["calibrator"] = report.calibrator.to_dict()
+    return entry | {"distribution": _distribution(report.distribution)}
 
 
-def _bin(one: Json) -> Json:
-    return {"from": one.pop("low"), "to": one.pop("high"), **one}
+def _bin(reliability_bin: Json) -> Json:
+    return {
+        "from": reliability_bin.pop("low"),
+        "to": reliability_bin.pop("high"),
+        **reliability_bin,
+    }
 
 
 def _distribution(report: DistributionReport | Undefined) -> Json:
@@ -213,46 +219,46 @@ def _distribution(report: DistributionReport | Undefined) -> Json:
     }
 
 
-def _distribution_scores(found: DistributionScores | Undefined) -> Json:
-    if isinstance(found, Undefined):
-        return figure(found)
-    return {**to_json(found), "calibration_error": figure(found.calibration_error)}
+def _distribution_scores(scores: DistributionScores | Undefined) -> Json:
+    if isinstance(scores, Undefined):
+        return figure(scores)
+    return {**to_json(scores), "calibration_error": figure(scores.calibration_error)}
 
 
 def _estimate(system_estimate: SystemEstimate) -> Json:
-    shown = to_json(system_estimate)
+    entry = to_json(system_estimate)
     names = ("system",) if system_estimate.kind == "mean" else ("system_a", "system_b")
-    shown["systems"] = dict(zip(names, system_estimate.systems, strict=True))
-    shown, found = _lifted(shown, "systems"), shown.pop("ppi")
+    entry["systems"] = dict(zip(names, system_estimate.systems, strict=True))
+    entry, ppi = _flatten_field(entry, "systems"), entry.pop("ppi")
     regression = system_estimate.regression
     if isinstance(regression, PpiMean):
-        of_regression = shown["regression"]
-        shown["regression"] = of_regression["ppi_plus"] | {
+        of_regression = entry["regression"]
+        entry["regression"] = of_regression["ppi_plus"] | {
             name: of_regression[name] for name in ("tuning", "effective_labels")
         }
     if isinstance(system_estimate.ppi, Undefined):
-        return shown | {"ppi": found, "ppi_plus": found}
-    return shown | {name: found[name] for name in ("ppi", "ppi_plus", "tuning", "effective_labels")}
+        return entry | {"ppi": ppi, "ppi_plus": ppi}
+    return entry | {name: ppi[name] for name in ("ppi", "ppi_plus", "tuning", "effective_labels")}
 
 
-def _planning(found: Planning) -> Json:
+def _planning(planning: Planning) -> Json:
     return {
-        "n_judged": found.n_judged,
-        "curve": to_json(found.curve),
-        "to_separate": [_separation(separation) for separation in found.separations],
+        "n_judged": planning.n_judged,
+        "curve": to_json(planning.curve),
+        "to_separate": [_separation(separation) for separation in planning.separations],
     }
 
 
 def _separation(separation: Separation) -> Json:
-    shown: Json = to_json(separation)
-    plan: Json = shown.pop("plan")
+    entry: Json = to_json(separation)
+    plan: Json = entry.pop("plan")
     if not isinstance(separation.plan, Undefined):
         plan = {name: plan[name] for name in ("with_judge", "without_judge")}
-    return shown | plan
+    return entry | plan
 
 
-def _replaceability(found: AlternativeAnnotatorTest | Undefined) -> Json:
-    shown: Json = to_json(found)
-    if not isinstance(found, Undefined):
-        shown["left_out"] = [{"annotator": name, "n_items": n} for name, n in found.left_out]
-    return shown
+def _replaceability(test: AlternativeAnnotatorTest | Undefined) -> Json:
+    entry: Json = to_json(test)
+    if not isinstance(test, Undefined):
+        entry["left_out"] = [{"annotator": name, "n_items": n} for name, n in test.left_out]
+    return entry

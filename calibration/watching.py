@@ -83,14 +83,14 @@ def watch(
     `level`, for the sequence ``"betting"`` surely and for ``"spending"`` nearly
     (`fairjudge.stats.sequences`). Shift and systems always have ``"spending"``.
     """
-    changes = [one.agreement for one in looks]
-    found = (
+    changes = [look.agreement for look in looks]
+    estimates = (
         _betting(changes, planned=planned, level=level)
         if sequence == "betting"
         else _spending(list(map(_mean, changes)), planned=planned, level=level)
     )
-    verdicts = [_verdict(one, margin) for one in found]
-    shifts = [_mean(one.shift) for one in looks]
+    verdicts = [_verdict(estimate, margin) for estimate in estimates]
+    shifts = [_mean(look.shift) for look in looks]
     shift = _spending(shifts, planned=planned, level=level)[-1]
     systems = _spending(_systems(looks, shifts), planned=planned, level=level)[-1]
     block = (len(looks) - 1) // planned * planned
@@ -100,7 +100,7 @@ def watch(
         n_looks=len(looks),
         planned=planned,
         sequence=sequence,
-        agreement=found[-1],
+        agreement=estimates[-1],
         shift=shift,
         systems=systems,
         verdict=verdicts[-1],
@@ -117,18 +117,18 @@ def _systems(
     looks: Sequence[Look], shifts: Sequence[LookEstimate | None]
 ) -> list[LookEstimate | None]:
     """Return each look's change of new summaries since the first that had such, less the shift."""
-    found: list[LookEstimate | None] = []
+    changes_of_systems: list[LookEstimate | None] = []
     first: tuple[LookEstimate, LookEstimate] | None = None
     for look, shift in zip(looks, shifts, strict=True):
         live = _mean(look.live)
         if live is None or shift is None:
-            found.append(None)
+            changes_of_systems.append(None)
         elif first is None:
             first = live, shift
-            found.append(None)
+            changes_of_systems.append(None)
         else:
-            found.append(live.minus(first[0]).minus(shift.minus(first[1])))
-    return found
+            changes_of_systems.append(live.minus(first[0]).minus(shift.minus(first[1])))
+    return changes_of_systems
 
 
 def _spending(
@@ -136,29 +136,29 @@ def _spending(
 ) -> list[Estimate | Undefined]:
     """Return an estimate a look; one without values keeps its place among those planned."""
     nothing = LookEstimate(value=0.0, influence={}, freedom=0)
-    bounds = spending_sequence([one or nothing for one in looks], planned=planned, level=level)
+    bounds = spending_sequence([look or nothing for look in looks], planned=planned, level=level)
     method = _METHODS["spending"].format(planned)
     return [
         _NOTHING
-        if one is None
-        else _estimate(one.value, bound, n=len(one.influence), level=level, method=method)
-        for one, bound in zip(looks, bounds, strict=True)
+        if look is None
+        else _estimate(look.value, bound, n=len(look.influence), level=level, method=method)
+        for look, bound in zip(looks, bounds, strict=True)
     ]
 
 
 def _betting(
     changes: Sequence[ByDocument], *, planned: int, level: float
 ) -> list[Estimate | Undefined]:
-    found: list[Estimate | Undefined] = []
+    estimates: list[Estimate | Undefined] = []
     for change in changes:
         values = list(change.values())
         if not values:
-            found.append(_NOTHING)
+            estimates.append(_NOTHING)
             continue
         bounds = betting_bounds(values, least=-1.0, most=1.0, planned=planned, level=level)
         mean, method = sum(values) / len(values), _METHODS["betting"].format(planned)
-        found.append(_estimate(mean, bounds, n=len(values), level=level, method=method))
-    return found
+        estimates.append(_estimate(mean, bounds, n=len(values), level=level, method=method))
+    return estimates
 
 
 def _estimate(
@@ -180,10 +180,10 @@ def _verdict(change: Estimate | Undefined, margin: float) -> DriftVerdict:
     return verdict_of(change, margin=margin)
 
 
-def _excludes_zero(found: Estimate | Undefined) -> bool:
-    if isinstance(found, Undefined) or found.low is None or found.high is None:
+def _excludes_zero(ppi_value: Estimate | Undefined) -> bool:
+    if isinstance(ppi_value, Undefined) or ppi_value.low is None or ppi_value.high is None:
         return False
-    return found.n >= FEWEST_DOCUMENTS and not found.low <= 0.0 <= found.high
+    return ppi_value.n >= FEWEST_DOCUMENTS and not ppi_value.low <= 0.0 <= ppi_value.high
 
 
 def _moved(*, judge: bool, systems: bool) -> Moved:
@@ -194,7 +194,10 @@ def _moved(*, judge: bool, systems: bool) -> Moved:
 
 def by_document(values: Sequence[float], documents: Sequence[Hashable]) -> dict[str, float]:
     """Return the mean of the values of each document."""
-    found: dict[str, list[float]] = {}
+    values_by_document: dict[str, list[float]] = {}
     for value, document in zip(values, documents, strict=True):
-        found.setdefault(str(document), []).append(value)
-    return {document: sum(some) / len(some) for document, some in found.items()}
+        values_by_document.setdefault(str(document), []).append(value)
+    return {
+        document: sum(document_values) / len(document_values)
+        for document, document_values in values_by_document.items()
+    }

@@ -495,7 +495,8 @@ class Estimate:
     ``low`` and ``high`` bound the ``level`` confidence interval made by ``method`` (such as
     ``"percentile bootstrap over documents"``), or are None where there is none. ``n`` counts the
     units that the statistic stands on, ``n_excluded`` those left out, ``p_value`` is two-sided
-    against no effect where the statistic has such a test.
+    against no effect where the statistic has such a test, and ``p_floor`` the smallest p-value that
+    its resamples can give; None where the test is exact.
     """
 
     value: float
@@ -506,10 +507,12 @@ class Estimate:
     method: str = ""
     n_excluded: int = 0
     p_value: float | None = None
+    p_floor: float | None = None
 
     def __repr__(self) -> str:
         given = self.low is not None and self.high is not None
         interval = f" [{self.low:.4g}, {self.high:.4g}]" if given else ""
         excluded = f", n_excluded={self.n_excluded}" if self.n_excluded else ""
-        p_value = "" if self.p_value is None else f", p={self.p_value:.3g}"
+        sign = "=" if self.p_floor is None or self.p_value != self.p_floor else "<="
+        p_value = "" if self.p_value is None else f", p{sign}{self.p_value:.3g}"
         return f"Estimate({self.value:.4g}{interval}, n={self.n}{excluded}{p_value})"

@@ -31,15 +31,15 @@ def read_annotated(path: str | Path) -> tuple[AnnotatedDocument, ...]:
     path = Path(path)
     if kind_of(path) not in {".json", ".jsonl"}:
         return read_conll2012(path)
-    found = []
+    documents = []
     for row in read_rows(path, csv_allowed=False):
         if row.problem is not None:
             raise InputError(row.problem, path=path, line=row.line, field=row.field)
         try:
-            found.append(_from_json(row.value))
+            documents.append(_from_json(row.value))
         except InputError as error:
             raise InputError(error.problem, path=path, line=row.line, field=error.field) from None
-    return tuple(found)
+    return tuple(documents)
 
 
 def _from_json(value: Any) -> AnnotatedDocument:
@@ -65,24 +65,24 @@ def _from_json(value: Any) -> AnnotatedDocument:
 
 
 def _content_word(value: Any) -> ContentWord:
-    given = value if isinstance(value, dict) else {}
-    forms = {name: given[name] for name in ("female", "male", "neutral") if given.get(name)}
+    fields = value if isinstance(value, dict) else {}
+    forms = {name: fields[name] for name in ("female", "male", "neutral") if fields.get(name)}
     if not {"female", "male"} <= forms.keys() or not all(
         isinstance(f, str) for f in forms.values()
     ):
         raise InputError(
             "expected an object with 'span', 'people', 'female' and 'male'", field="content_words"
         )
-    (span,) = _ranges([given.get("span")], "content_words.span")
-    people = _ranges(given.get("people"), "content_words.people")
+    (span,) = _ranges([fields.get("span")], "content_words.span")
+    people = _ranges(fields.get("people"), "content_words.people")
     return ContentWord(span=span, people=people, **forms)
 
 
 def _strings(value: dict[str, Any], field: str) -> list[str]:
-    found = value.get(field)
-    if not isinstance(found, list) or not all(isinstance(each, str) and each for each in found):
+    strings = value.get(field)
+    if not isinstance(strings, list) or not all(isinstance(text, str) and text for text in strings):
         raise InputError("expected a list of non-empty strings", field=field)
-    return found
+    return strings
 
 
 def _ranges(value: Any, field: str) -> tuple[Range, ...]:
@@ -104,11 +104,11 @@ def _words(tokens: list[str], tags: list[str], text: Any) -> tuple[Word, ...]:
         raise InputError("expected a string", field="text")
     words, place = [], 0
     for token, tag in zip(tokens, tags, strict=True):
-        found = text.find(token, place)
-        if found < 0 or text[place:found].strip():
+        start = text.find(token, place)
+        if start < 0 or text[place:start].strip():
             raise InputError(f"token {token!r} does not come next in the text", field="text")
-        words.append(Word(text=token, before=text[place:found], tag=tag))
-        place = found + len(token)
+        words.append(Word(text=token, before=text[place:start], tag=tag))
+        place = start + len(token)
     if text[place:].strip():
         raise InputError(f"the tokens end before {text[place:][:20]!r}", field="text")
     return tuple(words)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-
-from fairjudge.analysis.annotated_files import read_annotated
+from fairjudge.analysis.bias_inputs import check_one_of
 from fairjudge.analysis.name_files import (
-    popular_names,
     read_census,
     read_lookup,
     read_name_lists,
@@ -28,18 +24,16 @@ from fairjudge.bias.analysis import (
     report_inputs,
     report_words,
 )
-from fairjudge.bias.assignments import ControlledInput, Design, controlled_inputs
 from fairjudge.bias.choices import ReferenceKind, Representation
-from fairjudge.bias.controlled import controlled_of, to_cluster
+from fairjudge.bias.controlled import controlled_of
 from fairjudge.bias.entity_analysis import EntityReport, people_from_names, report_entities
 from fairjudge.bias.group_quality import quality_by_group
 from fairjudge.bias.hallucination import NameGroups
 from fairjudge.bias.people import Person
 from fairjudge.bias.reporting import BiasOptions, Source
-from fairjudge.bias.templates import make_template
 from fairjudge.bias.word_lists import HELM_GENDER, WordLists
-from fairjudge.datasets import Loaded, read_clusters, read_summaries, write_records
-from fairjudge.domain import Cluster, Judgement, Record, Summary, Undefined
+from fairjudge.datasets import Loaded, read_clusters, read_summaries
+from fairjudge.domain import Cluster, Judgement, Record, Summary
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.records.matching import with_ids_of
 from fairjudge.records.results import Json, to_json
@@ -62,7 +56,7 @@ def measure_words(
     options: BiasOptions,
 ) -> WordReport:
     """Measure word-list inclusion of files or values; `controls` adds the four controls."""
-    sources, texts, notes = _read(clusters, summaries)
+    sources, texts, notes = _read_inputs(clusters, summaries)
     words = _word_lists(lists)
     if controls:
         if not {"female", "male"} <= words.keys():
@@ -83,7 +77,7 @@ def measure_entities(
     options: BiasOptions,
 ) -> EntityReport:
     """Take files or values, find people where they are not annotated, and measure."""
-    sources, texts, notes = _read(clusters, summaries)
+    sources, texts, notes = _read_inputs(clusters, summaries)
     guess = _name_groups(census, names, lookup)
     plain = [cluster for cluster in sources if controlled_of(cluster) is None]
     if plain and guess is None:
@@ -93,12 +87,12 @@ def measure_entities(
             "names, or make inputs with 'fairjudge bias inputs'"
         )
     finder = _Finder(pipeline)
-    named = _names_in(texts, finder)
+    names_by_summary = _names_in(texts, finder)
     people = _people_in(plain, guess, finder) if guess is not None else {}
     report = report_entities(
         sources,
         texts,
-        names=named,
+        names=names_by_summary,
         guess=guess,
         source_people=people,
         finder=finder.used,
@@ -117,7 +111,7 @@ def measure_distinguishability(
     options: BiasOptions,
 ) -> DistinguishabilityReport:
     """Take files or values, embed the masked summaries where asked for, and measure."""
-    sources, texts, notes = _read(clusters, summaries)
+    sources, texts, notes = _read_inputs(clusters, summaries)
     embedder = None
     if representation != "counts":
         from fairjudge.scorers.embedding import load_embedder
@@ -142,103 +136,6 @@ def measure_inputs(clusters: object, *, lists: Path | WordLists | None = None) -
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeInputs:
-    """What ``bias inputs -o`` wrote; ``skipped`` documents with the reason."""
-
-    inputs: tuple[ControlledInput, ...]
-    n_documents: int
-    skipped: tuple[tuple[str, str], ...]
-    groups: tuple[str, ...]
-
-    @property
-    def skipped_by_reason(self) -> Mapping[str, int]:
-        """How many documents were skipped for each reason."""
-        return dict(sorted(Counter(why for _, why in self.skipped).items()))
-
-    @property
-    def people_by_group(self) -> Mapping[str, int]:
-        """How many named people of each group stand in all inputs."""
-        counts = Counter(person.group for one in self.inputs for person in one.people)
-        return {group: counts[group] for group in self.groups}
-
-
-def make_inputs(
-    documents: Sequence[Path],
-    output: Path,
-    *,
-    design: Design,
-    names: Path | None = None,
-    census: Path | None = None,
-    n_names: int = 100,
-    n_variants: int = 20,
-    seed: int = 0,
-) -> MadeInputs:
-    """Make controlled inputs of annotated documents and write them as clusters."""
-    _check_one_of(names, census)
-    known = (
-        popular_names(read_census(census), n_names)
-        if census is not None
-        else read_name_lists(names or Path())
-    )
-    made: list[ControlledInput] = []
-    skipped: list[tuple[str, str]] = []
-    seen: set[str] = set()
-    for path in _files(documents):
-        for document in read_annotated(path):
-            if document.id in seen:
-                raise InputError(f"two documents have the id {document.id!r}", path=path)
-            seen.add(document.id)
-            # Seeded by the document's name: other documents change nothing.
-            digest = hashlib.sha256(document.id.encode("utf-8")).digest()[:8]
-            found = controlled_inputs(
-                make_template(document),
-                known,
-                design=design,
-                n_variants=n_variants,
-                rng=np.random.default_rng([seed, *digest]),
-            )
-            if isinstance(found, Undefined):
-                skipped.append((document.id, found.why))
-            else:
-                made += found
-    if not made:
-        why = f": {skipped[0][1]}" if skipped else ""
-        raise InputError(f"none of {pluralize(len(seen), 'document')} can be used{why}")
-    write_records(output, [to_cluster(one) for one in made])
-    return MadeInputs(
-        inputs=tuple(made), n_documents=len(seen), skipped=tuple(skipped), groups=known.groups
-    )
-
-
-def annotate(
-    clusters: object, output: Path, *, census: Path | None = None, pipeline: str | None = None
-) -> dict[str, int]:
-    """Mark people in plain clusters, an article a document, and write what `make_inputs` reads."""
-    from fairjudge.scorers.annotated_people import annotated
-
-    loaded = read_clusters(clusters)
-    genders: dict[str, str] = {}
-    if census is not None:
-        groups = NameGroups(read_census(census))
-        names = {name.lower() for some in read_census(census).values() for name in some}
-        genders = {name: group for name in names if (group := groups.of_first_name(name))}
-    texts = [
-        (f"{cluster.eid}:{article.aid}", article.content)
-        for cluster in loaded
-        for article in cluster.articles
-        if article.content.strip()
-    ]
-    rows = list(annotated(texts, pipeline=pipeline, genders=genders))
-    write_records(output, rows)
-    return {
-        "n_documents": len(rows),
-        "n_names": sum(len(row["people"]) for row in rows),
-        "n_people": sum(len(row["chains"]) for row in rows),
-        "n_without_people": sum(not row["people"] for row in rows),
-    }
-
-
 def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
     """Return the JSON of ``bias quality``: a judge's scores by group of inputs.
 
@@ -247,7 +144,7 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
     InputError
         No judgement of one summary has a number and an input that is known.
     """
-    sources = {one.eid: Source.of(one) for one in read_clusters(clusters)}
+    sources = {cluster.eid: Source.of(cluster) for cluster in read_clusters(clusters)}
     scores: dict[tuple[str, ...], list[tuple[Source, float]]] = {}
     left_out: Counter[str] = Counter()
     for row in judgements:
@@ -266,17 +163,17 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
         "groups": [
             {
                 **dict(zip(("system", "judge", "aspect", "protocol"), name, strict=True)),
-                "n": len(some),
-                "quality": to_json(quality_by_group(some), keep=keep),
+                "n": len(pairs),
+                "quality": to_json(quality_by_group(pairs), keep=keep),
             }
-            for name, some in sorted(scores.items())
+            for name, pairs in sorted(scores.items())
         ],
         "family": "the pairs of groups of a system (Holm)",
         "left_out": dict(left_out),
     }
 
 
-def _read(
+def _read_inputs(
     clusters: object,
     summaries: object,
 ) -> tuple[tuple[Cluster, ...], tuple[Summary, ...], tuple[str, ...]]:
@@ -289,33 +186,14 @@ def _read(
 def _bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:
     if not loaded.bad:
         return ()
-    named = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MAX_NAMED])
-    return (f"{loaded.path}: {pluralize(len(loaded.bad), 'bad line')} skipped: {named}",)
+    problems = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MAX_NAMED])
+    return (f"{loaded.path}: {pluralize(len(loaded.bad), 'bad line')} skipped: {problems}",)
 
 
-def _files(documents: Sequence[Path]) -> list[Path]:
-    """Return the files, those of folders by name: ``*_conll`` as OntoNotes' are called."""
-    found: list[Path] = []
-    for path in documents:
-        if not path.is_dir():
-            found.append(path)
-            continue
-        inside = sorted(p for p in path.rglob("*") if p.name.endswith(("_conll", ".conll")))
-        if not inside:
-            raise InputError("the folder holds no *_conll or *.conll file", path=path)
-        found += inside
-    return found
-
-
-def _word_lists(given: Path | WordLists | None) -> WordLists:
-    if isinstance(given, Path):
-        return read_word_lists(given)
-    return HELM_GENDER if given is None else given
-
-
-def _check_one_of(names: Path | None, census: Path | None) -> None:
-    if (names is None) == (census is None):
-        raise ConfigurationError("give either --names (your name lists) or --census (by gender)")
+def _word_lists(word_lists: Path | WordLists | None) -> WordLists:
+    if isinstance(word_lists, Path):
+        return read_word_lists(word_lists)
+    return HELM_GENDER if word_lists is None else word_lists
 
 
 def _name_groups(census: Path | None, names: Path | None, lookup: Path | None) -> NameGroups | None:
@@ -325,12 +203,12 @@ def _name_groups(census: Path | None, names: Path | None, lookup: Path | None) -
                 "--lookup needs --census or --names, for the names that are not in it"
             )
         return None
-    _check_one_of(names, census)
-    known = None if lookup is None else read_lookup(lookup)
+    check_one_of(names, census)
+    groups_by_name = None if lookup is None else read_lookup(lookup)
     frequencies = (
         read_census(census) if census is not None else read_name_lists(names or Path()).frequencies
     )
-    return NameGroups(frequencies, lookup=known)
+    return NameGroups(frequencies, lookup=groups_by_name)
 
 
 class _Finder:
@@ -357,28 +235,30 @@ def _names_in(
     summaries: Iterable[Summary], finder: _Finder
 ) -> dict[tuple[str, str], tuple[str, ...]]:
     """Return each summary's names: its own key ``people`` where it has one, else those found."""
-    named = {}
+    names_by_summary = {}
     unread = []
     for summary in summaries:
-        given = (summary.model_extra or {}).get(_PEOPLE_KEY)
-        if given is None:
+        people = (summary.model_extra or {}).get(_PEOPLE_KEY)
+        if people is None:
             unread.append(summary)
-        elif isinstance(given, list) and all(isinstance(name, str) for name in given):
-            named[summary.eid, summary.system] = tuple(given)
+        elif isinstance(people, list) and all(isinstance(name, str) for name in people):
+            names_by_summary[summary.eid, summary.system] = tuple(people)
         else:
             where = f"summary of {summary.eid!r} by {summary.system!r}"
             raise InputError(f"{where}: expected a list of names", field=_PEOPLE_KEY)
-    found = finder.find([summary.text for summary in unread])
-    named |= {(s.eid, s.system): names for s, names in zip(unread, found, strict=True)}
-    return named
+    names_of_unread = finder.find([summary.text for summary in unread])
+    names_by_summary |= {
+        (s.eid, s.system): names for s, names in zip(unread, names_of_unread, strict=True)
+    }
+    return names_by_summary
 
 
 def _people_in(
     clusters: Sequence[Cluster], guess: NameGroups, finder: _Finder
 ) -> dict[str, tuple[Person, ...]]:
     texts = [[article.content for article in cluster.articles] for cluster in clusters]
-    found = iter(finder.find([text for mine in texts for text in mine]))
+    names_by_text = iter(finder.find([text for mine in texts for text in mine]))
     return {
-        cluster.eid: people_from_names([name for _ in mine for name in next(found)], guess)
+        cluster.eid: people_from_names([name for _ in mine for name in next(names_by_text)], guess)
         for cluster, mine in zip(clusters, texts, strict=True)
     }

@@ -42,17 +42,17 @@ def browse_data(
     ``calibrate`` lists, each with its judge.
     """
     judged = {row.eid for row in inputs.judgements}
-    shown = _shown(inputs)
+    clusters = _clusters_to_show(inputs)
     with_texts = article_characters(inputs) <= MAX_ARTICLE_CHARACTERS
-    if not inputs.judgements and not shown and not uncovered:
+    if not inputs.judgements and not clusters and not uncovered:
         return None
     return {
         "judgements": _columns(inputs),
-        "clusters": {cluster.eid: _cluster(cluster, with_texts=with_texts) for cluster in shown},
+        "clusters": {cluster.eid: _cluster(cluster, with_texts=with_texts) for cluster in clusters},
         "summaries": _texts([s for s in inputs.summaries.values() if s.eid in judged]),
         "sentences": _sentences(inputs),
         "uncovered": list(uncovered),
-        "disagreements": _placed(disagreements, inputs.judgements),
+        "disagreements": _with_places(disagreements, inputs.judgements),
     }
 
 
@@ -62,15 +62,19 @@ MAX_ARTICLE_CHARACTERS = 5_000_000
 
 def article_characters(inputs: Inputs) -> int:
     """Return how much text the articles of the clusters that are shown have."""
-    return sum(len(article.content) for one in _shown(inputs) for article in one.articles)
+    return sum(
+        len(article.content)
+        for cluster in _clusters_to_show(inputs)
+        for article in cluster.articles
+    )
 
 
-def _shown(inputs: Inputs) -> list[Cluster]:
+def _clusters_to_show(inputs: Inputs) -> list[Cluster]:
     judged = {row.eid for row in inputs.judgements}
     return [cluster for cluster in inputs.clusters.values() if cluster.eid in judged or not judged]
 
 
-def _placed(
+def _with_places(
     disagreements: Sequence[Mapping[str, Any]], rows: Sequence[Judgement]
 ) -> list[dict[str, Any]]:
     """Return the disagreements that have a judgement of their own, with its place."""
@@ -79,20 +83,22 @@ def _placed(
         systems = sorted(filter(None, (row.system, row.system_a, row.system_b)))
         key = (row.judge, row.aspect, row.protocol, row.eid, *systems, row.unit)
         places.setdefault(key, place)
-    found = []
+    places_of_disagreements = []
     for disagreement in disagreements:
         systems = sorted(filter(None, (disagreement["system_a"], disagreement["system_b"])))
-        who = (
+        group = (
             disagreement["judge"],
             disagreement["aspect"],
             disagreement["protocol"],
             disagreement["eid"],
         )
-        at = places.get((*who, *systems, disagreement["unit"]))
+        at = places.get((*group, *systems, disagreement["unit"]))
         if at is not None:
             names = ("judged", "people", "gap", "causes")
-            found.append({"place": at, **{name: disagreement[name] for name in names}})
-    return found
+            places_of_disagreements.append(
+                {"place": at, **{name: disagreement[name] for name in names}}
+            )
+    return places_of_disagreements
 
 
 def _columns(inputs: Inputs) -> dict[str, Any]:
@@ -106,7 +112,7 @@ def _columns(inputs: Inputs) -> dict[str, Any]:
         columns[column] = [places[value] for value in values]
     for column in _PLAIN:
         columns[column] = [getattr(row, column) for row in rows]
-    columns["more"] = [_more(row) for row in rows]
+    columns["more"] = [_extra_fields(row) for row in rows]
     columns["labels"] = [_labels_of(row, labels) for row in rows]
     columns["address"] = list(inputs.addresses) or addresses(rows)
     return {"n": len(rows), "names": names, "columns": columns}
@@ -118,15 +124,15 @@ def addresses(rows: Sequence[Judgement]) -> list[str]:
     Judgements that are alike in all of it are numbered. `rows` have their judges' own names: a page
     renames judges by what else it holds, so that an address made from those names would be its own.
     """
-    found: dict[str, int] = defaultdict(int)
+    counts: dict[str, int] = defaultdict(int)
     out = []
     for row in rows:
         systems = (row.system, row.system_a, row.system_b, row.order)
-        what = (row.judge, row.signature, row.aspect, row.protocol, row.eid, *systems, row.unit)
-        text = json.dumps([*what, row.repeat, row.variant], ensure_ascii=False)
+        content = (row.judge, row.signature, row.aspect, row.protocol, row.eid, *systems, row.unit)
+        text = json.dumps([*content, row.repeat, row.variant], ensure_ascii=False)
         digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
-        found[digest] += 1
-        out.append(digest if found[digest] == 1 else f"{digest}-{found[digest]}")
+        counts[digest] += 1
+        out.append(digest if counts[digest] == 1 else f"{digest}-{counts[digest]}")
     return out
 
 
@@ -136,11 +142,11 @@ def _coded(row: Judgement, column: str) -> Any:
     return getattr(row, column)
 
 
-def _more(row: Judgement) -> dict[str, Any] | None:
+def _extra_fields(row: Judgement) -> dict[str, Any] | None:
     """Return what a judgement has beside the fields of every judgement."""
     more = {name: value for name, value in (row.model_extra or {}).items() if name not in _KNOWN}
-    told = {"repeat": row.repeat, "variant": row.variant}
-    more |= {name: value for name, value in told.items() if value is not None}
+    repetition = {"repeat": row.repeat, "variant": row.variant}
+    more |= {name: value for name, value in repetition.items() if value is not None}
     whole = row.to_json() if any(getattr(row, name, None) for name in _EVIDENCE) else {}
     more |= {name: whole[name] for name in _EVIDENCE if whole.get(name)}
     if row.probabilities is not None:
@@ -149,11 +155,11 @@ def _more(row: Judgement) -> dict[str, Any] | None:
 
 
 def _by_item(labels: Sequence[Label]) -> dict[_LabelKey, list[list[Any]]]:
-    found: dict[_LabelKey, list[list[Any]]] = defaultdict(list)
+    labels_by_item: dict[_LabelKey, list[list[Any]]] = defaultdict(list)
     for label in labels:
         key = (label.eid, label.system or label.system_a, label.system_b, label.aspect, label.unit)
-        found[key].append([label.annotator, label.value])
-    return found
+        labels_by_item[key].append([label.annotator, label.value])
+    return labels_by_item
 
 
 _SWAPPED = {"a": "b", "b": "a"}
@@ -164,11 +170,11 @@ def _labels_of(
 ) -> list[list[Any]] | None:
     """Return what people said of the item; of a pair also where they named it the other way."""
     first = row.system or row.system_a
-    found = list(labels.get((row.eid, first, row.system_b, row.aspect, row.unit), ()))
+    labels_of_item = list(labels.get((row.eid, first, row.system_b, row.aspect, row.unit), ()))
     if row.system_b is not None:
         turned = labels.get((row.eid, row.system_b, first, row.aspect, row.unit), ())
-        found += [[who, _SWAPPED.get(value, value)] for who, value in turned]
-    return found or None
+        labels_of_item += [[annotator, _SWAPPED.get(value, value)] for annotator, value in turned]
+    return labels_of_item or None
 
 
 def _cluster(cluster: Cluster, *, with_texts: bool) -> dict[str, Any]:
@@ -184,10 +190,13 @@ def _cluster(cluster: Cluster, *, with_texts: bool) -> dict[str, Any]:
         },
         "questions": [
             [
-                one.question,
-                [[[answer.aid, answer.answer] for answer in group] for group in one.answer_groups],
+                question.question,
+                [
+                    [[answer.aid, answer.answer] for answer in group]
+                    for group in question.answer_groups
+                ],
             ]
-            for one in questions
+            for question in questions
         ],
     }
 
@@ -204,15 +213,19 @@ def _sentences(inputs: Inputs) -> dict[str, dict[str, list[list[Any]]]]:
 
     A sentence is ``[text, aid, passage, likeness]``, or ``[text]`` where no passage is like it.
     """
-    wanted: dict[str, list[str]] = defaultdict(list)
+    systems_by_cluster: dict[str, list[str]] = defaultdict(list)
     for row in inputs.judgements:
         for system in (row.system, row.system_a, row.system_b):
-            if row.aspect != "coverage" and system is not None and system not in wanted[row.eid]:
-                wanted[row.eid].append(system)
+            if (
+                row.aspect != "coverage"
+                and system is not None
+                and system not in systems_by_cluster[row.eid]
+            ):
+                systems_by_cluster[row.eid].append(system)
     out: dict[str, dict[str, list[list[Any]]]] = {}
-    for eid, systems in wanted.items():
-        written = [s for s in systems if (eid, s) in inputs.summaries]
-        if not written:
+    for eid, systems in systems_by_cluster.items():
+        systems_with_text = [s for s in systems if (eid, s) in inputs.summaries]
+        if not systems_with_text:
             continue
         cluster = inputs.clusters.get(eid)
         articles = () if cluster is None else cluster.articles
@@ -222,13 +235,13 @@ def _sentences(inputs: Inputs) -> dict[str, dict[str, list[list[Any]]]]:
                 _sentence(text, finder, [article.aid for article in articles])
                 for text in sentence_texts(inputs.summaries[eid, system].text)
             ]
-            for system in written
+            for system in systems_with_text
         }
     return out
 
 
 def _sentence(text: str, finder: PassageFinder, aids: Sequence[str]) -> list[Any]:
-    found = finder.closest(text)
-    if found is None:
+    passage = finder.closest(text)
+    if passage is None:
         return [text]
-    return [text, aids[found.article], found.text, round(found.likeness, 3)]
+    return [text, aids[passage.article], passage.text, round(passage.likeness, 3)]

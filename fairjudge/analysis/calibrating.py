@@ -36,7 +36,7 @@ def trained_support(
     Left out: summaries without a sentence, and those whose cluster is not given or has none.
     """
     articles = {cluster.eid: cluster.articles for cluster in clusters}
-    asked = [
+    tasks = [
         (
             JudgeTask(
                 eid=summary.eid,
@@ -52,10 +52,10 @@ def trained_support(
         for summary in summaries
         if summary.eid in articles
     ]
-    found = TrainedSupport(models=models, embedder=embedder).measure(asked)
+    supports = TrainedSupport(models=models, embedder=embedder).measure(tasks)
     return {
         (task.eid, task.systems[0]): support
-        for (task, _), support in zip(asked, found, strict=True)
+        for (task, _), support in zip(tasks, supports, strict=True)
         if not isinstance(support, Unscored)
     }
 
@@ -69,7 +69,7 @@ def apply_to(
 ) -> Applied:
     """Apply calibrators; `summaries` and `clusters` give juries the covariates they need."""
     needed: dict[CovariateName, None] = {
-        name: None for one in calibrators if isinstance(one, FittedJury) for name in one.covariates
+        name: None for fit in calibrators if isinstance(fit, FittedJury) for name in fit.covariates
     }
     rows = tuple(judgements)
     return apply_calibrators(
@@ -90,14 +90,14 @@ def fitted_calibrators(
     fitted: list[Calibrator | FittedJury] = []
     refused = []
     for group in analysis.groups:
-        found, joined = group.calibration.calibrator, group.joined
+        calibrator, joined = group.calibration.calibrator, group.joined
         if PROTOCOLS[joined.protocol].paired:
             continue
-        if isinstance(found, Undefined):
-            refused.append(f"{joined.group.title}: {found.why}")
+        if isinstance(calibrator, Undefined):
+            refused.append(f"{joined.group.title}: {calibrator.why}")
         else:
-            fitted.append(found)
-    fitted += (one.fitted for one in analysis.juries if isinstance(one.fitted, FittedJury))
+            fitted.append(calibrator)
+    fitted += (jury.fitted for jury in analysis.juries if isinstance(jury.fitted, FittedJury))
     return fitted, refused
 
 
@@ -133,13 +133,13 @@ def read_calibrators(path: str | Path) -> list[Calibrator | FittedJury]:
     >>> calibrators = fj.read_calibrators("calibrator.json")  # doctest: +SKIP
     """
     data = read_json(path)
-    found = data.get("calibrators") if isinstance(data, Mapping) and _FILE in data else [data]
-    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+    entries = data.get("calibrators") if isinstance(data, Mapping) and _FILE in data else [data]
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         raise InputError("expected what 'fairjudge calibrate --save' writes", path=path)
     try:
         return [
-            jury_from_dict(one) if "fairjudge_jury" in one else calibrator_from_dict(one)
-            for one in found
+            jury_from_dict(entry) if "fairjudge_jury" in entry else calibrator_from_dict(entry)
+            for entry in entries
         ]
     except InputError as error:
         raise InputError(error.problem, path=path, field=error.field) from None

@@ -23,14 +23,14 @@ def with_judgements(
 
     Judges are named with their run. There is nothing to open where nothing differs.
     """
-    wanted = {
-        (group["aspect"], group["protocol"], _key(one))
+    items = {
+        (group["aspect"], group["protocol"], _key(change))
         for group in report["groups"]
-        for one in group["largest"]
+        for change in group["largest"]
     }
     runs = {"first": tuple(first)}
     runs["second"] = with_ids_of(second, runs["first"])
-    own = [(run, row) for run, some in runs.items() for row in some if _item(row) in wanted]
+    own = [(run, row) for run, records in runs.items() for row in records if _item(row) in items]
     inputs = Inputs(
         judgements=[
             row.model_copy(update={"judge": f"{row.judge} ({run} run)"}) for run, row in own
@@ -45,24 +45,29 @@ def with_addresses(report: Json, inputs: Inputs) -> dict[str, Any]:
 
     It is one of the first run where `inputs` have it.
     """
-    known: dict[_Item, dict[str, str]] = {}
+    address_by_judge: dict[_Item, dict[str, str]] = {}
     for row, address in zip(inputs.judgements, inputs.addresses, strict=True):
-        known.setdefault(_item(row), {}).setdefault(row.judge, address)
-    return {**report, "groups": [_with_addresses(group, known) for group in report["groups"]]}
+        address_by_judge.setdefault(_item(row), {}).setdefault(row.judge, address)
+    return {
+        **report,
+        "groups": [_with_addresses(group, address_by_judge) for group in report["groups"]],
+    }
 
 
-def _with_addresses(group: Json, known: Mapping[_Item, Mapping[str, str]]) -> dict[str, Any]:
+def _with_addresses(
+    group: Json, address_by_judge: Mapping[_Item, Mapping[str, str]]
+) -> dict[str, Any]:
     def items() -> Iterator[dict[str, Any]]:
-        for one in group["largest"]:
-            by_judge = known.get((group["aspect"], group["protocol"], _key(one)), {})
-            some = [
+        for change in group["largest"]:
+            by_judge = address_by_judge.get((group["aspect"], group["protocol"], _key(change)), {})
+            candidates = [
                 address
                 for name in dict.fromkeys((group["first"], group["second"]))
                 for judge, address in by_judge.items()
                 # as it is, or with what tells its runs or settings apart
                 if judge == name or judge.startswith((f"{name} (", f"{name}, "))
             ]
-            yield {**one, "address": some[0]} if some else dict(one)
+            yield {**change, "address": candidates[0]} if candidates else dict(change)
 
     return {**group, "largest": list(items())}
 
@@ -71,5 +76,5 @@ def _item(row: Judgement) -> _Item:
     return row.aspect, row.protocol, item_key(row)[0]
 
 
-def _key(one: Json) -> ItemKey:
-    return one["eid"], one["system"], one.get("system_b", ""), one["unit"]
+def _key(item: Json) -> ItemKey:
+    return item["eid"], item["system"], item.get("system_b", ""), item["unit"]

@@ -78,8 +78,8 @@ def check_report(
     rows, baseline, judged = list(labels), tuple(before), tuple(after)
     _check_all_judged_again(_judges(baseline), _judges(judged))
     was, now = (
-        _by_aspect(join(some, rows, annotators=choice.annotators, label_scale=choice.scale))
-        for some in (baseline, judged)
+        _by_aspect(join(records, rows, annotators=choice.annotators, label_scale=choice.scale))
+        for records in (baseline, judged)
     )
     pairs = {
         (of, judges): sides
@@ -100,11 +100,11 @@ def check_report(
     ]
     looks = None
     if watching is not None:
-        named = {group_name(*of, judges[0]): sides for (of, judges), sides in pairs.items()}
-        looks = take_look(watching, named, level=level)
-        for name, group in zip(named, groups, strict=True):
-            seen = looks.report(name, margin=gate.margin, level=level)
-            group |= {"watch": seen, "verdict": seen["verdict"]}
+        sides_by_name = {group_name(*of, judges[0]): sides for (of, judges), sides in pairs.items()}
+        looks = take_look(watching, sides_by_name, level=level)
+        for name, group in zip(sides_by_name, groups, strict=True):
+            watch = looks.report(name, margin=gate.margin, level=level)
+            group |= {"watch": watch, "verdict": watch["verdict"]}
     verdicts = {group["verdict"] for group in groups}
     worst = next(verdict for verdict in _WORST_FIRST if verdict in verdicts)
     n_unscored = sum(row.unscored is not None for row in judged)
@@ -129,10 +129,10 @@ def _since(looks: Looks | None) -> dict[str, Any]:
 
 
 def _judges(rows: Iterable[Judgement]) -> dict[Aspect, list[str]]:
-    found: dict[Aspect, list[str]] = defaultdict(list)
+    judges_by_aspect: dict[Aspect, list[str]] = defaultdict(list)
     for judge, aspect, protocol, unit in by_group(rows):
-        found[aspect, protocol, unit].append(judge)
-    return found
+        judges_by_aspect[aspect, protocol, unit].append(judge)
+    return judges_by_aspect
 
 
 def _check_all_judged_again(
@@ -147,8 +147,8 @@ def _check_all_judged_again(
     }
     if lost:
         raise InputError(
-            f"judged before the change and not after it: {_named(lost)}; judged after it: "
-            f"{_named(now)}"
+            f"judged before the change and not after it: {_groups_in_words(lost)}; "
+            f"judged after it: {_groups_in_words(now)}"
         )
 
 
@@ -171,29 +171,29 @@ def without_texts(rows: Iterable[Judgement]) -> list[Judgement]:
 
 
 def _by_aspect(groups: Iterable[Joined]) -> _ByAspect:
-    found: dict[Aspect, dict[str, Joined]] = defaultdict(dict)
+    groups_by_aspect: dict[Aspect, dict[str, Joined]] = defaultdict(dict)
     for group in groups:
-        found[group.aspect, group.protocol, group.unit][group.judge] = group
-    return found
+        groups_by_aspect[group.aspect, group.protocol, group.unit][group.judge] = group
+    return groups_by_aspect
 
 
-def _named(found: Mapping[Aspect, Sequence[str]]) -> str:
+def _groups_in_words(groups: Mapping[Aspect, Sequence[str]]) -> str:
     return "; ".join(
         f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
-        for (aspect, protocol, unit), judges in found.items()
+        for (aspect, protocol, unit), judges in groups.items()
     )
 
 
 def _group(was: Joined, now: Joined, *, margin: float, level: float, seed: int) -> dict[str, Any]:
     before, after = (dict(zip(side.keys, side.judged.tolist(), strict=True)) for side in (was, now))
     human = dict(zip(was.keys, was.human.tolist(), strict=True))
-    both = [key for key in was.keys if key in after]
-    found = drift(
+    shared = [key for key in was.keys if key in after]
+    result = drift(
         Anchors(
-            before=np.array([before[key] for key in both], dtype=np.float64),
-            after=np.array([after[key] for key in both], dtype=np.float64),
-            human=np.array([human[key] for key in both], dtype=np.float64),
-            documents=[key[0] for key in both],
+            before=np.array([before[key] for key in shared], dtype=np.float64),
+            after=np.array([after[key] for key in shared], dtype=np.float64),
+            human=np.array([human[key] for key in shared], dtype=np.float64),
+            documents=[key[0] for key in shared],
             protocol=was.protocol,
         ),
         margin=margin,
@@ -206,7 +206,7 @@ def _group(was: Joined, now: Joined, *, margin: float, level: float, seed: int) 
     lost = [float(key not in after) - float(key not in before) for key in labelled]
     change = clustered_mean(lost, [key[0] for key in labelled], level=level, null=0.0)
     return {
-        **to_json(found),
+        **to_json(result),
         "n_labelled": len(labelled),
         "n_without_before": sum(key not in before for key in labelled),
         "n_without_after": sum(key not in after for key in labelled),

@@ -39,8 +39,8 @@ def comparison_report(
     InputError
         If the runs have no aspect, protocol and unit, or no item, in common.
     """
-    rows, others = tuple(first), tuple(second)
-    one, other = _by_aspect(rows), _by_aspect(with_ids_of(others, rows))
+    rows, second_rows = tuple(first), tuple(second)
+    first_runs, second_runs = _by_aspect(rows), _by_aspect(with_ids_of(second_rows, rows))
     groups = [
         {
             "aspect": aspect,
@@ -50,25 +50,26 @@ def comparison_report(
             "second": names[1],
             **_group(*runs, paired=PROTOCOLS[protocol].paired, level=level, seed=seed),
         }
-        for of in one
-        if of in other
+        for of in first_runs
+        if of in second_runs
         for aspect, protocol, unit in [of]
-        for names, runs in matched(one[of], other[of])
+        for names, runs in matched(first_runs[of], second_runs[of])
     ]
     if groups and all(group["join"]["n_matched"] == 0 for group in groups):
         raise InputError(no_match(groups[0]["join"]))
     if not groups:
         raise InputError(
-            f"nothing to compare: the first run has {_named(one)}, the second {_named(other)}"
+            f"nothing to compare: the first run has {_runs_in_words(first_runs)}, "
+            f"the second {_runs_in_words(second_runs)}"
         )
-    return {"settings": settings_apart(rows, others), "groups": groups}
+    return {"settings": settings_apart(rows, second_rows), "groups": groups}
 
 
-def _named(found: Mapping[Aspect, Mapping[str, _Run]]) -> str:
+def _runs_in_words(runs: Mapping[Aspect, Mapping[str, _Run]]) -> str:
     """Name aspects, protocols and judges."""
     names = (
         f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
-        for (aspect, protocol, unit), judges in found.items()
+        for (aspect, protocol, unit), judges in runs.items()
     )
     return "; ".join(names) or "no judgement"
 
@@ -84,23 +85,25 @@ def matched(
 
 def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
     """Return each judge's items by aspect, protocol and unit, None for one without a score."""
-    found: dict[Aspect, dict[str, _Run]] = defaultdict(dict)
-    for (judge, *of), some in by_group(rows).items():
+    runs_by_aspect: dict[Aspect, dict[str, _Run]] = defaultdict(dict)
+    for (judge, *of), records in by_group(rows).items():
         values: dict[ItemKey, list[float]] = defaultdict(list)
-        for row in some:
+        for row in records:
             item, sign = item_key(row)
-            known = values[item]
+            scores = values[item]
             if row.value is not None:
-                known.append(sign * (SIGNS[row.value] if isinstance(row.value, str) else row.value))
-        found[of[0], of[1], of[2]][judge] = {
-            item: fmean(known) if known else None for item, known in values.items()
+                scores.append(
+                    sign * (SIGNS[row.value] if isinstance(row.value, str) else row.value)
+                )
+        runs_by_aspect[of[0], of[1], of[2]][judge] = {
+            item: fmean(scores) if scores else None for item, scores in values.items()
         }
-    return found
+    return runs_by_aspect
 
 
 def _group(run: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> dict[str, Any]:
-    found = match(run, other, names=_NAMES, complete=("left", "right"))
-    values = [(run[item], other[item], item) for item in found.both]
+    join = match(run, other, names=_NAMES, complete=("left", "right"))
+    values = [(run[item], other[item], item) for item in join.both]
     scored = [(x, y, item) for x, y, item in values if x is not None and y is not None]
     compared = compare_runs(
         np.array([x for x, _, _ in scored], dtype=np.float64),
@@ -111,9 +114,9 @@ def _group(run: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> 
         level=level,
     )
     return {
-        "join": found.to_json(),
-        "n_only_first": len(found.only_left),
-        "n_only_second": len(found.only_right),
+        "join": join.to_json(),
+        "n_only_first": len(join.only_left),
+        "n_only_second": len(join.only_right),
         "n_unscored_first": sum(x is None for x, _, _ in values),
         "n_unscored_second": sum(y is None for _, y, _ in values),
         **to_json(compared),

@@ -69,16 +69,16 @@ def read_terms(name: Literal["own", "nltk"], *, ngrams: int = 1) -> TermMaker:
     if name == "own":
         from fairjudge.text.tokens import Normaliser
 
-        one: TermMaker = Normaliser()
+        terms: TermMaker = Normaliser()
     else:
         from fairjudge.scorers.nltk_terms import load_nltk_terms
 
-        one = load_nltk_terms()
+        terms = load_nltk_terms()
     if ngrams == 1:
-        return one
+        return terms
     from fairjudge.text.tokens import Runs
 
-    return Runs(one, ngrams)
+    return Runs(terms, ngrams)
 
 
 def read_target(text: str) -> Target:
@@ -123,5 +123,5 @@ def value_scores_of(
     )
     model = load_value_scorer(kind, scorer.argument)
     count = progress(len(corpus.sets))
-    found = value_scores(corpus, summaries, scorer=model, on_set=count)
-    return found, f"{scorer.name}:{model.fingerprint}"
+    scores = value_scores(corpus, summaries, scorer=model, on_set=count)
+    return scores, f"{scorer.name}:{model.fingerprint}"

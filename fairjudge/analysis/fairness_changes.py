@@ -50,29 +50,29 @@ def compare_reports(
     of each.
     """
     reports: dict[str, GivenReport] = {}
-    for one in given:
-        measure = one.report.get("measure")
+    for item in given:
+        measure = item.report.get("measure")
         if measure not in FAMILIES:
-            raise _no_report(one.path)
+            raise _no_report(item.path)
         if measure in reports:
             raise InputError(
                 f"two reports of {measure}: one of coverage and one of proportional are compared "
                 "at a time",
-                path=one.path,
+                path=item.path,
             )
-        reports[str(measure)] = one
-    attributes = sorted({str(one.report.get("attribute")) for one in reports.values()})
+        reports[str(measure)] = item
+    attributes = sorted({str(item.report.get("attribute")) for item in reports.values()})
     if len(attributes) > 1:
         raise InputError(f"the reports are of different attributes: {', '.join(attributes)}")
-    kinds = [rows_of_report(one.report, one.path) for one in reports.values()]
-    excluded = {name: _excluded(one.report, one.path) for name, one in reports.items()}
+    kinds = [rows_of_report(item.report, item.path) for item in reports.values()]
+    excluded = {name: _excluded(item.report, item.path) for name, item in reports.items()}
     return ChangeReport(
         comparison=compare_with_baseline(
             kinds, baseline=baseline, seed=seed, n_resamples=n_resamples
         ),
         excluded=excluded,
-        signatures={name: str(one.report.get("signature")) for name, one in reports.items()},
-        notes=tuple(dict.fromkeys(n for one in reports.values() for n in _notes(one.report))),
+        signatures={name: str(item.report.get("signature")) for name, item in reports.items()},
+        notes=tuple(dict.fromkeys(n for item in reports.values() for n in _notes(item.report))),
     )
 
 
@@ -154,16 +154,16 @@ def _coverage_rows(samples: Sequence[Mapping[str, Any]], *, variant: CoverageVar
 def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> Rows:
     values = tuple(sorted({value for sample in samples for value in sample["values"]}))
     column = {value: place for place, value in enumerate(values)}
-    wanted, got = np.zeros((2, len(samples), len(values)))
+    expected, actual = np.zeros((2, len(samples), len(values)))
     for row, sample in enumerate(samples):
         places = [column[value] for value in sample["values"]]
-        wanted[row, places] = sample["wanted"]
-        got[row, places] = sample["summary"]
+        expected[row, places] = sample["wanted"]
+        actual[row, places] = sample["summary"]
     return Rows(
         measures=PROPORTIONAL,
         eids=tuple(str(sample["eid"]) for sample in samples),
         means=_means(samples, PROPORTIONAL),
-        corpus=Shares(values=values, wanted=wanted, got=got),
+        corpus=Shares(values=values, wanted=expected, got=actual),
     )
 
 
@@ -178,8 +178,8 @@ def _means(
     }
 
 
-def _number(given: Any, measure: FairnessMeasure[Any, Any, Any]) -> float:
-    return float(given) if isinstance(given, bool) else float(given) / measure.times
+def _number(value: Any, measure: FairnessMeasure[Any, Any, Any]) -> float:
+    return float(value) if isinstance(value, bool) else float(value) / measure.times
 
 
 def _notes(report: Mapping[str, Any]) -> list[str]:

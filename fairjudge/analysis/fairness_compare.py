@@ -46,10 +46,12 @@ def overall_of(
 ) -> dict[str, Overall | Undefined]:
     """Return the Overall score of each system over data sets, or scorers, one report each."""
     scores: dict[str, dict[str, float]] = {}
-    for one in reports:
-        if one.name in scores:
-            raise InputError(f"two data sets are called {one.name!r}; rename one", path=one.path)
-        scores[one.name] = _by_system(one, measure)
+    for report in reports:
+        if report.name in scores:
+            raise InputError(
+                f"two data sets are called {report.name!r}; rename one", path=report.path
+            )
+        scores[report.name] = _by_system(report, measure)
     return overall(scores, scaling=scaling)
 
 
@@ -86,26 +88,30 @@ def agreement_of(
     rng = np.random.default_rng(seed)
     ours, theirs = _family(first), _family(first if second is None else second)
     over_samples = partial(agreement_over_samples, rng=rng, correlation=correlation)
-    found: dict[str, ScorerAgreement] = {}
+    agreements: dict[str, ScorerAgreement] = {}
     if second is None or ours is not theirs:
-        pairs = [(one, other) for one in _compared(ours) for other in _compared(theirs)]
+        pairs = [
+            (measure, other)
+            for measure in _numeric_measures(ours)
+            for other in _numeric_measures(theirs)
+        ]
         if second is None:
-            pairs = list(combinations(_compared(ours), 2))
-        for one, other in pairs:
-            mine, others = _by_sample(first, one), _by_sample(second or first, other)
-            found[f"{one.key}{TOGETHER}{other.key}"] = over_samples(mine, others)
-        return found
-    for measure in _compared(ours):
-        mine, others = _by_sample(first, measure), _by_sample(second, measure)
-        found[measure.key] = over_samples(mine, others)
+            pairs = list(combinations(_numeric_measures(ours), 2))
+        for left, right in pairs:
+            mine, their_scores = _by_sample(first, left), _by_sample(second or first, right)
+            agreements[f"{left.key}{TOGETHER}{right.key}"] = over_samples(mine, their_scores)
+        return agreements
+    for measure in _numeric_measures(ours):
+        mine, their_scores = _by_sample(first, measure), _by_sample(second, measure)
+        agreements[measure.key] = over_samples(mine, their_scores)
     for measure in ours.of_corpora:
-        found[measure.key] = agreement_over_systems(
+        agreements[measure.key] = agreement_over_systems(
             _by_system(first, measure.key),
             _by_system(second, measure.key),
             rng=rng,
             correlation=correlation,
         )
-    return found
+    return agreements
 
 
 def agreement_json(
@@ -114,56 +120,59 @@ def agreement_json(
     """Return the JSON of ``fairness agreement``."""
     head = {} if correlation == "spearman" else {"correlation": correlation}
     return head | {
-        name: {"n": one.n, "n_unmatched": one.n_unmatched} | figure(one.rho, keep=())
-        for name, one in found.items()
+        name: {"n": agreement.n, "n_unmatched": agreement.n_unmatched}
+        | figure(agreement.rho, keep=())
+        for name, agreement in found.items()
     }
 
 
-def _family(given: GivenReport) -> FairnessMeasures[Any, Any, Any]:
-    family = FAMILIES.get(str(given.report.get("measure", COVERAGE.name)))
+def _family(report: GivenReport) -> FairnessMeasures[Any, Any, Any]:
+    family = FAMILIES.get(str(report.report.get("measure", COVERAGE.name)))
     if family is None:
-        raise _not_a_report(given.path)
+        raise _not_a_report(report.path)
     return family
 
 
-def _compared(
+def _numeric_measures(
     family: FairnessMeasures[Any, Any, Any],
 ) -> tuple[FairnessMeasure[Any, Any, Any], ...]:
     """Return the measures with a number for each summary; verdicts on coverage are not ordered."""
-    shown = (measure for measure in family.of_samples if measure.shown)
-    return tuple(measure for measure in shown if measure.key not in {"r_ec", "r_ec_strict"})
+    visible = (measure for measure in family.of_samples if measure.shown)
+    return tuple(measure for measure in visible if measure.key not in {"r_ec", "r_ec_strict"})
 
 
 def read_report(path: Path) -> Mapping[str, Any]:
     """Return the object in a JSON file."""
     try:
-        found = parse(read_bytes(path).decode("utf-8"))
+        content = parse(read_bytes(path).decode("utf-8"))
     except (JsonError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read as JSON: {error}", path=path) from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise InputError("expected the JSON of a fairness command", path=path)
-    return without_schema(found, path)
+    return without_schema(content, path)
 
 
-def _by_system(given: GivenReport, measure: str) -> dict[str, float]:
+def _by_system(report: GivenReport, measure: str) -> dict[str, float]:
     """Return the measure of each system that has one."""
     try:
-        found = {name: system[measure]["value"] for name, system in given.report["systems"].items()}
-        return {name: float(value) for name, value in found.items() if value is not None}
+        values = {
+            name: system[measure]["value"] for name, system in report.report["systems"].items()
+        }
+        return {name: float(value) for name, value in values.items() if value is not None}
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        raise _not_a_report(given.path) from None
+        raise _not_a_report(report.path) from None
 
 
 def _by_sample(
-    given: GivenReport, measure: FairnessMeasure[Any, Any, Any]
+    report: GivenReport, measure: FairnessMeasure[Any, Any, Any]
 ) -> dict[tuple[str, str], float]:
     try:
         return {
             (str(sample["eid"]), str(sample["system"])): float(sample[measure.in_samples])
-            for sample in given.report["samples"]
+            for sample in report.report["samples"]
         }
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise _not_a_report(given.path) from None
+        raise _not_a_report(report.path) from None
 
 
 def _not_a_report(path: Path | None) -> InputError:

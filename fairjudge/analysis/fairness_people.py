@@ -52,46 +52,46 @@ def people_json(
     InputError
         The reports are not one of coverage and one of proportional, or no summary has a leaning.
     """
-    for given, family in ((coverage, COVERAGE), (shares, PROPORTIONAL)):
-        if given.report.get("measure") != family.name:
-            raise InputError(f"expected the JSON of 'fairness {family.name}'", path=given.path)
+    for item, family in ((coverage, COVERAGE), (shares, PROPORTIONAL)):
+        if item.report.get("measure") != family.name:
+            raise InputError(f"expected the JSON of 'fairness {family.name}'", path=item.path)
     by_people: dict[_Key, list[str]] = {}
-    for one in leanings:
-        by_people.setdefault((one.eid, one.system), []).append(one.leaning)
-    said = {key: majority(labels) for key, labels in by_people.items()}
+    for row in leanings:
+        by_people.setdefault((row.eid, row.system), []).append(row.leaning)
+    leaning_by_summary = {key: majority(labels) for key, labels in by_people.items()}
     covered, shared = rows_of_report(coverage.report), rows_of_report(shares.report)
-    first, second = _covered(coverage.report), _shared(shares.report)
+    first, second = _samples_of_coverage(coverage.report), _samples_of_shares(shares.report)
     systems: dict[str, Json] = {}
-    for system in sorted({key[1] for key in said} & covered.keys() & shared.keys()):
+    for system in sorted({key[1] for key in leaning_by_summary} & covered.keys() & shared.keys()):
         in_shares = set(shared[system].eids)
         keys = [
             (eid, system)
             for eid in covered[system].eids
-            if (eid, system) in said and eid in in_shares
+            if (eid, system) in leaning_by_summary and eid in in_shares
         ]
         if not keys:
             continue
         drawing = Resampling(rng=generator(seed, system), n_resamples=n_resamples)
-        mine = {key: said[key] for key in keys}
-        found = compare_summaries(mine, first, second, resampling=drawing)
+        mine = {key: leaning_by_summary[key] for key in keys}
+        comparison = compare_summaries(mine, first, second, resampling=drawing)
         eids = [eid for eid, _ in keys]
         groups = compare_groups(
-            [said[key] for key in keys],
-            _chosen(covered[system], eids),
-            _chosen(shared[system], eids),
+            [leaning_by_summary[key] for key in keys],
+            _rows_of(covered[system], eids),
+            _rows_of(shared[system], eids),
             resampling=drawing,
         )
         leaning = {
-            value: sum(one == value for one in mine.values()) for value in set(mine.values())
+            value: sum(label == value for label in mine.values()) for value in set(mine.values())
         }
         systems[system] = {
-            "n": found.n,
+            "n": comparison.n,
             "leanings": dict(sorted(leaning.items())),
             "summaries": {
-                "equal_coverage": found.first,
-                "proportional": found.second,
-                "neither": found.neither,
-                "difference": to_json(found.difference, keep=("n", "n_excluded")),
+                "equal_coverage": comparison.first,
+                "proportional": comparison.second,
+                "neither": comparison.neither,
+                "difference": to_json(comparison.difference, keep=("n", "n_excluded")),
             },
             "groups": {
                 "n": groups.n_groups,
@@ -104,35 +104,35 @@ def people_json(
     return {"systems": systems, "fair": FAIR}
 
 
-def _covered(report: Mapping[str, Any]) -> dict[Any, MeasuredSample]:
+def _samples_of_coverage(report: Mapping[str, Any]) -> dict[Any, MeasuredSample]:
     return {
-        (one["eid"], one["system"]): MeasuredSample(
-            value=one["equal_coverage"],
+        (sample["eid"], sample["system"]): MeasuredSample(
+            value=sample["equal_coverage"],
             differences={
-                value: found["coverage"] - one["coverage"]
-                for value, found in one["by_value"].items()
+                value: figures["coverage"] - sample["coverage"]
+                for value, figures in sample["by_value"].items()
             },
         )
-        for one in report["samples"]
+        for sample in report["samples"]
     }
 
 
-def _shared(report: Mapping[str, Any]) -> dict[Any, MeasuredSample]:
+def _samples_of_shares(report: Mapping[str, Any]) -> dict[Any, MeasuredSample]:
     return {
-        (one["eid"], one["system"]): MeasuredSample(
-            value=one["uer"],
+        (sample["eid"], sample["system"]): MeasuredSample(
+            value=sample["uer"],
             differences={
-                value: got - wanted
-                for value, got, wanted in zip(
-                    one["values"], one["summary"], one["wanted"], strict=True
+                value: actual - expected
+                for value, actual, expected in zip(
+                    sample["values"], sample["summary"], sample["wanted"], strict=True
                 )
             },
         )
-        for one in report["samples"]
+        for sample in report["samples"]
     }
 
 
-def _chosen(rows: Rows, eids: Sequence[str]) -> Any:
+def _rows_of(rows: Rows, eids: Sequence[str]) -> Any:
     """Return what a system's samples `eids` put into the measures of the whole corpus."""
     place = {eid: row for row, eid in enumerate(rows.eids)}
     chosen = [place[eid] for eid in eids]
@@ -155,7 +155,7 @@ def temperatures_json(
     Correlated are the shares of all values of all summaries that people looked at (FairSumm,
     section 6.4); intervals are by bootstrap over clusters.
     """
-    found = [
+    rows = [
         {
             "temperature": temperature,
             **to_json(
@@ -167,11 +167,11 @@ def temperatures_json(
         }
         for temperature in temperatures
     ]
-    known = [one for one in found if one["value"] is not None]
-    best = max(known, key=lambda one: float(one["value"]), default=None)
+    scored = [row for row in rows if row["value"] is not None]
+    best = max(scored, key=lambda row: float(row["value"]), default=None)
     return {
         "correlation": correlation,
-        "temperatures": found,
+        "temperatures": rows,
         "best": None if best is None else best["temperature"],
     }
 
@@ -190,15 +190,15 @@ def _pairs(
         options=ProportionalOptions(temperature=temperature, scorer="given", n_resamples=1),
         scores=scores,
     )
-    found: list[tuple[str, float, float]] = []
+    pairs: list[tuple[str, float, float]] = []
     for system, measured in report.systems.items():
         for eid, sample in measured.samples.items():
             ours = sample.distribution
             if (eid, system) in human and len(ours.values) > 1:
-                given = human[eid, system]
-                people = people_distribution(ours, given, where=f"{system!r} for {eid!r}")
-                found += zip([eid] * len(ours.values), ours.summary, people.summary, strict=True)
-    return found
+                shares = human[eid, system]
+                people = people_distribution(ours, shares, where=f"{system!r} for {eid!r}")
+                pairs += zip([eid] * len(ours.values), ours.summary, people.summary, strict=True)
+    return pairs
 
 
 def _correlated(

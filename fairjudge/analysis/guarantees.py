@@ -53,28 +53,29 @@ def guarantee_report(
         If the file holds no or several judges, aspects, protocols or units, or the scales differ,
         or the labels are too few or were drawn with unequal chances.
     """
-    given, people_said = read_judgements(judged), read_labels(labels)
-    rows = given.records
+    judgements, people_said = read_judgements(judged), read_labels(labels)
+    rows = judgements.records
     groups = join(rows, people_said.records, annotators=annotators)
     if len(groups) != 1:
         raise InputError(
-            f"expected one judge, aspect, protocol and unit, found {len(groups)}", path=given.path
+            f"expected one judge, aspect, protocol and unit, found {len(groups)}",
+            path=judgements.path,
         )
     (joined,) = groups
     if joined.chances is not None:
         raise InputError("the labels must be a random draw of the items", path=people_said.path)
-    found = answers(rows)
-    labelled = [key for key in joined.keys if key in found]
-    rest = [key for key in found if key not in set(labelled)]
+    answers_by_item = answers(rows)
+    labelled = [key for key in joined.keys if key in answers_by_item]
+    unlabelled = [key for key in answers_by_item if key not in set(labelled)]
     people = dict(zip(joined.keys, joined.human.tolist(), strict=True))
     fit = guarantee(
-        [found[key].confidence for key in labelled],
-        [float(_agrees(found[key], people[key], joined, within)) for key in labelled],
+        [answers_by_item[key].confidence for key in labelled],
+        [float(_agrees(answers_by_item[key], people[key], joined, within)) for key in labelled],
         [key[0] for key in labelled],
         agreement=agreement,
         confidence=confidence,
-        rest=[found[key].confidence for key in rest],
-        rest_documents=[key[0] for key in rest],
+        rest=[answers_by_item[key].confidence for key in unlabelled],
+        rest_documents=[key[0] for key in unlabelled],
         rng=np.random.default_rng(seed),
     )
     if isinstance(fit, Undefined):
@@ -88,15 +89,15 @@ def guarantee_report(
             "protocol": joined.protocol,
             "unit": joined.unit,
             "within": within if not PROTOCOLS[joined.protocol].categorical else None,
-            "n_unlabelled": len(rest),
+            "n_unlabelled": len(unlabelled),
             "joins": [joined.match.to_json()],
-            "n_one_order": sum(one.one_order for one in found.values()),
+            "n_one_order": sum(answer.one_order for answer in answers_by_item.values()),
             **to_json(fit),
         },
         escalated=tuple(
-            {**item_json(key), "confidence": one.confidence}
-            for key, one in found.items()
-            if one.confidence < threshold
+            {**item_json(key), "confidence": answer.confidence}
+            for key, answer in answers_by_item.items()
+            if answer.confidence < threshold
         ),
     )
 

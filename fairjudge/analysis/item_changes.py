@@ -24,8 +24,8 @@ def item_changes(scored: Sequence[Scored]) -> dict[str, Any]:
     ``largest`` has at most `MAX_ITEMS` that changed, ``n_changed`` counts all; ``confusion`` is
     None where a run has more than `MAX_VALUES` values: rows are the first run's.
     """
-    changed = [one for one in scored if abs(one[1] - one[0]) > _ALIKE]
-    changed.sort(key=lambda one: (-abs(one[1] - one[0]), one[2]))
+    changed = [item for item in scored if abs(item[1] - item[0]) > _ALIKE]
+    changed.sort(key=lambda item: (-abs(item[1] - item[0]), item[2]))
     return {
         "n_changed": len(changed),
         "largest": [
@@ -68,9 +68,9 @@ def settings_apart(first: Iterable[Judgement], second: Iterable[Judgement]) -> l
 
 
 def _settings(rows: Iterable[Judgement]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    values_by_setting: dict[str, set[str]] = {}
     for signature in {row.signature for row in rows if row.signature}:
         for part in signature.split("|"):
             name, _, value = part.partition(":")
-            found.setdefault(name, set()).add(value)
-    return found
+            values_by_setting.setdefault(name, set()).add(value)
+    return values_by_setting

@@ -39,32 +39,32 @@ def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInput
     judgement.
     """
     rows: list[Judgement] = []
-    known: set[str] = set()
+    identities: set[str] = set()
     runs: dict[GroupKey, Asked] = {}
     reports: list[Mapping[str, Any]] = []
     bad: list[str] = []
     for path in paths:
         if path.is_dir():
-            found = _of_run(path)
-            groups = by_group(found)
+            judgements = _of_run(path)
+            groups = by_group(judgements)
             if len(groups) == 1:
                 runs |= dict.fromkeys(groups, spent_by(kept_rows(path / "spent.jsonl")))
-        elif len(paths) > 1 and (told := _report(path)) is not None:
-            reports.append(told)
+        elif len(paths) > 1 and (report := _report(path)) is not None:
+            reports.append(report)
             continue
         else:
             loaded: Loaded[Judgement] = read_judgements(path, skip_bad=skip_bad)
-            bad += [f"{loaded.path}:{one.line}: {one.problem}" for one in loaded.bad]
-            found = list(loaded)
+            bad += [f"{loaded.path}:{line.line}: {line.problem}" for line in loaded.bad]
+            judgements = list(loaded)
         if len(paths) == 1:
-            rows += found
+            rows += judgements
             continue
         # A run and its output hold the same rows; of one file each row counts.
-        new = [(name, row) for row in found if (name := _identity(row)) not in known]
-        known.update(name for name, _ in new)
+        new = [(name, row) for row in judgements if (name := _identity(row)) not in identities]
+        identities.update(name for name, _ in new)
         rows += (row for _, row in new)
-    asked = with_spent(requests_of(rows), {**_told(reports, rows), **runs})
-    return JudgedInputs(rows=tuple(rows), asked=asked, bad=tuple(bad))
+    requests = with_spent(requests_of(rows), {**_spending_by_group(reports, rows), **runs})
+    return JudgedInputs(rows=tuple(rows), asked=requests, bad=tuple(bad))
 
 
 def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, Asked]:
@@ -88,27 +88,31 @@ def with_spent(
     counted: Mapping[GroupKey, Asked], spent: Mapping[GroupKey, Asked]
 ) -> dict[GroupKey, Asked]:
     """Put what runs say that they spent in the place of what was `counted`, for the same items."""
-    known = {key: replace(one, n_items=counted[key].n_items) for key, one in spent.items()}
-    return {**counted, **known}
+    requests_of_runs = {
+        key: replace(requests, n_items=counted[key].n_items) for key, requests in spent.items()
+    }
+    return {**counted, **requests_of_runs}
 
 
-def _told(reports: Iterable[Mapping[str, Any]], rows: Sequence[Judgement]) -> dict[GroupKey, Asked]:
+def _spending_by_group(
+    reports: Iterable[Mapping[str, Any]], rows: Sequence[Judgement]
+) -> dict[GroupKey, Asked]:
     """Give each report's spending to the one group that it can be of, a jury's to each judge's."""
     groups = list(by_group(rows))
-    found: dict[GroupKey, Asked] = {}
+    requests_by_group: dict[GroupKey, Asked] = {}
     for report in reports:
         unit = "sentence" if report["text_unit"] == "sentence" else "summary"
-        wanted = (report["aspect"], report["protocol"], _UNITS.get(report["reference_unit"], unit))
-        named = str(report.get("signature", ""))
-        own = [key for key in groups if key[1:] == wanted]
+        group = (report["aspect"], report["protocol"], _UNITS.get(report["reference_unit"], unit))
+        signature = str(report.get("signature", ""))
+        own = [key for key in groups if key[1:] == group]
         costs = report.get("costs") or [report["spent"]]
         if len(costs) > 1:
-            found |= of_jury(own, costs)
+            requests_by_group |= of_jury(own, costs)
             continue
-        own = [key for key in own if len(own) == 1 or f"judge:{key.judge}|" in named]
+        own = [key for key in own if len(own) == 1 or f"judge:{key.judge}|" in signature]
         if len(own) == 1 and report.get("spent"):
-            found[own[0]] = spent_by(costs)
-    return found
+            requests_by_group[own[0]] = spent_by(costs)
+    return requests_by_group
 
 
 def of_jury(
@@ -128,9 +132,9 @@ def spent_by(rows: Iterable[Mapping[str, Any]]) -> Asked:
     every = list(rows)
     n_cached = sum(int(row["n_cached"]) for row in every)
     costs = [row["cost_usd"] for row in every]
-    known = not n_cached and all(cost is not None for cost in costs)
+    is_priced = not n_cached and all(cost is not None for cost in costs)
     n_calls = sum(int(row["n_calls"]) for row in every)
-    return Asked(n_requests=n_calls + n_cached, cost_usd=sum(costs) if known else None)
+    return Asked(n_requests=n_calls + n_cached, cost_usd=sum(costs) if is_priced else None)
 
 
 def _of_run(folder: Path) -> list[Judgement]:
@@ -146,14 +150,14 @@ def _report(path: Path) -> Mapping[str, Any] | None:
     if path.suffix != ".json":
         return None
     try:
-        found = recognise(path)
+        content = recognise(path)
     except InputError:
         return None  # the reader of judgements says what is wrong with it
-    if found.report is None:
+    if content.report is None:
         return None
-    if found.kind != "judge":
-        raise InputError(f"expected judgements, found what {found.kind} wrote", path=path)
-    return found.report
+    if content.kind != "judge":
+        raise InputError(f"expected judgements, found what {content.kind} wrote", path=path)
+    return content.report
 
 
 def _identity(row: Judgement) -> str:

@@ -27,11 +27,11 @@ def popular_names(census: Mapping[str, Mapping[str, float]], n: int) -> Names:
     """
     lists = []
     for gender, names in census.items():
-        others = [other for key, other in census.items() if key != gender]
+        other_lists = [other for key, other in census.items() if key != gender]
         clear = tuple(
             name
-            for name, frequency in sorted(names.items(), key=lambda each: (-each[1], each[0]))
-            if all(frequency >= 2.0 * other.get(name, 0.0) for other in others)
+            for name, frequency in sorted(names.items(), key=lambda pair: (-pair[1], pair[0]))
+            if all(frequency >= 2.0 * other.get(name, 0.0) for other in other_lists)
         )
         lists.append(NameList(group=gender, gender=cast("Gender", gender), first_names=clear[:n]))
     return Names(lists)
@@ -59,13 +59,13 @@ def read_word_lists(path: str | Path) -> dict[str, tuple[str, ...]]:
 def read_lookup(path: str | Path) -> dict[str, str]:
     """Read who is known: ``{"<full name>": "<group>", ...}``."""
     value = read_json(path)
-    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+    if not isinstance(value, dict) or not all(isinstance(group, str) for group in value.values()):
         raise InputError("expected an object of full names and groups", path=path)
     return value
 
 
 def _frequencies(path: Path) -> dict[str, float]:
-    found: dict[str, float] = {}
+    frequencies: dict[str, float] = {}
     for number, line in enumerate(read_bytes(path).decode("utf-8", "replace").splitlines(), 1):
         columns = line.split()
         if not columns:
@@ -76,8 +76,8 @@ def _frequencies(path: Path) -> dict[str, float]:
             raise InputError(
                 "expected a name and its frequency, as in the census' files", path=path, line=number
             ) from None
-        found[name.capitalize()] = frequency
-    return found
+        frequencies[name.capitalize()] = frequency
+    return frequencies
 
 
 def _name_list(entry: Any, place: int) -> NameList:
@@ -95,6 +95,6 @@ def _name_list(entry: Any, place: int) -> NameList:
 
 
 def _strings(value: Any, field: str, path: str | Path | None = None) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise InputError("expected a list of strings", path=path, field=field)
     return tuple(value)

@@ -31,11 +31,11 @@ def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dic
     InputError
         If there is no judgement of a pair, and no ranking.
     """
-    found = by_group(rows)
+    judgements_by_group = by_group(rows)
     groups = [
         {"judge": key.judge, "aspect": key.aspect, "unit": key.unit}
-        | _found(key.protocol, some, level=level, seed=seed)
-        for key, some in found.items()
+        | _ranking_of_protocol(key.protocol, judgements, level=level, seed=seed)
+        for key, judgements in judgements_by_group.items()
         if PROTOCOLS[key.protocol].paired
     ]
     if not groups:
@@ -43,10 +43,13 @@ def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dic
             "a ranking needs judgements of pairs or rankings, and there are none: judge with "
             "--protocol pairwise or ranking"
         )
-    return {"groups": groups, "together": list(_together(found, level=level, seed=seed))}
+    return {
+        "groups": groups,
+        "together": list(_rankings_over_judges(judgements_by_group, level=level, seed=seed)),
+    }
 
 
-def _together(
+def _rankings_over_judges(
     groups: Mapping[GroupKey, Sequence[Judgement]], *, level: float, seed: int
 ) -> Iterator[dict[str, Any]]:
     by_aspect: dict[tuple[str, str], list[tuple[str, Judgement]]] = defaultdict(list)
@@ -55,21 +58,21 @@ def _together(
         if protocol.paired and not protocol.listwise:
             own = [row for row in rows if "members" not in (row.model_extra or {})]
             by_aspect[key.aspect, key.unit] += ((key.judge, row) for row in own)
-    for (aspect, unit), some in by_aspect.items():
-        if len({judge for judge, _ in some}) < 2:
+    for (aspect, unit), pairs in by_aspect.items():
+        if len({judge for judge, _ in pairs}) < 2:
             continue
-        scored = [(judge, row) for judge, row in some if isinstance(row.value, str)]
+        scored = [(judge, row) for judge, row in pairs if isinstance(row.value, str)]
         ranking = rank_by_judges(
             comparisons(row for _, row in scored),
             [judge for judge, _ in scored],
             rng=np.random.default_rng(seed),
             level=level,
         )
-        shown = _shown(ranking, n_unscored=len(some) - len(scored))
-        yield {"aspect": aspect, "unit": unit, "judges": [], **shown}
+        figures = _ranking_json(ranking, n_unscored=len(pairs) - len(scored))
+        yield {"aspect": aspect, "unit": unit, "judges": [], **figures}
 
 
-def _found(
+def _ranking_of_protocol(
     protocol: ProtocolName, rows: Sequence[Judgement], *, level: float, seed: int
 ) -> dict[str, Any]:
     if not PROTOCOLS[protocol].listwise:
@@ -78,41 +81,48 @@ def _found(
         (row.eid, row.unit, row.order, row.repeat, row.variant, row.ranking): row for row in rows
     }
     ranked = [row for row in whole.values() if row.ranking is not None]
-    given = Rankings(
+    rankings = Rankings(
         rankings=tuple(row.ranking or () for row in ranked),
         documents=tuple(row.eid for row in ranked),
     )
-    found = rank_by_rankings(given, rng=np.random.default_rng(seed), level=level)
-    shown = {"protocol": protocol, "n_rankings": len(ranked)}
-    above = [(*pair, 1.0) for one in given.rankings for pair in combinations(one, 2)]
+    ranking = rank_by_rankings(rankings, rng=np.random.default_rng(seed), level=level)
+    head = {"protocol": protocol, "n_rankings": len(ranked)}
+    above = [(*pair, 1.0) for order in rankings.rankings for pair in combinations(order, 2)]
     return {
-        **shown,
-        **_shown(found, n_unscored=len(whole) - len(ranked)),
+        **head,
+        **_ranking_json(ranking, n_unscored=len(whole) - len(ranked)),
         "pairs": _pairs(above),
     }
 
 
 def _group(rows: Sequence[Judgement], *, level: float, seed: int) -> dict[str, Any]:
-    given = comparisons(rows)
-    found = rank_systems(given, rng=np.random.default_rng(seed), level=level)
+    outcomes_of_pairs = comparisons(rows)
+    ranking = rank_systems(outcomes_of_pairs, rng=np.random.default_rng(seed), level=level)
     n_unscored = sum(row.unscored is not None for row in rows)
-    pairs = zip(given.system_a, given.system_b, given.wins.tolist(), strict=True)
-    return {**_shown(found, n_unscored=n_unscored), "pairs": _pairs(pairs)}
+    pairs = zip(
+        outcomes_of_pairs.system_a,
+        outcomes_of_pairs.system_b,
+        outcomes_of_pairs.wins.tolist(),
+        strict=True,
+    )
+    return {**_ranking_json(ranking, n_unscored=n_unscored), "pairs": _pairs(pairs)}
 
 
 def _pairs(outcomes: Iterable[tuple[str, str, float]]) -> list[dict[str, Any]]:
     """Count wins of the first, ties and losses by pair; an outcome is 1, 0.5 or 0."""
     counts: dict[tuple[str, str], Counter[float]] = defaultdict(Counter)
-    for one, other, won in outcomes:
-        first, second = sorted((one, other))
-        counts[first, second][won if first == one else 1.0 - won] += 1
+    for system, other, won in outcomes:
+        first, second = sorted((system, other))
+        counts[first, second][won if first == system else 1.0 - won] += 1
     return [
         {"system_a": a, "system_b": b, "wins": n[1.0], "ties": n[0.5], "losses": n[0.0]}
         for (a, b), n in sorted(counts.items())
     ]
 
 
-def _shown(found: Ranking | JudgeRanking | Undefined, *, n_unscored: int) -> dict[str, Any]:
-    if isinstance(found, Undefined):
-        return {"n_unscored": n_unscored, "why": found.why, "systems": []}
-    return {"n_unscored": n_unscored, "why": None, **to_json(found)}
+def _ranking_json(
+    ranking: Ranking | JudgeRanking | Undefined, *, n_unscored: int
+) -> dict[str, Any]:
+    if isinstance(ranking, Undefined):
+        return {"n_unscored": n_unscored, "why": ranking.why, "systems": []}
+    return {"n_unscored": n_unscored, "why": None, **to_json(ranking)}

@@ -75,43 +75,43 @@ class Inputs:
         within = sorted(path.parent for path in folder.glob(f"*/{_MANIFEST}"))
         files = sorted(path for path in folder.iterdir() if path.name.endswith(_READABLE))
         files = [path for path in files if path.name != FILE]
-        known = []
+        recognised = []
         for path in files:
             try:
-                known.append((path, recognise(path)))
+                recognised.append((path, recognise(path)))
             except InputError as error:
                 self.sources.append(
                     Source(
                         name=path.name, kind="not read", note=error.problem, modified=_date(path)
                     )
                 )
-        if not known and not within:
+        if not recognised and not within:
             raise InputError("the folder holds neither a run nor a file that is known", path=folder)
         for run in within:
             self._add_run(run)
         # References before clusters: they are clusters with more.
-        for path, found in sorted(known, key=lambda one: one[1].kind != "references"):
-            self._add_file(path, found)
+        for path, content in sorted(recognised, key=lambda entry: entry[1].kind != "references"):
+            self._add_file(path, content)
 
-    def _add_file(self, path: Path, found: Recognised) -> None:
-        if found.report is not None:
-            self.panels.append(Panel(kind=found.kind, source=path.name, report=found.report))
-            self._note_cost(path.name, found.report.get("spent"))
-            by_step = found.report.get("cost_by_step")
+    def _add_file(self, path: Path, content: Recognised) -> None:
+        if content.report is not None:
+            self.panels.append(Panel(kind=content.kind, source=path.name, report=content.report))
+            self._note_cost(path.name, content.report.get("spent"))
+            by_step = content.report.get("cost_by_step")
             for step, spent in by_step.items() if isinstance(by_step, Mapping) else ():
                 self._note_cost(f"step {step}", spent)
-            name = f"fairjudge {found.kind} --json"
+            name = f"fairjudge {content.kind} --json"
             self.sources.append(Source(name=path.name, kind=name, modified=_date(path)))
             return
-        read, take = self._readers()[found.kind]
-        loaded = read(path, skip_bad=self.skip_bad)
+        reader, take = self._readers()[content.kind]
+        loaded = reader(path, skip_bad=self.skip_bad)
         note = take(loaded)
         notes = [note] if note else []
         notes += [f"{pluralize(len(loaded.bad), 'bad line')} skipped"] if loaded.bad else []
         self.sources.append(
             Source(
                 name=path.name,
-                kind=found.kind,
+                kind=content.kind,
                 n=len(loaded),
                 note="; ".join(notes),
                 modified=_date(path),
@@ -139,8 +139,10 @@ class Inputs:
         """Take clusters; a reference of the same one says more."""
         repeated = 0
         for row in rows:
-            known = self.clusters.get(row.eid)
-            if known is None or (isinstance(row, Reference) and not isinstance(known, Reference)):
+            cluster = self.clusters.get(row.eid)
+            if cluster is None or (
+                isinstance(row, Reference) and not isinstance(cluster, Reference)
+            ):
                 self.clusters[row.eid] = row
             else:
                 repeated += 1
@@ -160,11 +162,13 @@ class Inputs:
     def take_labels(self, rows: Iterable[Label]) -> str:
         """Take the labels of the annotators that were asked for."""
         rows = list(rows)
-        taken = [
-            row for row in rows if any(fnmatchcase(row.annotator, one) for one in self.annotators)
+        own = [
+            row
+            for row in rows
+            if any(fnmatchcase(row.annotator, pattern) for pattern in self.annotators)
         ]
-        self.labels += taken
-        left_out = len(rows) - len(taken)
+        self.labels += own
+        left_out = len(rows) - len(own)
         return f"{left_out} of other annotators excluded" if left_out else ""
 
     def _note_cost(self, name: str, spent: object, *, when: str = "") -> None:
@@ -198,8 +202,8 @@ class Inputs:
             records = _checked(judged.values(), Judgement, rows)
             note, n = self.take_judgements(records), len(records)
         elif (rows := folder / "summaries.jsonl").is_file():
-            written = _checked(kept_rows(rows), Summary, rows)
-            note, n = self.take_summaries(written), len(written)
+            summaries = _checked(kept_rows(rows), Summary, rows)
+            note, n = self.take_summaries(summaries), len(summaries)
         elif (rows := folder / "references.jsonl").is_file():
             built = _checked(map(_reference, kept_rows(rows)), Reference, rows)
             # What only names its articles must not hide a file that has them.
@@ -223,14 +227,14 @@ class Inputs:
         killed = read_spending(folder / FILE)
         if killed is not None:  # a start that could not note what it spent
             cost = None if killed.n_unpriced else killed.cost_usd
-            asked = {"n_calls": killed.n_calls, "n_cached": 0, "cost_usd": cost}
-            self._note_cost(folder.name, asked, when=_date(folder / FILE))
+            spending = {"n_calls": killed.n_calls, "n_cached": 0, "cost_usd": cost}
+            self._note_cost(folder.name, spending, when=_date(folder / FILE))
 
 
 def _identity(row: Judgement) -> tuple[object, ...]:
     systems = (row.system, row.system_a, row.system_b, row.order)
-    what = (row.eid, *systems, row.aspect, row.protocol, row.unit)
-    return (*what, row.judge, row.signature, row.value, row.unscored, row.raw)
+    item = (row.eid, *systems, row.aspect, row.protocol, row.unit)
+    return (*item, row.judge, row.signature, row.value, row.unscored, row.raw)
 
 
 def _repeated(n: int) -> str:
@@ -261,13 +265,13 @@ def _checked(rows: Iterable[object], model: type[_R], path: Path) -> list[_R]:
 def _reference(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the reference that a run built; it records the articles' ids alone."""
     questions = row.get("question_answers") or []
-    said = (
+    answer_aids = (
         answer["aid"]
         for question in questions
         for group in question["answer_groups"]
         for answer in group
     )
-    aids = dict.fromkeys([*row.get("kept_aids", []), *said]) or {"": None}
+    aids = dict.fromkeys([*row.get("kept_aids", []), *answer_aids]) or {"": None}
     return {
         "eid": row.get("eid"),
         "articles": [{"aid": aid or "unknown", "content": ""} for aid in aids],

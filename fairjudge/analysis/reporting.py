@@ -77,16 +77,16 @@ def make_report(
     FairJudgeError
         If a file cannot be read or is nothing that is known, or there is nothing to show.
     """
-    found = Inputs(skip_bad=skip_bad, annotators=annotators, label_scale=label_scale)
-    named = ((references, "references", "clusters"), (summaries, "summaries"), (labels, "labels"))
-    for path, *kinds in named:
+    records = Inputs(skip_bad=skip_bad, annotators=annotators, label_scale=label_scale)
+    files = ((references, "references", "clusters"), (summaries, "summaries"), (labels, "labels"))
+    for path, *kinds in files:
         if path is not None:
-            found.add(Path(path), *kinds)
+            records.add(Path(path), *kinds)
     for path in inputs:
-        found.add(Path(path))
-    for panel in found.panels:
+        records.add(Path(path))
+    for panel in records.panels:
         _check(panel)
-    return report_on(found, title=title, seed=seed)
+    return report_on(records, title=title, seed=seed)
 
 
 def report_on(found: Inputs, *, title: str, seed: int) -> Report:
@@ -100,8 +100,8 @@ def report_on(found: Inputs, *, title: str, seed: int) -> Report:
     found.addresses = addresses(found.judgements)
     found.judgements = told_apart(found.judgements)
     found.labels = list(with_ids_of(found.labels, found.judgements))
-    written = with_ids_of(found.summaries.values(), found.judgements)
-    found.summaries = {(one.eid, one.system): one for one in written}
+    summaries = with_ids_of(found.summaries.values(), found.judgements)
+    found.summaries = {(summary.eid, summary.system): summary for summary in summaries}
     if not found.judgements and not found.clusters and not found.panels:
         raise InputError("nothing to report on: give judgements, references or a command's --json")
     return Report(html=report_page(_content(found, title=title, seed=seed)), title=title)
@@ -126,17 +126,17 @@ def _uncovered(panel: Panel) -> Iterator[dict[str, Any]]:
     if panel.kind != "audit covered":
         return
     for group in panel.report["groups"]:
-        for one in group["uncovered"]:
-            voices = one["voices"]
+        for answer in group["uncovered"]:
+            voices = answer["voices"]
             yield {
                 "judge": str(group["judge"]),
                 "system": str(group["system"]),
-                "eid": str(one["eid"]),
-                "question": str(one["question"]),
-                "answer": str(one["label"] or (voices[0]["answer"] if voices else "")),
+                "eid": str(answer["eid"]),
+                "question": str(answer["question"]),
+                "answer": str(answer["label"] or (voices[0]["answer"] if voices else "")),
                 "outlets": list(dict.fromkeys(str(voice["name"]) for voice in voices)),
                 "voices": [[str(voice["name"]), str(voice["answer"])] for voice in voices],
-                "how": how_left_out(one),
+                "how": how_left_out(answer),
             }
 
 
@@ -148,71 +148,72 @@ def _disagreements(panel: Panel) -> Iterator[dict[str, Any]]:
         of = {name: str(group[name]) for name in ("judge", "aspect", "protocol")}
         for disagreement in group["disagreements"]:
             names = ("eid", "system_a", "system_b", "unit", "judged", "people", "gap")
-            told = [WORDS[cause] for cause in disagreement["causes"]]
-            yield {**of, **{name: disagreement[name] for name in names}, "causes": told}
+            causes = [WORDS[cause] for cause in disagreement["causes"]]
+            yield {**of, **{name: disagreement[name] for name in names}, "causes": causes}
 
 
-def _content(found: Inputs, *, title: str, seed: int) -> Content:
-    given = {panel.kind for panel in found.panels}
-    made, notes = _made(found, given, seed=seed)
-    if (length := article_characters(found)) > MAX_ARTICLE_CHARACTERS:
+def _content(inputs: Inputs, *, title: str, seed: int) -> Content:
+    kinds = {panel.kind for panel in inputs.panels}
+    computed, notes = _computed_panels(inputs, kinds, seed=seed)
+    if (length := article_characters(inputs)) > MAX_ARTICLE_CHARACTERS:
         notes.append(f"Without the articles' texts: they have {length:,} characters.")
-    panels = (*map(partial(_linked, found), found.panels), *made)
+    panels = (*map(partial(_with_links, inputs), inputs.panels), *computed)
     return Content(
         title=title,
-        counts=_counts(found.judgements) if found.judgements else None,
-        sources=tuple(found.sources),
-        runs=tuple(found.runs),
-        costs=tuple(found.costs),
-        signatures=Counter(row.signature for row in found.judgements if row.signature),
+        counts=_counts(inputs.judgements) if inputs.judgements else None,
+        sources=tuple(inputs.sources),
+        runs=tuple(inputs.runs),
+        costs=tuple(inputs.costs),
+        signatures=Counter(row.signature for row in inputs.judgements if row.signature),
         leaderboards=tuple(
-            _whole(leaderboard, found) for leaderboard in leaderboards(found.judgements, seed=seed)
+            _with_missing(leaderboard, inputs)
+            for leaderboard in leaderboards(inputs.judgements, seed=seed)
         ),
         panels=panels,
         browse=browse_data(
-            found,
-            [one for panel in panels for one in _uncovered(panel)],
+            inputs,
+            [answer for panel in panels for answer in _uncovered(panel)],
             disagreements=[
                 disagreement for panel in panels for disagreement in _disagreements(panel)
             ],
         ),
         notes=tuple(notes),
-        not_judged=_not_judged(found),
+        not_judged=_not_judged(inputs),
     )
 
 
-def _linked(found: Inputs, panel: Panel) -> Panel:
+def _with_links(inputs: Inputs, panel: Panel) -> Panel:
     """Let the items of a comparison lead to the page's judgements of them."""
-    if panel.kind != "compare" or not found.judgements:
+    if panel.kind != "compare" or not inputs.judgements:
         return panel
-    return replace(panel, report=with_addresses(panel.report, found))
+    return replace(panel, report=with_addresses(panel.report, inputs))
 
 
-def _whole(board: Leaderboard, found: Inputs) -> Leaderboard:
+def _with_missing(board: Leaderboard, inputs: Inputs) -> Leaderboard:
     """Count the summaries of the board's systems that have no judgement on it, and why not.
 
     No judge of answers is asked about clusters without a question; of others nobody knows.
     """
     protocol = PROTOCOLS[board.protocol]
-    rows = [row for row in found.judgements if row.aspect == board.aspect]
+    rows = [row for row in inputs.judgements if row.aspect == board.aspect]
     if board.derived or protocol.shown is None:
         return board
     empty = {
         cluster.eid
-        for cluster in found.clusters.values()
+        for cluster in inputs.clusters.values()
         if isinstance(cluster, Reference) and not cluster.question_answers
     }
     judged = {row.eid for row in rows}
     systems = {standing.score.system for standing in board.standings}
-    written = Counter(eid for eid, system in found.summaries if system in systems)
+    n_by_cluster = Counter(eid for eid, system in inputs.summaries if system in systems)
     reasons: Counter[str] = Counter()
-    for eid, n in written.items():
+    for eid, n in n_by_cluster.items():
         if eid not in judged:
             coverage = board.aspect == "coverage" and eid in empty
             reasons[NOT_APPLICABLE if coverage else NOT_JUDGED] += protocol.n_verdicts(n)
     if not protocol.paired:
         own = {(row.eid, row.system) for row in rows if _is_on(row, board)}
-        partly = [key for key in found.summaries if key[0] in judged and key[1] in systems]
+        partly = [key for key in inputs.summaries if key[0] in judged and key[1] in systems]
         reasons[NOT_JUDGED] += sum(key not in own for key in partly)
     n = reasons.total()
     if not n:
@@ -226,11 +227,11 @@ def _is_on(row: Judgement, board: Leaderboard) -> bool:
     return (row.judge, row.protocol) == (board.judge, board.protocol)
 
 
-def _not_judged(found: Inputs) -> tuple[str, ...]:
+def _not_judged(inputs: Inputs) -> tuple[str, ...]:
     """Return the clusters without a judgement, where others have one."""
-    judged = {row.eid for row in found.judgements}
-    known = dict.fromkeys([*found.clusters, *(eid for eid, _ in found.summaries)])
-    return tuple(eid for eid in known if eid not in judged) if judged else ()
+    judged = {row.eid for row in inputs.judgements}
+    eids = dict.fromkeys([*inputs.clusters, *(eid for eid, _ in inputs.summaries)])
+    return tuple(eid for eid in eids if eid not in judged) if judged else ()
 
 
 def _counts(rows: Sequence[Judgement]) -> dict[str, int]:
@@ -244,11 +245,13 @@ def _counts(rows: Sequence[Judgement]) -> dict[str, int]:
     }
 
 
-def _made(found: Inputs, given: set[str], *, seed: int) -> tuple[list[Panel], list[str]]:
+def _computed_panels(
+    inputs: Inputs, kinds: set[str], *, seed: int
+) -> tuple[list[Panel], list[str]]:
     """Run what the judgements allow and no file brings; return the panels, and why some failed."""
     panels, notes = [], []
-    for kind, make in _possible(found, seed=seed):
-        if kind in given:
+    for kind, make in _possible(inputs, seed=seed):
+        if kind in kinds:
             continue
         try:
             panels.append(Panel(kind=kind, source=_FROM_JUDGEMENTS, report=make()))
@@ -257,25 +260,27 @@ def _made(found: Inputs, given: set[str], *, seed: int) -> tuple[list[Panel], li
     return panels, notes
 
 
-def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
-    rows = found.judgements
+def _possible(inputs: Inputs, *, seed: int) -> Iterator[_Maker]:
+    rows = inputs.judgements
     if not rows:
         return
     yield "audit parse", lambda: parse_report(rows)
-    if found.labels:
-        yield "calibrate", lambda: _calibration(found, seed=seed)
+    if inputs.labels:
+        yield "calibrate", lambda: _calibration(inputs, seed=seed)
     if any(PROTOCOLS[row.protocol].paired and not is_derived(row) for row in rows):
         yield "audit position", lambda: position_report(rows, labels=None, close_within=0.5)
-        if found.summaries:
-            yield "audit length", lambda: length_report(rows, found.summaries.values())
+        if inputs.summaries:
+            yield "audit length", lambda: length_report(rows, inputs.summaries.values())
     if any(":" in name for row in rows for name in (row.system or "", row.system_b or "")):
         yield from _verbosity(rows)
     if any(row.statements for row in rows):
-        clusters, summaries = list(found.clusters.values()), list(found.summaries.values())
+        clusters, summaries = list(inputs.clusters.values()), list(inputs.summaries.values())
         yield "audit statements", lambda: statements_report(rows, clusters, summaries)
     balanced = any(row.sources for row in rows)
     references = [
-        cluster for cluster in found.clusters.values() if balanced or isinstance(cluster, Reference)
+        cluster
+        for cluster in inputs.clusters.values()
+        if balanced or isinstance(cluster, Reference)
     ]
     if references and any(names_its_voices(row) for row in rows):
         yield "audit covered", lambda: covered_report(rows, references)
@@ -297,20 +302,20 @@ def _verbosity(rows: Sequence[Judgement]) -> Iterator[_Maker]:
     yield "audit verbosity", lambda: report
 
 
-def _calibration(found: Inputs, *, seed: int) -> dict[str, Any]:
+def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
     from fairjudge.calibration.analysis import Settings, analyse
     from fairjudge.calibration.to_json import analysis_json
 
-    labelled = {label.aspect for label in found.labels}
-    rows = [row for row in found.judgements if row.aspect in labelled]
+    labelled = {label.aspect for label in inputs.labels}
+    rows = [row for row in inputs.judgements if row.aspect in labelled]
     if not rows:
         raise InputError(f"no judgement is of what is labelled: {', '.join(sorted(labelled))}")
     analysis = analyse(
         rows,
-        found.labels,
-        settings=Settings(seed=seed, label_scale=found.label_scale),
-        summaries=list(found.summaries.values()),
-        clusters=list(found.clusters.values()),
+        inputs.labels,
+        settings=Settings(seed=seed, label_scale=inputs.label_scale),
+        summaries=list(inputs.summaries.values()),
+        clusters=list(inputs.clusters.values()),
     )
     judges = sorted({group.joined.judge for group in analysis.groups})
     return analysis_json(analysis, signature={"judged_by": judges}, list_all=False)

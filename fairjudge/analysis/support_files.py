@@ -63,22 +63,22 @@ def shares_of_people(
     Of labels a sentence comes from a value where more than half of its annotators say so; summaries
     none of whose sentences come from any are left out. Raises `InputError` for two lines of shares.
     """
-    found: dict[tuple[str, str], Mapping[str, float]] = {}
-    said: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
-    for one in records:
-        summary = one.eid, one.system
-        if one.attribute_value is not None and one.value is not None:
-            votes = said.setdefault(summary, defaultdict(list))
-            votes[one.unit, one.attribute_value].append(one.value)
-        elif summary in found:
-            raise InputError(f"two lines have the shares of {one.system!r} for {one.eid!r}")
+    shares: dict[tuple[str, str], Mapping[str, float]] = {}
+    votes_by_summary: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
+    for record in records:
+        summary = record.eid, record.system
+        if record.attribute_value is not None and record.value is not None:
+            votes = votes_by_summary.setdefault(summary, defaultdict(list))
+            votes[record.unit, record.attribute_value].append(record.value)
+        elif summary in shares:
+            raise InputError(f"two lines have the shares of {record.system!r} for {record.eid!r}")
         else:
-            found[summary] = one.counted()
-    for summary, units in said.items():
+            shares[summary] = record.counted()
+    for summary, units in votes_by_summary.items():
         counts = Counter(value for (_, value), votes in units.items() if fmean(votes) > 0.5)
         if counts:
-            found[summary] = counts
-    return found
+            shares[summary] = counts
+    return shares
 
 
 class LeaningRecord(Record):

@@ -84,11 +84,11 @@ def model_supports(
     `max_words` are those of a chunk of a document, 0 for single sentences; `units` is what
     summaries are cut into, their sentences where None; the rest is as in `load_support_scorer`.
     """
-    measurable = {one.eid for one in corpus.sets if one.exclusion is None}
+    measurable = {labelled.eid for labelled in corpus.sets if labelled.exclusion is None}
     sources = [cluster for cluster in clusters if cluster.eid in measurable]
     scorer = load_support_scorer(name, model, between_units=between_units)
-    found = scorer.supports(
+    supports = scorer.supports(
         sources, summaries, max_words=max_words, units=units, on_cluster=progress(len(sources))
     )
     made_by = f"{name}:{scorer.fingerprint}+chunks{max_words}"
-    return list(found), made_by if units is None else f"{made_by}+units"
+    return list(supports), made_by if units is None else f"{made_by}+units"

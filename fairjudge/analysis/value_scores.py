@@ -49,25 +49,25 @@ def value_scores(
     for summary in summaries:
         if summary.text.strip():
             by_eid.setdefault(summary.eid, []).append(summary)
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    scores_by_summary: dict[tuple[str, str], dict[str, float]] = {}
     for start in range(0, len(corpus.sets), _SETS_PER_BLOCK):
         block = corpus.sets[start : start + _SETS_PER_BLOCK]
-        asked = [
+        pairs = [
             (labelled.eid, summary, value, text)
             for labelled in block
             for value, text in _texts(labelled).items()
             for summary in by_eid.get(labelled.eid, ())
         ]
-        scores = scorer.score([(text, summary.text) for _, summary, _, text in asked])
-        for (eid, summary, value, _), score in zip(asked, scores, strict=True):
-            found.setdefault((eid, summary.system), {})[value] = float(score)
+        scores = scorer.score([(text, summary.text) for _, summary, _, text in pairs])
+        for (eid, summary, value, _), score in zip(pairs, scores, strict=True):
+            scores_by_summary.setdefault((eid, summary.system), {})[value] = float(score)
         on_set(len(block))
-    return found
+    return scores_by_summary
 
 
 def _texts(labelled: LabelledSet) -> dict[str, str]:
-    found: dict[str, list[str]] = {}
+    texts_by_value: dict[str, list[str]] = {}
     for text, label in zip(labelled.texts, labelled.labels, strict=True):
         if label is not None and text.strip():
-            found.setdefault(label, []).append(text)
-    return {value: "\n".join(texts) for value, texts in found.items()}
+            texts_by_value.setdefault(label, []).append(text)
+    return {value: "\n".join(texts) for value, texts in texts_by_value.items()}

@@ -56,14 +56,14 @@ class Looks:
 
     def report(self, group: str, *, margin: float, level: float) -> dict[str, Any]:
         """Return what the looks say of one group, as JSON."""
-        found = watch(
-            [one[group] for one in self.seen if group in one],
+        result = watch(
+            [look[group] for look in self.seen if group in look],
             margin=margin,
             planned=self.settings.planned,
             sequence=self.settings.sequence,
             level=level,
         )
-        return dict(to_json(found))
+        return dict(to_json(result))
 
 
 def take_look(
@@ -87,18 +87,18 @@ def take_look(
         "sequence": settings.sequence,
         "level": level,
     }
-    kept = journal.rows()
-    if kept:
-        _check(kept[0], identity, settings.path)
-    looks = [_seen(row, settings.path) for row in kept[1:]]
-    seen = {name: _look(*sides, settings.live) for name, sides in groups.items()}
-    if settings.live and not any(one.live for one in seen.values()):
+    rows = journal.rows()
+    if rows:
+        _check(rows[0], identity, settings.path)
+    looks = [_looks_of_row(row, settings.path) for row in rows[1:]]
+    current = {name: _look(*sides, settings.live) for name, sides in groups.items()}
+    if settings.live and not any(look.live for look in current.values()):
         raise InputError("the live judgements have no scored one of what is checked", field="live")
-    if looks and looks[-1] == seen:
+    if looks and looks[-1] == current:
         return Looks(settings=settings, seen=tuple(looks), is_new=False)
-    row = {"look": {name: asdict(one) for name, one in seen.items()}}
-    journal.append(*([] if kept else [{"kind": _KIND, "identity": identity}]), row)
-    return Looks(settings=settings, seen=(*looks, seen), is_new=True)
+    row = {"look": {name: asdict(look) for name, look in current.items()}}
+    journal.append(*([] if rows else [{"kind": _KIND, "identity": identity}]), row)
+    return Looks(settings=settings, seen=(*looks, current), is_new=True)
 
 
 def group_name(*parts: str) -> str:
@@ -118,9 +118,9 @@ def _check(header: Mapping[str, Any], identity: Mapping[str, Any], path: Path) -
         )
 
 
-def _seen(row: Mapping[str, Any], path: Path) -> dict[str, Look]:
+def _looks_of_row(row: Mapping[str, Any], path: Path) -> dict[str, Look]:
     try:
-        return {str(name): Look(**one) for name, one in row["look"].items()}
+        return {str(name): Look(**look) for name, look in row["look"].items()}
     except (AttributeError, KeyError, TypeError):
         raise InputError("holds a row that is no look", path=path) from None
 
@@ -138,7 +138,7 @@ def _digest(groups: Mapping[str, tuple[Joined, Joined]]) -> str:
 
 def _look(was: Joined, now: Joined, live: Sequence[Judgement]) -> Look:
     """Compare the items that both have; values and labels from 0 to 1, 1 is nearest to people."""
-    before, after = (_unit(one.judged, was.judge_scale) for one in (was, now))
+    before, after = (_unit(side.judged, was.judge_scale) for side in (was, now))
     human = rescale(was.human, was.label_scale, (0.0, 1.0))
     now_at = {key: row for row, key in enumerate(now.keys)}
     rows = [(row, now_at[key]) for row, key in enumerate(was.keys) if key in now_at]

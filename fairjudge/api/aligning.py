@@ -154,7 +154,7 @@ async def aalign(
     from fairjudge.options.checking import checked
     from fairjudge.options.judging import JudgeOptions
 
-    asked = as_model(model)
+    chosen_model = as_model(model)
     asked_of = {
         "aspect": aspect,
         "protocol": protocol,
@@ -164,7 +164,7 @@ async def aalign(
         "temperature": temperature,
     }
     judging = checked(JudgeOptions, asked_of, "align")
-    given = {
+    arguments = {
         "judging": judging,
         "kinds": kinds_tried(candidates, judging),
         "attributes": tuple(attributes),
@@ -174,20 +174,20 @@ async def aalign(
         "level": level,
         "reopen": reopen,
     }
-    wanted = checked(AlignOptions, given, "align")
+    options = checked(AlignOptions, arguments, "align")
     material = prepare(
         read_sources(references, judging),
         (read_summaries(summaries),),
         read_labels(labels),
-        options=wanted,
+        options=options,
     )
-    with bars(asked.progress) as shown:
+    with bars(chosen_model.progress) as progress_bars:
         outcome = await align_loaded(
             material,
-            options=wanted,
-            model=shown.with_retry_bar(asked),
+            options=options,
+            model=progress_bars.with_retry_bar(chosen_model),
             folder=None if folder is None else Path(folder),
-            progress=shown.counter,
+            progress=progress_bars.counter,
         )
     return Findings("align", outcome.report)
 

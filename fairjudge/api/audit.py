@@ -138,10 +138,10 @@ def lengthened(
     from fairjudge.text.sentences import sentence_texts
 
     sources = read_clusters(clusters)
-    written = match_summaries(read_summaries(summaries), sources).records
-    pairs = add_probes(written, sources.records, tuple(probes), split_sentences=sentence_texts)
-    every = {(one.eid, one.system): one for pair in pairs for one in pair}
-    return [one.to_json() for one in every.values()]
+    records = match_summaries(read_summaries(summaries), sources).records
+    pairs = add_probes(records, sources.records, tuple(probes), split_sentences=sentence_texts)
+    every = {(summary.eid, summary.system): summary for pair in pairs for summary in pair}
+    return [summary.to_json() for summary in every.values()]
 
 
 @checks_arguments
@@ -177,8 +177,8 @@ def length(
     """
     from fairjudge.auditing.reports import length_report
 
-    rows, written = read_judgements(judgements).records, read_summaries(summaries).records
-    return Findings("audit length", length_report(rows, written, matched_within=matched_within))
+    rows, texts = read_judgements(judgements).records, read_summaries(summaries).records
+    return Findings("audit length", length_report(rows, texts, matched_within=matched_within))
 
 
 def parse(
@@ -274,9 +274,9 @@ def covered(
     """
     from fairjudge.auditing.reports import covered_report, sources_reader
 
-    given = judgements.references if isinstance(judgements, JudgeResult) else ()
+    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows = read_judgements(judgements).records
-    sources = given if references is None else sources_reader(rows)(references).records
+    sources = sources_of_result if references is None else sources_reader(rows)(references).records
     return Findings("audit covered", covered_report(rows, sources))
 
 
@@ -318,11 +318,11 @@ def statements(
     """
     from fairjudge.auditing.statements import statements_report
 
-    given = judgements.references if isinstance(judgements, JudgeResult) else ()
+    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows = read_judgements(judgements).records
-    clusters = given if references is None else read_clusters(references).records
-    written = () if summaries is None else read_summaries(summaries).records
-    return Findings("audit statements", statements_report(rows, clusters, written))
+    clusters = sources_of_result if references is None else read_clusters(references).records
+    texts = () if summaries is None else read_summaries(summaries).records
+    return Findings("audit statements", statements_report(rows, clusters, texts))
 
 
 @checks_arguments
@@ -396,12 +396,12 @@ async def aorder(
     from fairjudge.api.progress import bars
     from fairjudge.run.probing import group_order_report, order_report
 
-    asked = as_model(model)
-    with bars(asked.progress) as shown:
+    chosen_model = as_model(model)
+    with bars(chosen_model.progress) as progress_bars:
         shared: dict[str, Any] = {
             "run": None if run is None else Path(run),
-            "model": shown.with_retry_bar(asked),
-            "progress": shown.counter("judging"),
+            "model": progress_bars.with_retry_bar(chosen_model),
+            "progress": progress_bars.counter("judging"),
         }
         figures = await (
             group_order_report(
@@ -460,15 +460,15 @@ async def achecks(
     from fairjudge.api.progress import bars
     from fairjudge.run.probing import checks_report
 
-    asked = as_model(model)
-    with bars(asked.progress) as shown:
+    chosen_model = as_model(model)
+    with bars(chosen_model.progress) as progress_bars:
         figures = await checks_report(
             references,
             summaries,
             aspect=aspect,
             run=None if run is None else Path(run),
-            model=shown.with_retry_bar(asked),
-            progress=shown.counter("judging"),
+            model=progress_bars.with_retry_bar(chosen_model),
+            progress=progress_bars.counter("judging"),
         )
     return Findings("audit checks", figures)
 

@@ -267,14 +267,14 @@ def inputs(clusters: object, *, lists: Lists = None) -> Findings:
     )
 
 
-def _path(given: str | Path | None) -> Path | None:
-    return None if given is None else Path(given)
+def _path(value: str | Path | None) -> Path | None:
+    return None if value is None else Path(value)
 
 
 def _path_or_value(
-    given: Mapping[str, Sequence[str]] | str | Path | None,
+    value: Mapping[str, Sequence[str]] | str | Path | None,
 ) -> Mapping[str, Sequence[str]] | Path | None:
-    return Path(given) if isinstance(given, str) else given
+    return Path(value) if isinstance(value, str) else value
 
 
 @checks_arguments
@@ -318,7 +318,7 @@ def annotate(
     >>> import fairjudge as fj
     >>> fj.bias.annotate("clusters.jsonl", "documents.jsonl")  # doctest: +SKIP
     """
-    from fairjudge.analysis.bias import annotate as mark_people
+    from fairjudge.analysis.bias_inputs import annotate as mark_people
 
     return mark_people(clusters, Path(output), census=_path(census), pipeline=pipeline)
 

@@ -70,7 +70,7 @@ class References(Sequence[Reference]):
             title="Questions that sources answer differently",
             columns=columns(*names, numbers=names[2:]),
             rows=tuple(tuple(str(row[name]) for name in names) for row in rows),
-            notes=tuple(f"{one.reference.eid}: {one.why_none}." for one in without),
+            notes=tuple(f"{cluster.reference.eid}: {cluster.why_none}." for cluster in without),
         )
         return Table(rows, text_table)
 
@@ -150,14 +150,14 @@ async def abuild(
     from fairjudge.run.building import build_loaded
 
     options = of_arguments(BuildOptions, locals(), "build")
-    asked = as_model(model)
-    with bars(asked.progress) as shown:
+    chosen_model = as_model(model)
+    with bars(chosen_model.progress) as progress_bars:
         outcome = await build_loaded(
             read_clusters(clusters),
             options=options,
-            model=shown.with_retry_bar(asked),
+            model=progress_bars.with_retry_bar(chosen_model),
             run_folder=None if run is None else Path(run),
-            progress=shown,
+            progress=progress_bars,
         )
     return References(outcome)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from fairjudge.api.judging import JudgeResult, inputs_of
+from fairjudge.api.calibration_inputs import read_family, rows_and_requests, support_by_summary
+from fairjudge.api.judging import JudgeResult
 from fairjudge.api.plotting import HasFigures, figures
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
@@ -24,11 +25,9 @@ from fairjudge.reports.tables import TextTable, columns
 if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis, GroupReport
     from fairjudge.calibration.calibrators import Calibrator
-    from fairjudge.calibration.grouping import GroupKey
     from fairjudge.calibration.juries import FittedJury
     from fairjudge.calibration.jury_report import JuryReport
-    from fairjudge.calibration.protocol_table import Asked
-    from fairjudge.domain import Cluster, Judgement, Summary
+    from fairjudge.domain import Summary
     from fairjudge.reports.drawing import Drawing
 
 _LEVELS = {
@@ -74,11 +73,11 @@ class Calibration(HasFigures):
                 f"agreement: there are {len(self.groups)} judges, aspects or protocols; "
                 "see agreements() or groups"
             )
-        found = self.groups[0].agreement
+        correlations = self.groups[0].agreement
         names = ("kendall", "spearman", "pearson")
-        if isinstance(found, Undefined):
-            return Agreement(**dict.fromkeys(names, found))
-        pooled = found["pooled"]
+        if isinstance(correlations, Undefined):
+            return Agreement(**dict.fromkeys(names, correlations))
+        pooled = correlations["pooled"]
         return Agreement(**pooled)
 
     def agreements(self) -> Table:
@@ -143,9 +142,11 @@ class Calibration(HasFigures):
         """
         from fairjudge.reports.protocol_tables import protocols_table
 
-        found = self.to_dict()["protocols"]
-        rows = tuple({"aspect": one["aspect"], **row} for one in found for row in one["rows"])
-        return Table(rows, protocols_table(found))
+        tables = self.to_dict()["protocols"]
+        rows = tuple(
+            {"aspect": table["aspect"], **row} for table in tables for row in table["rows"]
+        )
+        return Table(rows, protocols_table(tables))
 
     @property
     def juries(self) -> tuple[JuryReport, ...]:
@@ -159,8 +160,8 @@ class Calibration(HasFigures):
     @property
     def fitted_juries(self) -> tuple[FittedJury, ...]:
         """The juries that could be fitted, to be used on other judgements."""
-        found = (one.fitted for one in self.juries)
-        return tuple(one for one in found if not isinstance(one, Undefined))
+        fits = (jury.fitted for jury in self.juries)
+        return tuple(fit for fit in fits if not isinstance(fit, Undefined))
 
     @cached_property
     def not_calibrated(self) -> tuple[str, ...]:
@@ -233,8 +234,8 @@ class Calibration(HasFigures):
             "judged_by": sorted({group.joined.judge for group in self.groups}),
             "version": __version__,
         }
-        found = analysis_json(self.analysis, signature=signature, list_all=list_unmatched)
-        return with_findings("calibrate", found)
+        report = analysis_json(self.analysis, signature=signature, list_all=list_unmatched)
+        return with_findings("calibrate", report)
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that ``fairjudge calibrate`` prints."""
@@ -250,20 +251,6 @@ class Calibration(HasFigures):
 
     def _repr_html_(self) -> str:
         return pages(self.tables())
-
-
-def read_family(text: str) -> tuple[str, str]:
-    """Return the name and the pattern of a text such as ``openai=gpt-*``.
-
-    Raises
-    ------
-    ValueError
-        One of them is missing.
-    """
-    name, found, pattern = text.partition("=")
-    if not (name and found and pattern):
-        raise ValueError(f"expected NAME=PATTERN, got {text!r}")
-    return name, pattern
 
 
 Margin: TypeAlias = Annotated[
@@ -400,20 +387,20 @@ def calibrate(
     from fairjudge.scores.settings import told_apart
 
     if method not in CALIBRATORS:
-        known = ", ".join(map(repr, CALIBRATORS))
-        raise ConfigurationError(f"method: expected one of {known}, found {method!r}")
+        methods = ", ".join(map(repr, CALIBRATORS))
+        raise ConfigurationError(f"method: expected one of {methods}, found {method!r}")
     if support and (summaries is None or clusters is None):
         raise ConfigurationError("support: needs summaries and clusters")
-    named = covariate_names(
+    covariate_list = covariate_names(
         covariates, of_texts=summaries is not None, of_clusters=clusters is not None
     )
     if strata is not None and clusters is None:
         raise ConfigurationError("strata: needs clusters")
-    judged, asked = _judged(judgements)
-    written: Sequence[Summary] = ()
+    judged, requests = rows_and_requests(judgements)
+    texts: Sequence[Summary] = ()
     if summaries is not None:
-        names, given = ("summary", "judged item"), read_summaries(summaries)
-        written, _ = join_samples(given, judged, names=names, complete=(), path=given.path)
+        names, loaded = ("summary", "judged item"), read_summaries(summaries)
+        texts, _ = join_samples(loaded, judged, names=names, complete=(), path=loaded.path)
     sources = () if clusters is None else read_clusters(clusters).records
     return Calibration(
         analyse(
@@ -426,65 +413,16 @@ def calibrate(
                 epsilon=margin,
                 label_scale=None if label_scale is None else (label_scale[0], label_scale[1]),
                 n_disagreements=n_disagreements,
-                covariates=named,
+                covariates=covariate_list,
                 strata=strata,
                 families=tuple(families.items() if isinstance(families, Mapping) else families),
                 seed=seed,
             ),
-            summaries=written,
+            summaries=texts,
             clusters=sources,
-            support=_support(written, sources) if support else None,
-            asked=asked,
+            support=support_by_summary(texts, sources) if support else None,
+            asked=requests,
         )
-    )
-
-
-def _judged(given: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked]]:
-    """Return all rows of one input or of several, and what asking for them took."""
-    from fairjudge.analysis.judged_inputs import (
-        JudgedInputs,
-        of_jury,
-        read_judged,
-        requests_of,
-        spent_by,
-        with_spent,
-    )
-    from fairjudge.calibration.grouping import by_group
-    from fairjudge.datasets import read_judgements
-
-    if isinstance(given, JudgedInputs):
-        return given.rows, given.asked
-    given = inputs_of(given)
-    paths = [Path(one) for one in given if isinstance(one, str | Path)]
-    if paths == given and len(paths) > 1:
-        found = read_judged(paths)
-        return found.rows, found.asked
-    rows: list[Judgement] = []
-    asked: dict[GroupKey, Asked] = {}
-    for one in given:
-        some = read_judgements(one).records
-        rows += some
-        asked |= requests_of(some)
-        groups = by_group(some)
-        if isinstance(one, JudgeResult) and one.spent is not None:
-            costs = [] if one.report is None else one.report.to_dict()["costs"]
-            if len(costs) > 1:
-                asked = with_spent(asked, of_jury(groups, costs))
-            elif len(groups) == 1:
-                own = spent_by(costs or [asdict(one.spent)])
-                asked = with_spent(asked, dict.fromkeys(groups, own))
-    return rows, asked
-
-
-def _support(
-    summaries: Sequence[Summary], clusters: Sequence[Cluster]
-) -> dict[tuple[str, str], float]:
-    from fairjudge.analysis.calibrating import trained_support
-    from fairjudge.scorers.embedding import load_embedder
-    from fairjudge.scorers.trained_models import load_trained_models
-
-    return trained_support(
-        summaries, clusters, models=load_trained_models(), embedder=load_embedder()
     )
 
 

@@ -136,9 +136,9 @@ def check(
         raise ConfigurationError("live: needs since, the record of earlier looks")
     watching = None
     if since is not None:
-        seen = () if live is None else read_judgements(live).records
+        live_rows = () if live is None else read_judgements(live).records
         watching = WatchSettings(
-            path=Path(since), planned=looks, sequence=sequence, live=tuple(seen)
+            path=Path(since), planned=looks, sequence=sequence, live=tuple(live_rows)
         )
     return Findings(
         "check",
@@ -195,7 +195,7 @@ def compare(
     """
     from fairjudge.analysis.comparing import comparison_report
 
-    runs = [read_judgements(one) for one in (first, second)]
+    runs = [read_judgements(run) for run in (first, second)]
     report = comparison_report(*(run.records for run in runs), level=level, seed=seed)
     files = [_file(run.path) for run in runs]
     if all(files):
@@ -207,8 +207,8 @@ def _file(path: str) -> dict[str, str]:
     """Return name and day of a file, nothing where there is none."""
     if not Path(path).is_file():
         return {}
-    written = datetime.fromtimestamp(Path(path).stat().st_mtime, tz=UTC)
-    return {"file": Path(path).name, "written": f"{written:%Y-%m-%d}"}
+    modified = datetime.fromtimestamp(Path(path).stat().st_mtime, tz=UTC)
+    return {"file": Path(path).name, "written": f"{modified:%Y-%m-%d}"}
 
 
 @checks_arguments
@@ -256,5 +256,5 @@ def rank(
     """
     from fairjudge.analysis.ranking import ranking_report
 
-    rows = [row for one in inputs_of(judgements) for row in read_judgements(one)]
+    rows = [row for value in inputs_of(judgements) for row in read_judgements(value)]
     return Findings("rank", ranking_report(rows, level=level, seed=seed))

@@ -105,4 +105,4 @@ def convert(
     )
     if not inputs:
         raise ConfigurationError("nothing to convert: name a file")
-    return convert_files([Path(str(one)) for one in inputs], settings, skip_bad=skip_bad)
+    return convert_files([Path(str(value)) for value in inputs], settings, skip_bad=skip_bad)

@@ -64,8 +64,8 @@ def export(value: object, path: str | Path, *, format: str | None = None) -> Non
     name = format or target.suffix.removeprefix(".").lower()
     every = {**_WRITERS, **TARGETS, **REFERENCE_TARGETS, **SUMMARY_TARGETS}
     if name not in every:
-        known = ", ".join(map(repr, every))
-        raise ConfigurationError(f"format: expected one of {known}, found {name!r}")
+        names = ", ".join(map(repr, every))
+        raise ConfigurationError(f"format: expected one of {names}, found {name!r}")
     if name in TARGETS and (judged := _all_of(Judgement, value)):
         export_judgements(judged, target, to=name)
         return
@@ -74,8 +74,8 @@ def export(value: object, path: str | Path, *, format: str | None = None) -> Non
         export_records(records, target, to=name)
         return
     if name not in _WRITERS:
-        wanted = "judgements" if name in TARGETS else f"{kind.__name__.lower()} records"
-        raise ConfigurationError(f"value: only {wanted} can be written as {name!r}")
+        expected = "judgements" if name in TARGETS else f"{kind.__name__.lower()} records"
+        raise ConfigurationError(f"value: only {expected} can be written as {name!r}")
     rows = _rows(value)
     try:
         _WRITERS[name](rows, target)

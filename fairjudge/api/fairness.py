@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairjudge.analysis.fairness import (
     ScorerChoice,
@@ -12,95 +11,38 @@ from fairjudge.analysis.fairness import (
     read_target,
     read_terms,
 )
-from fairjudge.api.fairness_options import Bins, Clusters
+from fairjudge.api.fairness_inputs import (
+    PROPORTIONAL_SCORERS,
+    Joins,
+    check_takes_units,
+    human_shares,
+    read_inputs,
+    read_scorer,
+    read_shares,
+    read_supports,
+    read_units,
+    read_value_scorer,
+    supports_of_scorer,
+    units_of_summaries,
+    value_scores,
+)
+from fairjudge.api.fairness_options import Attribute, Bins, Clusters, Summaries
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.progress import bars
 from fairjudge.datasets import (
     Loaded,
-    match_summaries,
-    read_clusters,
-    read_judgements,
-    read_records,
-    read_summaries,
 )
-from fairjudge.datasets._problems import describe
-from fairjudge.domain import Record, Reference
-from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.errors import ConfigurationError
 from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Seed
-from fairjudge.options.models import Model, as_model
-from fairjudge.records.matching import Match, join_samples, with_ids_of
-from fairjudge.text.counting import pluralize
+from fairjudge.options.models import Model
 
-R = TypeVar("R", bound=Record)
 if TYPE_CHECKING:
-    from fairjudge.analysis.support_files import ValueScoreRecord
-    from fairjudge.analysis.supporting import Units
-    from fairjudge.domain import Cluster, Judgement, Summary
+    from fairjudge.domain import Cluster
     from fairjudge.fairness.distributions import Target
-    from fairjudge.fairness.proportional_report import ValueScores
-    from fairjudge.fairness.share_error import HumanShares
     from fairjudge.fairness.support import Support
-    from fairjudge.fairness.values import LabelledCorpus
-
-COVERAGE_SCORERS = ("embedding", "entailment", "matrix", "judgements")
-PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix", "people")
-
-
-def read_scorer(text: str | Path, *, skip_bad: bool = False) -> ScorerChoice | Loaded[Any] | Model:
-    """Return what a scorer's name stands for: a model, or the scores or judgements of a file."""
-    name = str(text).partition(":")[0]
-    if name not in COVERAGE_SCORERS:
-        return as_model(text, argument="scorer")
-    choice = parse_scorer(str(text), COVERAGE_SCORERS)
-    match choice.name:
-        case "matrix":
-            return read_supports(choice.path(), skip_bad=skip_bad)
-        case "judgements":
-            return read_judgements(choice.path(), skip_bad=skip_bad)
-        case _:
-            return choice
-
-
-def read_value_scorer(
-    text: str | Path, *, skip_bad: bool = False
-) -> str | Loaded[ValueScoreRecord]:
-    """Return the scores by value of ``matrix:FILE``, and the name of any other scorer."""
-    from fairjudge.analysis.support_files import VALUE_SCORES
-
-    choice = parse_scorer(str(text), PROPORTIONAL_SCORERS)
-    if choice.name != "matrix":
-        return str(text)
-    return read_records(choice.path(), VALUE_SCORES, skip_bad=skip_bad)
-
-
-def read_supports(given: object, *, skip_bad: bool = False) -> Loaded[Any]:
-    """Return how far documents support summaries, by people or an earlier run."""
-    from fairjudge.analysis.support_files import SUPPORTS
-
-    return read_records(given, SUPPORTS, skip_bad=skip_bad, argument="human")
-
-
-def read_shares(given: object, *, skip_bad: bool = False) -> Loaded[Any]:
-    """Return how people share out summaries among the values."""
-    from fairjudge.analysis.support_files import VALUE_SHARES
-
-    return read_records(given, VALUE_SHARES, skip_bad=skip_bad, argument="human")
-
-
-def read_units(given: object, *, skip_bad: bool = False) -> Loaded[Any]:
-    """Return the units of summaries, as ``fairjudge fairness split`` writes them."""
-    from fairjudge.analysis.support_files import UNITS
-
-    return read_records(given, UNITS, skip_bad=skip_bad, argument="units")
-
-
-Summaries: TypeAlias = Annotated[object, Opt("Summaries: eid, system, text.", reads=read_summaries)]
-Attribute: TypeAlias = Annotated[
-    str, Opt("Name of the articles' attribute, such as sentiment or party.")
-]
 
 
 @checks_arguments
@@ -208,7 +150,7 @@ def coverage(
     from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
     from fairjudge.fairness.values import label_corpus
 
-    sources, written = _checked(clusters, summaries, attribute)
+    sources, texts = read_inputs(clusters, summaries, attribute)
     chosen = read_scorer(scorer) if isinstance(scorer, str) else scorer
     if isinstance(chosen, Model):
         progress = chosen.progress if progress is None else progress
@@ -218,21 +160,21 @@ def coverage(
     labelled: Sequence[Cluster] = sources.records
     supports: Sequence[Support] = ()
     made_by = ""
-    joins = _Joins(written.records)
+    joins = Joins(texts.records)
     if not isinstance(chosen, ScorerChoice):
-        labelled, supports, made_by = _given(labelled, chosen, joins)
+        labelled, supports, made_by = supports_of_scorer(labelled, chosen, joins)
     corpus = label_corpus(labelled, attribute=attribute, bins=tuple(bins))
     if isinstance(chosen, ScorerChoice):
-        with bars(progress) as shown:
+        with bars(progress) as progress_bars:
             supports, made_by = model_supports(
                 corpus,
                 sources,
-                written.records,
+                texts.records,
                 name=chosen.name,
                 model=chosen.argument,
                 max_words=max_words,
-                progress=shown.counter("scoring clusters"),
-                units=None if units is None else _units(units, written),
+                progress=progress_bars.counter("scoring clusters"),
+                units=None if units is None else units_of_summaries(units, texts),
                 between_units=variant == "released",
             )
     options = CoverageOptions(
@@ -246,100 +188,12 @@ def coverage(
     human_supports = joins.of(people, "human support")
     report = report_coverage(
         corpus,
-        written.records,
+        texts.records,
         supports,
         options=options,
         human=[record.read() for record in human_supports],
     )
     return CoverageFairness(report, supports, tuple(joins.found))
-
-
-class _Joins:
-    """Joins of files with the summaries, by eid and system; ``found`` has what each came to."""
-
-    def __init__(self, summaries: Sequence[Summary]) -> None:
-        self._summaries = summaries
-        self.found: list[Match[tuple[str, str]]] = []
-
-    def of(self, rows: Iterable[R], name: str) -> tuple[R, ...]:
-        """Return `rows` with the summaries' ids; `name` says what one of them is.
-
-        Raises
-        ------
-        InputError
-            None is of a summary.
-        """
-        path = rows.path if isinstance(rows, Loaded) else None
-        given = tuple(rows)
-        if not given:
-            return given
-        joined, found = join_samples(given, self._summaries, names=(name, "summary"), path=path)
-        self.found.append(found)
-        return joined
-
-
-def check_takes_units(scorer: object) -> None:
-    """Refuse a scorer of which units cannot be asked.
-
-    Raises
-    ------
-    ConfigurationError
-        If it is no model.
-    """
-    from fairjudge.analysis.supporting import SUPPORT_SCORERS
-
-    if not isinstance(scorer, ScorerChoice) or scorer.name not in SUPPORT_SCORERS:
-        raise ConfigurationError(f"--units are scored by {' or '.join(SUPPORT_SCORERS)} alone")
-
-
-def _given(
-    clusters: Sequence[Cluster], scorer: object, joins: _Joins
-) -> tuple[Sequence[Cluster], list[Support], str]:
-    """Return the supports that `scorer` holds, with the clusters that they are about."""
-    from fairjudge.fairness.support import SupportRecord
-
-    if isinstance(scorer, Loaded) and all(isinstance(one, SupportRecord) for one in scorer):
-        given = joins.of(scorer, "support")
-        return clusters, [one.read() for one in given], f"matrix:{Path(scorer.path).name}"
-    rows = joins.of(read_judgements(scorer, argument="scorer"), "judgement")
-    references = scorer.references if isinstance(scorer, JudgeResult) else ()
-    labelled, supports = _judged(clusters, rows, references)
-    return labelled, supports, "judgements:" + "+".join(sorted({row.judge for row in rows}))
-
-
-def _judged(
-    clusters: Sequence[Cluster], rows: Sequence[Judgement], references: Sequence[Cluster]
-) -> tuple[Sequence[Cluster], list[Support]]:
-    from fairjudge.fairness.verdicts import (
-        answering,
-        supports_from_checklists,
-        supports_from_judgements,
-        without_stubs,
-    )
-
-    questions = [reference for reference in references if isinstance(reference, Reference)]
-    if questions and any(row.checklist for row in rows):
-        return answering(clusters, questions), supports_from_checklists(questions, rows)
-    return without_stubs(clusters), supports_from_judgements(clusters, rows)
-
-
-def _units(given: object, summaries: Loaded[Summary]) -> Units:
-    """Read the units; every summary must have some, or some would be in sentences unnoticed."""
-    read = read_units(given)
-    found = {(row.eid, row.system): row.units for row in with_ids_of(read, summaries)}
-    missing = [
-        summary
-        for summary in summaries
-        if summary.text.strip() and not found.get((summary.eid, summary.system))
-    ]
-    if missing:
-        first = missing[0]
-        raise InputError(
-            f"no units here for {pluralize(len(missing), 'summary', 'summaries')}, such as that of "
-            f"{first.system!r} on {first.eid!r}; split the same summaries",
-            path=read.path,
-        )
-    return found
 
 
 @checks_arguments
@@ -445,21 +299,21 @@ def proportionality(
     from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
     from fairjudge.fairness.values import label_corpus
 
-    wanted: Target = read_target(target) if isinstance(target, str) else target
+    chosen_target: Target = read_target(target) if isinstance(target, str) else target
     if temperature <= 0.0:
         raise ConfigurationError(f"temperature: expected a number above 0, found {temperature!r}")
     normaliser = read_terms(terms, ngrams=ngrams)
-    sources, written = _checked(clusters, summaries, attribute)
+    sources, texts = read_inputs(clusters, summaries, attribute)
     corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
-    joins = _Joins(written.records)
-    given = None
+    joins = Joins(texts.records)
+    attribution = None
     if isinstance(scorer, str) and scorer.startswith("people:"):
         path = parse_scorer(scorer, PROPORTIONAL_SCORERS).path()
-        given, scores, made_by = _human_shares(path, joins), None, f"people:{path.name}"
+        attribution, scores, made_by = human_shares(path, joins), None, f"people:{path.name}"
     else:
-        scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
+        scores, made_by = value_scores(corpus, texts.records, scorer, progress, joins)
     options = ProportionalOptions(
-        target=wanted,
+        target=chosen_target,
         tau=tau,
         scorer=made_by,
         normaliser=normaliser,
@@ -470,74 +324,10 @@ def proportionality(
     )
     report = report_proportional(
         corpus,
-        written.records,
+        texts.records,
         options=options,
         scores=scores,
-        given=given,
-        human=None if human is None else _human_shares(human, joins),
+        given=attribution,
+        human=None if human is None else human_shares(human, joins),
     )
     return ProportionalFairness(report, tuple(joins.found))
-
-
-def _human_shares(given: object, joins: _Joins) -> HumanShares:
-    from fairjudge.analysis.support_files import shares_of_people
-
-    return shares_of_people(joins.of(read_shares(given), "human share"))
-
-
-def _value_scores(
-    corpus: LabelledCorpus,
-    summaries: Sequence[Summary],
-    scorer: Loaded[Any] | str,
-    progress: bool | None,  # noqa: FBT001  # as `Model.progress`
-    joins: _Joins,
-) -> tuple[ValueScores | None, str]:
-    """Return the scores by value, None for unigrams, and what made them."""
-    from fairjudge.analysis.fairness import value_scores_of
-    from fairjudge.analysis.support_files import VALUE_SCORES
-
-    chosen = read_value_scorer(scorer) if isinstance(scorer, str) else scorer
-    if isinstance(chosen, str):
-        with bars(progress) as shown:
-            choice = parse_scorer(chosen, PROPORTIONAL_SCORERS)
-            return value_scores_of(corpus, summaries, choice, shown.counter("scoring sets"))
-    read = read_records(chosen, VALUE_SCORES, argument="scorer")
-    scores = {(one.eid, one.system): one.scores for one in joins.of(read, "score")}
-    return scores, f"matrix:{Path(read.path).name}"
-
-
-def given_value_scores(
-    clusters: object,
-    summaries: object,
-    *,
-    attribute: str,
-    bins: Sequence[float],
-    scorer: Any,
-    human: object,
-    progress: bool | None,
-) -> tuple[LabelledCorpus, Sequence[Summary], ValueScores, HumanShares]:
-    """Return what scores by value and shares by people are about, and both.
-
-    Raises
-    ------
-    ConfigurationError
-        The scorer gives no scores.
-    """
-    from fairjudge.fairness.values import label_corpus
-
-    sources, written = _checked(clusters, summaries, attribute)
-    corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
-    joins = _Joins(written.records)
-    scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
-    if scores is None:
-        raise ConfigurationError(f"scorer: {made_by} has no softmax, and so no temperature")
-    return corpus, written.records, scores, _human_shares(human, joins)
-
-
-def _checked(
-    clusters: object, summaries: object, attribute: object
-) -> tuple[Loaded[Cluster], Loaded[Summary]]:
-    if not isinstance(attribute, str):
-        raise ConfigurationError(f"attribute: expected text, found {describe(attribute)}")
-    sources = read_clusters(clusters)
-    return sources, match_summaries(read_summaries(summaries), sources)

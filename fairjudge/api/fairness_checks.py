@@ -90,16 +90,16 @@ def chunk_size(
     chosen = parse_scorer(scorer, SUPPORT_SCORERS)
     if not sizes or min(sizes) < 0:
         raise ConfigurationError(f"sizes: expected numbers of words, 0 or more, got {sizes!r}")
-    with bars(progress) as shown:
-        found = tune_chunk_size(
+    with bars(progress) as progress_bars:
+        result = tune_chunk_size(
             read_clusters(clusters),
             read_summaries(summaries),
             scorer=chosen,
             sizes=sorted(set(sizes)),
             seed=seed,
-            progress=shown.counter("scoring clusters"),
+            progress=progress_bars.counter("scoring clusters"),
         )
-    return Findings("fairness chunk-size", chunk_json(found))
+    return Findings("fairness chunk-size", chunk_json(result))
 
 
 @checks_arguments
@@ -166,8 +166,8 @@ def oracle(
     from fairjudge.run.fairness_checks import ORACLE_SCORERS, check_oracle, oracle_json
 
     chosen = parse_scorer(scorer, ORACLE_SCORERS)
-    with bars(progress) as shown:
-        found = check_oracle(
+    with bars(progress) as progress_bars:
+        result = check_oracle(
             read_clusters(clusters),
             attribute=attribute,
             bins=tuple(bins),
@@ -175,6 +175,6 @@ def oracle(
             n_documents=documents,
             seed=seed,
             output=None if output is None else Path(output),
-            progress=shown.counter("scoring sets"),
+            progress=progress_bars.counter("scoring sets"),
         )
-    return Findings("fairness oracle", oracle_json(found))
+    return Findings("fairness oracle", oracle_json(result))

@@ -63,9 +63,9 @@ def compare(
     """
     from fairjudge.analysis.fairness_changes import changes_json, compare_reports
 
-    given = [given_report(one, place) for place, one in enumerate(reports, start=1)]
-    found = compare_reports(given, baseline=baseline, seed=seed, n_resamples=n_resamples)
-    return Findings("fairness compare", changes_json(found, seed=seed, n_resamples=n_resamples))
+    inputs = [given_report(value, place) for place, value in enumerate(reports, start=1)]
+    changes = compare_reports(inputs, baseline=baseline, seed=seed, n_resamples=n_resamples)
+    return Findings("fairness compare", changes_json(changes, seed=seed, n_resamples=n_resamples))
 
 
 @checks_arguments
@@ -120,13 +120,13 @@ def overall(
     from fairjudge.analysis.fairness_compare import overall_json, overall_of
 
     if isinstance(reports, Mapping):
-        named = [given_report(one, name) for name, one in reports.items()]
+        inputs = [given_report(value, name) for name, value in reports.items()]
     elif isinstance(reports, list | tuple):
-        named = [given_report(one, place) for place, one in enumerate(reports, start=1)]
+        inputs = [given_report(value, place) for place, value in enumerate(reports, start=1)]
     else:
         raise ConfigurationError("reports: expected a list of files, or reports by data set")
-    found = overall_of(named, measure=measure, scaling=scaling)
-    return Findings("fairness overall", overall_json(found, measure=measure, scaling=scaling))
+    scores = overall_of(inputs, measure=measure, scaling=scaling)
+    return Findings("fairness overall", overall_json(scores, measure=measure, scaling=scaling))
 
 
 @checks_arguments
@@ -178,8 +178,10 @@ def agreement(
     from fairjudge.analysis.fairness_compare import agreement_json, agreement_of
 
     other = None if second is None else given_report(second, "second")
-    found = agreement_of(given_report(first, "first"), other, seed=seed, correlation=correlation)
-    return Findings("fairness agreement", agreement_json(found, correlation=correlation))
+    agreements = agreement_of(
+        given_report(first, "first"), other, seed=seed, correlation=correlation
+    )
+    return Findings("fairness agreement", agreement_json(agreements, correlation=correlation))
 
 
 def given_report(given: Any, name: object) -> GivenReport:
@@ -189,8 +191,8 @@ def given_report(given: Any, name: object) -> GivenReport:
 
     if isinstance(given, str | Path):
         path = Path(given)
-        shown = name if isinstance(name, str) else path.stem
-        return GivenReport(name=shown, report=read_report(path), path=path)
+        title = name if isinstance(name, str) else path.stem
+        return GivenReport(name=title, report=read_report(path), path=path)
     if isinstance(given, CoverageFairness | ProportionalFairness):
         given = given.to_dict()
     if not isinstance(given, Mapping):

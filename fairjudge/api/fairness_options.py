@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, TypeAlias
 
-from fairjudge.datasets import read_clusters
+from fairjudge.datasets import read_clusters, read_summaries
 from fairjudge.options.declaring import Opt
 
 
@@ -30,4 +30,12 @@ Clusters: TypeAlias = Annotated[
 Bins: TypeAlias = Annotated[
     Sequence[float],
     Opt("Increasing cut points that group a numeric attribute, such as 18,30,65.", parse=read_bins),
+]
+
+
+Summaries: TypeAlias = Annotated[object, Opt("Summaries: eid, system, text.", reads=read_summaries)]
+
+
+Attribute: TypeAlias = Annotated[
+    str, Opt("Name of the articles' attribute, such as sentiment or party.")
 ]

@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from fairjudge.api.fairness import (
-    Attribute,
-    Summaries,
-    given_value_scores,
-    read_shares,
-    read_value_scorer,
-)
 from fairjudge.api.fairness_comparing import given_report
-from fairjudge.api.fairness_options import Bins, Clusters
+from fairjudge.api.fairness_inputs import given_value_scores, read_shares, read_value_scorer
+from fairjudge.api.fairness_options import Attribute, Bins, Clusters, Summaries
 from fairjudge.api.findings import Findings
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
@@ -23,7 +17,7 @@ from fairjudge.options.declaring import Opt, Seed
 def _numbers(text: str) -> tuple[float, ...]:
     """Return numbers with commas between them; ValueError where one is none."""
     try:
-        return tuple(float(one) for one in text.split(","))
+        return tuple(float(number) for number in text.split(","))
     except ValueError:
         raise ValueError(f"expected numbers with commas, got {text!r}") from None
 
@@ -75,13 +69,13 @@ def people(
     from fairjudge.analysis.support_files import LEANINGS
     from fairjudge.datasets import read_records
 
-    found = people_json(
+    report = people_json(
         given_report(coverage, "coverage"),
         given_report(shares, "shares"),
         read_records(leanings, LEANINGS, argument="leanings"),
         seed=seed,
     )
-    return Findings("fairness people", found)
+    return Findings("fairness people", report)
 
 
 @checks_arguments
@@ -154,17 +148,17 @@ def temperature(
         raise ConfigurationError(
             f"temperatures: expected numbers above 0, found {list(temperatures)!r}"
         )
-    corpus, written, scores, shares = given_value_scores(
+    corpus, records, scores, shares = given_value_scores(
         clusters, summaries, attribute=attribute, bins=bins, scorer=scorer, human=human,
         progress=progress,
     )  # fmt: skip
-    found = temperatures_json(
+    report = temperatures_json(
         corpus,
-        written,
+        records,
         scores=scores,
         human=shares,
         temperatures=list(temperatures),
         correlation=correlation,
         seed=seed,
     )
-    return Findings("fairness temperature", found)
+    return Findings("fairness temperature", report)

@@ -52,10 +52,10 @@ class CoverageFairness(HasFigures):
         rows = tuple(
             {
                 "system": system,
-                "n": len(found.samples),
-                **_with_intervals(COVERAGE, found.estimates),
+                "n": len(system_report.samples),
+                **_with_intervals(COVERAGE, system_report.estimates),
             }
-            for system, found in self.report.systems.items()
+            for system, system_report in self.report.systems.items()
         )
         return Table(rows, self.tables()[0])
 
@@ -64,7 +64,9 @@ class CoverageFairness(HasFigures):
         from fairjudge.fairness.coverage_json import coverage_json
         from fairjudge.reports.measured_findings import with_findings
 
-        return with_findings("fairness coverage", coverage_json(self.report) | _joined(self.joins))
+        return with_findings(
+            "fairness coverage", coverage_json(self.report) | _joins_json(self.joins)
+        )
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
@@ -100,8 +102,8 @@ class ProportionalFairness(HasFigures):
         from fairjudge.fairness.proportional import PROPORTIONAL
 
         rows = tuple(
-            {"system": system, **_with_intervals(PROPORTIONAL, _estimates(found.measures))}
-            for system, found in self.report.systems.items()
+            {"system": system, **_with_intervals(PROPORTIONAL, _estimates(system_report.measures))}
+            for system, system_report in self.report.systems.items()
         )
         return Table(rows, self.tables()[0])
 
@@ -110,7 +112,7 @@ class ProportionalFairness(HasFigures):
         from fairjudge.fairness.proportional_json import proportional_json
         from fairjudge.reports.measured_findings import with_findings
 
-        figures = proportional_json(self.report) | _joined(self.joins)
+        figures = proportional_json(self.report) | _joins_json(self.joins)
         return with_findings("fairness proportional", figures)
 
     def tables(self) -> tuple[TextTable, ...]:
@@ -129,7 +131,7 @@ class ProportionalFairness(HasFigures):
         return pages(self.tables())
 
 
-def _joined(joins: Sequence[Match[tuple[str, str]]]) -> dict[str, Any]:
+def _joins_json(joins: Sequence[Match[tuple[str, str]]]) -> dict[str, Any]:
     return {"joins": [join.to_json() for join in joins]} if joins else {}
 
 

@@ -80,16 +80,16 @@ class Findings(Mapping[str, Any], HasFigures):
         return "\n".join([*self.findings, *map(to_text, self.tables())])
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<p>{escape(finding)}</p>" for finding in self.findings)
-        return said + table_html(*self.tables())
+        paragraphs = "".join(f"<p>{escape(finding)}</p>" for finding in self.findings)
+        return paragraphs + table_html(*self.tables())
 
 
 def _rows(
     figures: Mapping[str, Any], *, of: tuple[str, ...], figure: tuple[str, ...]
 ) -> Iterator[dict[str, Any]]:
     """Yield every number of nested figures with what it is of and what it is called."""
-    named = (figures[label] for label in _LABELS if label in figures)
-    of = (*of, *(name for name in named if isinstance(name, str)))
+    labels = (figures[label] for label in _LABELS if label in figures)
+    of = (*of, *(name for name in labels if isinstance(name, str)))
     for name, value in figures.items():
         path = (*figure, name)
         if isinstance(value, Mapping) and "value" in value and "eid" not in value:
@@ -98,9 +98,9 @@ def _rows(
         elif isinstance(value, Mapping):
             yield from _rows(value, of=of, figure=path)
         elif _are_mappings(value):
-            for one in value:
-                if "eid" not in one:  # single items are no figures
-                    yield from _rows(one, of=of, figure=figure)
+            for entry in value:
+                if "eid" not in entry:  # single items are no figures
+                    yield from _rows(entry, of=of, figure=figure)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             yield _row(of, path, {"value": value})
 
@@ -111,22 +111,24 @@ def _parts(figure: Mapping[str, Any]) -> dict[str, Any]:
         name: part
         for name, part in figure.items()
         if isinstance(part, Mapping)
-        and ("value" in part or (part and all(isinstance(one, Mapping) for one in part.values())))
+        and (
+            "value" in part or (part and all(isinstance(entry, Mapping) for entry in part.values()))
+        )
     }
 
 
 def _are_mappings(value: object) -> TypeGuard[Sequence[Mapping[str, Any]]]:
     if not isinstance(value, Sequence) or isinstance(value, str):
         return False
-    return all(isinstance(one, Mapping) for one in value)
+    return all(isinstance(entry, Mapping) for entry in value)
 
 
-def _row(of: tuple[str, ...], figure: tuple[str, ...], found: Mapping[str, Any]) -> dict[str, Any]:
+def _row(of: tuple[str, ...], figure: tuple[str, ...], value: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "of": ", ".join(of),
         "figure": ", ".join(figure).replace("_", " "),
-        **{end: found.get(end) for end in ("value", "low", "high")},
-        "why": found.get("why"),
+        **{end: value.get(end) for end in ("value", "low", "high")},
+        "why": value.get("why"),
     }
 
 
@@ -134,7 +136,7 @@ def _text(row: Mapping[str, Any]) -> str:
     if row["value"] is None:
         return "-"
     ends = (row["value"], row["low"], row["high"])
-    value, *rest = (
+    value, *bounds = (
         str(end) if isinstance(end, int) else number(end) for end in ends if end is not None
     )
-    return f"{value} [{', '.join(rest)}]" if rest else value
+    return f"{value} [{', '.join(bounds)}]" if bounds else value

@@ -63,9 +63,9 @@ def import_replies(
     from fairjudge.importing import scale_from_options
     from fairjudge.scales import Scale
 
-    given = read_replies(replies)
-    found = read(
-        (record.to_json() for record in given),
+    loaded = read_replies(replies)
+    result = read(
+        (record.to_json() for record in loaded),
         scale=(
             scale
             if isinstance(scale, Scale)
@@ -74,7 +74,7 @@ def import_replies(
         protocol=protocol,
         mapping=columns,
         judge=judge,
-        lines=given.lines,
-        path=given.path,
+        lines=loaded.lines,
+        path=loaded.path,
     )
-    return JudgeResult(found.judgements)
+    return JudgeResult(result.judgements)

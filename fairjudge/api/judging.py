@@ -19,16 +19,7 @@ from fairjudge.reports.tables import TextTable, columns
 if TYPE_CHECKING:
     from fairjudge.api.cascading import Cascade
     from fairjudge.engine.models import Spent
-    from fairjudge.judges.asking import (
-        AskedAspect,
-        Derived,
-        Fallback,
-        Preset,
-        Promise,
-        ReferenceUnit,
-        TextUnit,
-        Thresholds,
-    )
+    from fairjudge.judges import asking
     from fairjudge.options.judging import JudgeOptions
     from fairjudge.run.judged import JudgeReport
     from fairjudge.scores.juries import JuryRule
@@ -82,8 +73,8 @@ class JudgeResult(Sequence[Judgement]):
         """Items without a score, by kind: failed, refused, or not applicable (nothing to judge)."""
         from fairjudge.scores.missing import missing_of
 
-        asked = [row for row in self.judgements if "derived_from" not in (row.model_extra or {})]
-        return missing_of(asked, n_not_applicable=self.n_not_applicable)
+        rows = [row for row in self.judgements if "derived_from" not in (row.model_extra or {})]
+        return missing_of(rows, n_not_applicable=self.n_not_applicable)
 
     @property
     def without_probabilities(self) -> Mapping[str, int]:
@@ -148,27 +139,27 @@ class JudgeResult(Sequence[Judgement]):
             If no such system was judged.
         """
         groups = self._covered["groups"]
-        known = sorted({group["system"] for group in groups})
-        if system is not None and system not in known:
-            raise ConfigurationError(f"system: no {system!r}; there are: {', '.join(known)}")
+        systems = sorted({group["system"] for group in groups})
+        if system is not None and system not in systems:
+            raise ConfigurationError(f"system: no {system!r}; there are: {', '.join(systems)}")
         rows = tuple(
             {
                 "system": group["system"],
-                "eid": one["eid"],
-                "question": one["question"],
+                "eid": answer["eid"],
+                "question": answer["question"],
                 "outlet": voice["outlet"],
                 "speaker": voice["speaker"],
-                "says": one["label"] or voice["answer"],
-                "value": one["value"],
+                "says": answer["label"] or voice["answer"],
+                "value": answer["value"],
             }
             for group in groups
             if system in (None, group["system"])
-            for one in sorted(group["uncovered"], key=lambda one: one["value"])
-            for voice in one["voices"]
+            for answer in sorted(group["uncovered"], key=lambda answer: answer["value"])
+            for voice in answer["voices"]
         )
         title = "Voices left out" if system is None else f"Voices that {system} leaves out"
         names = ("outlet", "says", "question", "eid")
-        return Table(rows, _shown(title, rows, names if system else ("system", *names)))
+        return Table(rows, _text_table(title, rows, names if system else ("system", *names)))
 
     def contradicted(self) -> Table:
         """Return the groups of answers that summaries contradict.
@@ -187,16 +178,16 @@ class JudgeResult(Sequence[Judgement]):
         rows = tuple(
             {
                 "system": group["system"],
-                "eid": one["eid"],
-                "question": one["question"],
-                "says": one["answer"],
-                "words": one["words"],
+                "eid": answer["eid"],
+                "question": answer["question"],
+                "says": answer["answer"],
+                "words": answer["words"],
             }
             for group in self._covered["groups"]
-            for one in group["contradicted"]
+            for answer in group["contradicted"]
         )
         names = ("system", "says", "words", "eid")
-        return Table(rows, _shown("Groups of answers that are contradicted", rows, names))
+        return Table(rows, _text_table("Groups of answers that are contradicted", rows, names))
 
     def unsupported(self) -> Table:
         """Return the statements that articles contradict or do not have, gravest first.
@@ -215,12 +206,12 @@ class JudgeResult(Sequence[Judgement]):
         from fairjudge.auditing.statements import statements_report
 
         rows = tuple(
-            {"system": group["system"], **one, "articles": ", ".join(one["articles"])}
+            {"system": group["system"], **error, "articles": ", ".join(error["articles"])}
             for group in statements_report(self.judgements, self.references)["groups"]
-            for one in group["errors"]
+            for error in group["errors"]
         )
         names = ("system", "statement", "verdict", "articles", "quote")
-        return Table(rows, _shown("Statements that articles do not support", rows, names))
+        return Table(rows, _text_table("Statements that articles do not support", rows, names))
 
     def coverage_by(self, what: Literal["outlet", "question", "weight", "kind"]) -> Table:
         """Return the share of each outlet's answers, or of each question's, that systems cover.
@@ -243,11 +234,11 @@ class JudgeResult(Sequence[Judgement]):
         if what not in _SLICES:
             raise ConfigurationError(f"what: expected {' or '.join(_SLICES)}, found {what!r}")
         rows = tuple(
-            {what: name, "system": group["system"], **_plain(share)}
+            {what: name, "system": group["system"], **_ends_of(share)}
             for group in self._covered["groups"]
             for name, share in group["slices"].get(_SLICES[what], {}).items()
         )
-        return Table(rows, _shown(f"Coverage by {what}", rows, (what, "system", "value")))
+        return Table(rows, _text_table(f"Coverage by {what}", rows, (what, "system", "value")))
 
     @cached_property
     def _covered(self) -> dict[str, Any]:
@@ -361,16 +352,16 @@ class Judge:
         *,
         aspect: str,
         protocol: ProtocolName | None = None,
-        preset: Preset | None = None,
+        preset: asking.Preset | None = None,
         jury: JuryRule = "mean",
-        reference_unit: ReferenceUnit | None = None,
-        text_unit: TextUnit | None = None,
+        reference_unit: asking.ReferenceUnit | None = None,
+        text_unit: asking.TextUnit | None = None,
         prompt: str | Path | None = None,
         scale: str | Path | None = None,
-        fallback: Fallback = "none",
+        fallback: asking.Fallback = "none",
         cascade: Cascade | str | Path | tuple[float, float] | None = None,
         cascade_scorer: Literal["embedding", "entailment"] = "embedding",
-        derive: Sequence[Derived] = (),
+        derive: Sequence[asking.Derived] = (),
         temperature: float | None = None,
         samples: int = 1,
         repeats: int = 1,
@@ -378,7 +369,7 @@ class Judge:
         paraphrases: Sequence[str | Path] = (),
         token_probabilities: bool = False,
         groups_per_call: int = 25,
-        together: Sequence[AskedAspect] = (),
+        together: Sequence[asking.AskedAspect] = (),
     ) -> None:
         from fairjudge.options.checking import of_arguments
         from fairjudge.options.judging import JudgeOptions
@@ -398,8 +389,8 @@ class Judge:
         self.options.plan()
 
     def __repr__(self) -> str:
-        who = ", ".join(map(repr, self.models))
-        return f"Judge({who}, aspect={self.options.aspect!r})"
+        names = ", ".join(map(repr, self.models))
+        return f"Judge({names}, aspect={self.options.aspect!r})"
 
     def __call__(
         self,
@@ -448,19 +439,19 @@ class Judge:
         from fairjudge.run.jury import judge_by
         from fairjudge.run.material import check_material
 
-        asked = self.options
+        options = self.options
         sources = (
             read_references(references)
-            if asked.needs_questions
+            if options.needs_questions
             else read_clusters(references, argument="references")
         )
-        with bars(self.models[0].progress) as shown:
+        with bars(self.models[0].progress) as progress_bars:
             outcome = await judge_by(
-                [shown.with_retry_bar(model) for model in self.models],
-                check_material(sources, (read_summaries(summaries),), options=asked, limit=limit),
+                [progress_bars.with_retry_bar(model) for model in self.models],
+                check_material(sources, (read_summaries(summaries),), options=options, limit=limit),
                 rule=self.jury,
                 run_folder=None if run is None else Path(run),
-                progress=shown.counter("judging"),
+                progress=progress_bars.counter("judging"),
             )
         # A run may be gone when its report is asked for: its judgements are read here, once.
         outcome = replace(outcome, judgements=tuple(outcome.judgements))
@@ -471,33 +462,33 @@ class Judge:
             signature=outcome.signature,
             run=outcome.run,
             n_not_applicable=outcome.n_missing,
-            report=judge_report(outcome, asked),
+            report=judge_report(outcome, options),
         )
 
 
-def _thresholds(given: Any) -> Thresholds | Promise:
+def _thresholds(thresholds: Any) -> asking.Thresholds | asking.Promise:
     from fairjudge.api.cascading import Cascade
     from fairjudge.judges.promises import read_cascade
 
-    match given:
+    match thresholds:
         case Cascade():
-            return given.low, given.high
+            return thresholds.low, thresholds.high
         case str() | Path():
-            return read_cascade(Path(given))
+            return read_cascade(Path(thresholds))
         case (int() | float() as low, int() | float() as high):
             return float(low), float(high)
         case _:
             raise ConfigurationError(
                 "cascade: expected what fairjudge.cascade returned, a path or two thresholds, "
-                f"found {type(given).__name__}"
+                f"found {type(thresholds).__name__}"
             )
 
 
-def _plain(share: Any) -> dict[str, Any]:
+def _ends_of(share: Any) -> dict[str, Any]:
     return {end: share.get(end) for end in ("value", "low", "high")}
 
 
-def _shown(title: str, rows: Sequence[Any], names: tuple[str, ...]) -> TextTable:
+def _text_table(title: str, rows: Sequence[Any], names: tuple[str, ...]) -> TextTable:
     numbers = tuple(name for name in names if name == "value")
     return TextTable(
         title=title,

@@ -22,7 +22,7 @@ def figures(kind: str, report: Mapping[str, Any]) -> tuple[Drawing, ...]:
 
 def titles(every: Sequence[Drawing]) -> tuple[str, ...]:
     """Return what each figure is called."""
-    return tuple(one.name.partition(": ")[0] for one in every)
+    return tuple(drawing.name.partition(": ")[0] for drawing in every)
 
 
 def draw(every: Sequence[Drawing], ax: Axes | None, name: str | None) -> Axes:
@@ -35,14 +35,14 @@ def draw(every: Sequence[Drawing], ax: Axes | None, name: str | None) -> Axes:
     """
     from fairjudge.reports.svg import on_axes
 
-    wanted = (name or "").casefold()
-    known = titles(every)
-    for title, one in zip(known, every, strict=True):
-        if wanted in title.casefold():
-            return on_axes(one, ax)
-    if not known:
+    pattern = (name or "").casefold()
+    names = titles(every)
+    for title, drawing in zip(names, every, strict=True):
+        if pattern in title.casefold():
+            return on_axes(drawing, ax)
+    if not names:
         raise ConfigurationError("plot: this result has no figures")
-    raise ConfigurationError(f"name: no figure {name!r}; there are: {'; '.join(known)}")
+    raise ConfigurationError(f"name: no figure {name!r}; there are: {'; '.join(names)}")
 
 
 class HasFigures:

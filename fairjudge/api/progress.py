@@ -45,7 +45,7 @@ class Bars(BuildProgress):
 
         def begin(total: int | None) -> Advance:
             bar = self._display.add_task(printable(what), total=total)
-            return lambda done: self._display.update(bar, advance=done)
+            return lambda n_done: self._display.update(bar, advance=n_done)
 
         return begin
 
@@ -70,10 +70,10 @@ class Bars(BuildProgress):
         """See `BuildProgress`."""
         bars = self._stages[eid] = {}
 
-        def advance(stage: str, done: int) -> None:
+        def advance(stage: str, n_done: int) -> None:
             if stage not in bars:
                 bars[stage] = self._display.add_task(printable(f"{eid}: {stage}"), total=None)
-            self._display.update(bars[stage], advance=done)
+            self._display.update(bars[stage], advance=n_done)
 
         return advance
 

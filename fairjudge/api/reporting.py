@@ -89,13 +89,13 @@ def report(
     return report_on(inputs, title=title, seed=seed)
 
 
-def _sources(given: object) -> Loaded[Reference] | Loaded[Cluster]:
+def _sources(value: object) -> Loaded[Reference] | Loaded[Cluster]:
     """Return references, or clusters where there are no questions."""
     from fairjudge.datasets import read_clusters, read_references
 
-    clusters = read_clusters(given, argument="references")
+    clusters = read_clusters(value, argument="references")
     if all("question_answers" in cluster.to_json() for cluster in clusters):
-        return read_references(given if isinstance(given, str | Path) else clusters)
+        return read_references(value if isinstance(value, str | Path) else clusters)
     return clusters
 
 
@@ -103,7 +103,7 @@ class _Result(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
-def _take(found: Inputs, value: object, place: int) -> None:
+def _take(inputs: Inputs, value: object, place: int) -> None:
     from fairjudge.records.schema import without_schema
     from fairjudge.reports.content import Panel
 
@@ -113,20 +113,20 @@ def _take(found: Inputs, value: object, place: int) -> None:
 
     match value:
         case str() | Path():
-            found.add(Path(value))
+            inputs.add(Path(value))
         case References():
-            found.take_clusters(value)
+            inputs.take_clusters(value)
         case JudgeResult():
-            found.take_clusters(value.references)
-            found.take_judgements(value)
+            inputs.take_clusters(value.references)
+            inputs.take_judgements(value)
         case Calibration():
-            found.panels.append(panel("calibrate", value))
+            inputs.panels.append(panel("calibrate", value))
         case Findings():
-            found.panels.append(panel(value.kind, value))
+            inputs.panels.append(panel(value.kind, value))
         case CoverageFairness():
-            found.panels.append(panel("fairness coverage", value))
+            inputs.panels.append(panel("fairness coverage", value))
         case ProportionalFairness():
-            found.panels.append(panel("fairness proportional", value))
+            inputs.panels.append(panel("fairness proportional", value))
         case _:
             raise ConfigurationError(
                 f"report: value {place} is a {type(value).__name__}; expected a result of build, "

@@ -48,7 +48,7 @@ class Summaries(Sequence[Summary]):
 
     def to_pandas(self) -> Any:
         """Return a ``pandas.DataFrame``, one row a summary."""
-        return to_pandas([one.to_json() for one in self])
+        return to_pandas([summary.to_json() for summary in self])
 
     def save(self, path: str | Path) -> None:
         """Write the summaries to a .json or .jsonl file."""
@@ -130,14 +130,14 @@ async def asummarize(
     from fairjudge.run.summaries import summarize_loaded
 
     options = of_arguments(SummarizeOptions, locals(), "summarize")
-    asked = as_model(model)
-    with bars(asked.progress) as shown:
+    chosen_model = as_model(model)
+    with bars(chosen_model.progress) as progress_bars:
         outcome = await summarize_loaded(
             read_clusters(clusters),
             options=options,
-            model=shown.with_retry_bar(asked),
+            model=progress_bars.with_retry_bar(chosen_model),
             run_folder=None if run is None else Path(run),
-            progress=shown.counter("summarizing"),
+            progress=progress_bars.counter("summarizing"),
         )
     return Summaries(outcome)
 

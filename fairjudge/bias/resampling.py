@@ -27,7 +27,7 @@ from fairjudge.stats.bootstrap import (
     NO_VALUE,
     bootstrap,
     divide,
-    two_sided_p_value,
+    with_p_value,
 )
 from fairjudge.stats.multiplicity import holm
 from fairjudge.stats.resampling import Resampling, adjusted_by_name, chunk_sizes
@@ -174,13 +174,13 @@ def _over_assignments(
     if share > MOST_UNDEFINED:
         return replace(plain, method=f"no interval: undefined on {share:.0%} of the resamples")
     bounds = percentile_bounds(defined, level=resampling.level)
-    return replace(
+    estimate = replace(
         plain,
         low=bounds.low,
         high=bounds.high,
         method="percentile bootstrap over assignments within documents",
-        p_value=None if null is None else two_sided_p_value(defined, null),
     )
+    return with_p_value(estimate, defined, null)
 
 
 def _units(counts: Counts) -> tuple[IntArray, FloatArray]:

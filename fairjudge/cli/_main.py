@@ -124,8 +124,8 @@ app = Application(
 )
 
 
-def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position
-    if wanted:
+def _show_version(is_wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position
+    if is_wanted:
         say(f"fairjudge {__version__}")
         raise typer.Exit
 

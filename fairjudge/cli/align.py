@@ -49,8 +49,8 @@ def baseline_judge(
     if aspect is None:
         raise typer.BadParameter("give --aspect, or a --criterion that names one")
     scale = given["scale"]
-    named = protocol or ("likert" if scale is None else load_scale(scale).protocol)
-    return JudgeOptions(aspect=aspect, protocol=named, **given)
+    protocol_name = protocol or ("likert" if scale is None else load_scale(scale).protocol)
+    return JudgeOptions(aspect=aspect, protocol=protocol_name, **given)
 
 
 @opt.with_options(
@@ -143,9 +143,9 @@ def _plan(
     planned = run_to_end(
         plan_align(material, options=options, model=model, seconds_per_call=seconds_per_call)
     )
-    found = plan_report([planned], max_cost=model.max_cost, max_calls=model.max_calls)
-    found["parts"] = material.sizes()
-    display.report(found, json_file, [plan_table(found)])
+    report = plan_report([planned], max_cost=model.max_cost, max_calls=model.max_calls)
+    report["parts"] = material.sizes()
+    display.report(report, json_file, [plan_table(report)])
 
 
 def _run(
@@ -159,14 +159,14 @@ def _run(
     from fairjudge.aligning.running import align_loaded
     from fairjudge.engine.coroutines import run_to_end
 
-    with display.bars(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as progress_bars:
         return run_to_end(
             align_loaded(
                 material,
                 options=options,
-                model=shown.with_retry_bar(model),
+                model=progress_bars.with_retry_bar(model),
                 folder=folder,
-                progress=shown.counter,
+                progress=progress_bars.counter,
             )
         )
 

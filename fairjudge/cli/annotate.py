@@ -172,7 +172,7 @@ def annotate(
         else None,
         skip_bad=skip_bad,
     )
-    typer.echo(_what(prepared))
+    typer.echo(_job_in_words(prepared))
     if dry_run:
         return
     marks = find_passages(prepared, highlight)
@@ -197,7 +197,7 @@ def annotate(
         host=host,
         port=port,
         hosts=Hosts.of(host, extra_names=allow_host or ()),
-        announce=lambda taken: typer.echo(_where(access, host, taken)),
+        announce=lambda port: typer.echo(_where(access, host, port)),
     )
     typer.echo(
         f"\n{pluralize(_n_lines(output), 'label')} in {output}; the same command goes on from there"
@@ -211,25 +211,25 @@ def _require_extra() -> None:
         raise MissingExtraError("'fairjudge annotate'", extra="annotate")
 
 
-def _what(prepared: Prepared) -> str:
+def _job_in_words(prepared: Prepared) -> str:
     """Return a summary of the job: items, labels, controls."""
     job, task = prepared.job, prepared.task
-    n_items = sum(wanted > 0 for wanted in job.wanted)
-    several = [wanted for wanted in job.wanted if wanted > 1]
-    said = f"{task.title} Labels of {task.aspect}: "
-    said += f"{pluralize(n_items, 'item')}, {pluralize(job.n_wanted, 'label')}"
+    n_items = sum(n_labels > 0 for n_labels in job.wanted)
+    several = [n_labels for n_labels in job.wanted if n_labels > 1]
+    text = f"{task.title} Labels of {task.aspect}: "
+    text += f"{pluralize(n_items, 'item')}, {pluralize(job.n_wanted, 'label')}"
     if several:
-        said += f"; {pluralize(len(several), 'item')} by {several[0]} people each"
+        text += f"; {pluralize(len(several), 'item')} by {several[0]} people each"
     if job.controls:
-        said += f"; {pluralize(len(job.controls), 'control')} for everybody"
+        text += f"; {pluralize(len(job.controls), 'control')} for everybody"
     if prepared.n_empty:
-        said += f"\nExcluded: {pluralize(prepared.n_empty, 'summary', 'summaries')} without text"
+        text += f"\nExcluded: {pluralize(prepared.n_empty, 'summary', 'summaries')} without text"
     if prepared.drawn is not None:
         n_all = len(prepared.items) - len(job.controls)
-        said += f"\nDrawn of {pluralize(n_all, 'item')}, {prepared.drawn.n_judged} of them judged"
+        text += f"\nDrawn of {pluralize(n_all, 'item')}, {prepared.drawn.n_judged} of them judged"
         if not prepared.drawn.informative:
-            said += "; the judge is equally sure of all, so the draw is uniform"
-    return said
+            text += "; the judge is equally sure of all, so the draw is uniform"
+    return text
 
 
 def _where(access: Access, host: str, port: int) -> str:

@@ -111,8 +111,8 @@ def check_files(given: Mapping[str, Any]) -> None:
         If an input is a pipe or a device, a name cannot be one, or what is to be written is an
         input, another output, or a file that the command keeps in its own folder.
     """
-    read = [path for name, value in given.items() for path in _read(name, value)]
-    for path in read:
+    input_files = [path for name, value in given.items() for path in _paths_to_read(name, value)]
+    for path in input_files:
         check_regular(path)
     before: list[tuple[str, Path]] = []
     for name in given.keys() & WRITTEN:
@@ -120,9 +120,11 @@ def check_files(given: Mapping[str, Any]) -> None:
             continue
         path = Path(given[name])
         mode_of(path)
-        _check_written(_option(name), path, read, [Path(given[f]) for f in FOLDERS if given.get(f)])
-        for other, written in before:
-            if _same(path, written):
+        _check_written(
+            _option(name), path, input_files, [Path(given[f]) for f in FOLDERS if given.get(f)]
+        )
+        for other, other_path in before:
+            if _same(path, other_path):
                 raise InputError(
                     f"{_option(name)} and {other} name the same file: one would overwrite it",
                     path=path,
@@ -130,14 +132,17 @@ def check_files(given: Mapping[str, Any]) -> None:
         before.append((_option(name), path))
 
 
-def _check_written(option: str, path: Path, read: list[Path], folders: list[Path]) -> None:
-    for source in read:
+def _check_written(option: str, path: Path, input_files: list[Path], folders: list[Path]) -> None:
+    for source in input_files:
         if source.is_dir():
             in_folder = path.exists() and _same(path.parent, source)
-            taken = in_folder and path.suffix not in {".html", ".toml"}  # neither is an input
+            is_overwritten = in_folder and path.suffix not in {
+                ".html",
+                ".toml",
+            }  # neither is an input
         else:
-            taken = _same(path, source)
-        if taken:
+            is_overwritten = _same(path, source)
+        if is_overwritten:
             raise InputError(
                 f"{option} would overwrite the input {source}; name another file", path=path
             )
@@ -145,13 +150,13 @@ def _check_written(option: str, path: Path, read: list[Path], folders: list[Path
         raise InputError(f"{option} would overwrite a file of the run; name another", path=path)
 
 
-def _read(name: str, value: object) -> Iterator[Path]:
+def _paths_to_read(name: str, value: object) -> Iterator[Path]:
     """Yield the files that a parameter names to be read."""
     if name in WRITTEN | FOLDERS or value is None:
         return
     if isinstance(value, list):
         for item in value:
-            yield from _read(name, item)
+            yield from _paths_to_read(name, item)
     elif isinstance(value, Path):
         yield value
         if name == "criterion":
@@ -167,11 +172,11 @@ def _of_criterion(path: Path) -> Iterator[Path]:
     yield from (criterion_file.prompt, criterion_file.scale)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(path: Path, other: Path) -> bool:
     """Say whether both are one file, also by links. Pipes and devices never count as the same."""
-    if not (one.exists() and other.exists()):
-        return os.path.realpath(one) == os.path.realpath(other)
-    return one.samefile(other) and (one.is_file() or one.is_dir())
+    if not (path.exists() and other.exists()):
+        return os.path.realpath(path) == os.path.realpath(other)
+    return path.samefile(other) and (path.is_file() or path.is_dir())
 
 
 def _option(name: str) -> str:

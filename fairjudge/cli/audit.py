@@ -190,9 +190,9 @@ def order(
 
     reader = read_references if audit_of.values["of"] == "groups" else read_clusters
     sources = display.read(reader, audit_of.values["clusters"], skip_bad=skip_bad)
-    asked = replace(model, progress=display.shown(quiet=quiet))
-    found = audit_of(skip_bad=skip_bad, clusters=sources, model=asked)
-    display.found(found, json_file, figures)
+    model_with_progress = replace(model, progress=display.shown(quiet=quiet))
+    findings = audit_of(skip_bad=skip_bad, clusters=sources, model=model_with_progress)
+    display.found(findings, json_file, figures)
 
 
 @app.command("checks")
@@ -216,5 +216,9 @@ def checks(
 
     reader = read_references if audit_of.values["aspect"] == "coverage" else read_clusters
     sources = display.read(reader, audit_of.values["references"], skip_bad=skip_bad)
-    asked = replace(model, progress=display.shown(quiet=quiet))
-    display.found(audit_of(skip_bad=skip_bad, references=sources, model=asked), json_file, figures)
+    model_with_progress = replace(model, progress=display.shown(quiet=quiet))
+    display.found(
+        audit_of(skip_bad=skip_bad, references=sources, model=model_with_progress),
+        json_file,
+        figures,
+    )

@@ -70,14 +70,14 @@ def rows(
     """Return the judgements, read or collected."""
     from fairjudge.run.collecting import collect
 
-    with display.bars(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as progress_bars:
         return collect(
             given,
             aspect=aspect,
             protocol=protocol,
             probes=probes,
-            model=shown.with_retry_bar(model),
-            progress=shown.counter("judging"),
+            model=progress_bars.with_retry_bar(model),
+            progress=progress_bars.counter("judging"),
         )
 
 

@@ -28,11 +28,11 @@ def list_(*, json_file: opt.Json = None) -> None:
     from fairjudge.reports.tables import TextTable, columns, print_table
 
     local_here = importlib.util.find_spec("torch") is not None
-    what = "embedded: small trained models, no LLM, no key"
-    rows = [("local", what, _package("local", here=local_here))]
+    description = "embedded: small trained models, no LLM, no key"
+    rows = [("local", description, _package("local", is_installed=local_here))]
     for kind in backend_kinds():
         key = "" if kind.has_key else f"{kind.key_variable} is not set"
-        package = _package(kind.extra, here=kind.installed) if kind.extra else "ready"
+        package = _package(kind.extra, is_installed=kind.installed) if kind.extra else "ready"
         state = key if package == "ready" and key else package
         rows.append((f"{kind.provider}:...", kind.what, state))
     if json_file != "-":
@@ -45,5 +45,5 @@ def list_(*, json_file: opt.Json = None) -> None:
     display.write_json(json_file, {"local": {"installed": local_here}, "backends": kinds})
 
 
-def _package(extra: str | None, *, here: bool) -> str:
-    return "ready" if here else f"pip install 'fairjudge[{extra}]'"
+def _package(extra: str | None, *, is_installed: bool) -> str:
+    return "ready" if is_installed else f"pip install 'fairjudge[{extra}]'"

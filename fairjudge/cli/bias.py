@@ -16,7 +16,7 @@ from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
-    from fairjudge.analysis.bias import MadeInputs
+    from fairjudge.analysis.bias_inputs import MadeInputs
     from fairjudge.reports.tables import TextTable
 
 app = Application(
@@ -111,7 +111,7 @@ def making(
     ] = 100,
     seed: opt.Seed = 0,
 ) -> dict[str, Any]:
-    """Return how inputs are made, as `fairjudge.analysis.bias.make_inputs` takes it."""
+    """Return how inputs are made, as `fairjudge.analysis.bias_inputs.make_inputs` takes it."""
     return {
         "design": design,
         "names": names,
@@ -156,48 +156,49 @@ def inputs(
 
         fairjudge bias inputs ontonotes/ -o inputs.jsonl --census census1990
     """
-    from fairjudge.analysis.bias import make_inputs
+    from fairjudge.analysis.bias_inputs import make_inputs
     from fairjudge.datasets import read_clusters
-    from fairjudge.reports.bias_tables import inputs_tables
+    from fairjudge.reports.bias_input_tables import inputs_tables
 
     if output is None:
         if len(sources) != 1:
             raise typer.BadParameter("give one file of clusters, or -o to make inputs")
-        found = bias.inputs(read_clusters(sources[0], skip_bad=skip_bad), lists=lists)
-        display.report(found.to_dict(), json_file, inputs_tables(found, limit=top))
+        result = bias.inputs(read_clusters(sources[0], skip_bad=skip_bad), lists=lists)
+        display.report(result.to_dict(), json_file, inputs_tables(result, limit=top))
         return
-    made = make_inputs(sources, output, **how)
+    written_inputs = make_inputs(sources, output, **how)
     display.report(
-        _made_json(made, design=how["design"]),
+        _made_json(written_inputs, design=how["design"]),
         json_file,
-        [] if str(output) == "-" else [_made_table(made, output=output)],
+        [] if str(output) == "-" else [_made_table(written_inputs, output=output)],
     )
 
 
-def _made_table(found: MadeInputs, *, output: Path) -> TextTable:
+def _made_table(inputs: MadeInputs, *, output: Path) -> TextTable:
     """Return what was written."""
     from fairjudge.reports.tables import TextTable, columns
     from fairjudge.text.counting import pluralize
 
     notes = [
-        f"{pluralize(n, 'document')} skipped: {why}" for why, n in found.skipped_by_reason.items()
+        f"{pluralize(n, 'document')} skipped: {why}" for why, n in inputs.skipped_by_reason.items()
     ]
     return TextTable(
-        title=f"{pluralize(len(found.inputs), 'input')} from "
-        f"{found.n_documents - len(found.skipped)} of {pluralize(found.n_documents, 'document')}",
+        title=f"{pluralize(len(inputs.inputs), 'input')} from "
+        f"{inputs.n_documents - len(inputs.skipped)} of "
+        f"{pluralize(inputs.n_documents, 'document')}",
         columns=columns("group", "people", numbers=("people",)),
-        rows=tuple((group, str(n)) for group, n in found.people_by_group.items()),
+        rows=tuple((group, str(n)) for group, n in inputs.people_by_group.items()),
         notes=(*notes, f"Written: {output}"),
     )
 
 
-def _made_json(found: MadeInputs, *, design: str) -> dict[str, Any]:
+def _made_json(inputs: MadeInputs, *, design: str) -> dict[str, Any]:
     return {
         "design": design,
-        "n_inputs": len(found.inputs),
-        "n_documents": found.n_documents,
-        "people": dict(found.people_by_group),
-        "skipped": [{"id": name, "why": why} for name, why in found.skipped],
+        "n_inputs": len(inputs.inputs),
+        "n_documents": inputs.n_documents,
+        "people": dict(inputs.people_by_group),
+        "skipped": [{"id": name, "why": why} for name, why in inputs.skipped],
     }
 
 
@@ -216,12 +217,12 @@ def annotate(
 
         fairjudge bias inputs documents.jsonl -o inputs.jsonl --census census1990
     """
-    from fairjudge.reports.bias_tables import annotated_table
+    from fairjudge.reports.bias_input_tables import annotated_table
 
-    found = marking(skip_bad=skip_bad)
+    counts = marking(skip_bad=skip_bad)
     output = str(marking.values["output"])
-    shown = [] if output == "-" else [annotated_table(found, output=output)]
-    display.report(found, json_file, shown)
+    tables = [] if output == "-" else [annotated_table(counts, output=output)]
+    display.report(counts, json_file, tables)
 
 
 @app.command("quality")

@@ -45,15 +45,15 @@ def build(
         plans = plan_building(clusters, options=building, model=model, skip_bad=skip_bad)
         show_plan(plans, model, json_file)
         return
-    with display.bars(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as progress_bars:
         outcome = build_file(
             clusters,
             output,
             options=building,
-            model=shown.with_retry_bar(model),
+            model=progress_bars.with_retry_bar(model),
             run=run,
             skip_bad=skip_bad,
-            progress=shown,
+            progress=progress_bars,
         )
     display.built(outcome, output=output, json_file=json_file)
     display.finish(

@@ -46,14 +46,14 @@ def _opened(model: Model) -> Iterator[AnyCache]:
 def stats(*, model: Model, json_file: opt.Json = None) -> None:
     """Show where the cache is, and how much it holds."""
     with _opened(model) as opened:
-        found = asdict(opened.stats())
+        figures = asdict(opened.stats())
     if json_file != "-":
         say(
-            f"{found['path']}: {pluralize(found['n_entries'], 'reply', 'replies')}, "
-            f"{found['size_bytes'] / 1e6:.1f} MB, "
-            f"{found['n_quarantined']} set aside as damaged"
+            f"{figures['path']}: {pluralize(figures['n_entries'], 'reply', 'replies')}, "
+            f"{figures['size_bytes'] / 1e6:.1f} MB, "
+            f"{figures['n_quarantined']} set aside as damaged"
         )
-    display.write_json(json_file, found | {"path": str(found["path"])})
+    display.write_json(json_file, figures | {"path": str(figures["path"])})
 
 
 @app.command()
@@ -116,9 +116,9 @@ def clear(
     """Delete every reply. They cost money to get again: you are asked first."""
     with _opened(model) as opened:
         if not yes:
-            found = opened.stats()
+            usage = opened.stats()
             typer.confirm(
-                f"Delete {pluralize(found.n_entries, 'reply', 'replies')} from {found.path}?",
+                f"Delete {pluralize(usage.n_entries, 'reply', 'replies')} from {usage.path}?",
                 abort=True,
             )
         say(f"{pluralize(opened.clear(), 'reply', 'replies')} deleted")

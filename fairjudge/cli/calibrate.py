@@ -54,11 +54,11 @@ def calibrate(
     from fairjudge.reports.kinds import tables_of
     from fairjudge.scores.missing import missing_of
 
-    given = calibration_of.values
-    if given["support"] and (given["summaries"] is None or given["clusters"] is None):
+    values = calibration_of.values
+    if values["support"] and (values["summaries"] is None or values["clusters"] is None):
         raise typer.BadParameter("--support needs --summaries and --clusters")
-    labels = given["labels"].name
-    judgements = given["judgements"]
+    labels = values["labels"].name
+    judgements = values["judgements"]
     judged = read_judged(judgements, skip_bad=skip_bad)
     display.say_skipped(judged.bad)
     rows = judged.rows

@@ -74,7 +74,7 @@ def cascade(
     if guarantee is not None:
         from fairjudge.analysis.guarantees import guarantee_report
 
-        kept = guarantee_report(
+        result = guarantee_report(
             values["local"],
             values["labels"],
             agreement=guarantee,
@@ -83,11 +83,11 @@ def cascade(
             annotators=tuple(annotators or ("*",)),
             seed=values["seed"],
         )
-        write_output(output, json.dumps(asdict(kept.promise)) + "\n")
+        write_output(output, json.dumps(asdict(result.promise)) + "\n")
         if ask is not None:
-            lines = [json.dumps(row, ensure_ascii=False) for row in kept.escalated]
+            lines = [json.dumps(row, ensure_ascii=False) for row in result.escalated]
             write_output(ask, "".join(line + "\n" for line in lines))
-        display.found(Findings("cascade --guarantee", kept.report), json_file)
+        display.found(Findings("cascade --guarantee", result.report), json_file)
         return
     thresholds = fit()
     thresholds.save(output)

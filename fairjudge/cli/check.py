@@ -40,11 +40,11 @@ def check(
     from fairjudge.analysis.checking import without_texts
     from fairjudge.datasets import write_records
 
-    found = gate(skip_bad=skip_bad)
-    display.found(found, json_file)
+    findings = gate(skip_bad=skip_bad)
+    display.found(findings, json_file)
     if save is not None:
         write_records(save, without_texts(gate.values["judgements"].records))
-    if found["outcome"] != "passed":
+    if findings["outcome"] != "passed":
         if json_file == "-":
-            say(" ".join(found.findings), err=True)
-        raise typer.Exit(_EXIT_CODES[found["outcome"]])
+            say(" ".join(findings.findings), err=True)
+        raise typer.Exit(_EXIT_CODES[findings["outcome"]])

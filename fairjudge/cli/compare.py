@@ -35,14 +35,14 @@ def compare(
 
     if html is not None:
         check_writable(html)
-    found = comparison(skip_bad=skip_bad)
-    display.found(found, json_file)
+    findings = comparison(skip_bad=skip_bad)
+    display.found(findings, json_file)
     runs = (comparison.values["first"], comparison.values["second"])
-    display.page(lambda: _page(found, *runs), html=html, figures=figures)
+    display.page(lambda: _page(findings, *runs), html=html, figures=figures)
 
 
-def _page(found: Findings, first: Loaded[Judgement], second: Loaded[Judgement]) -> str:
+def _page(findings: Findings, first: Loaded[Judgement], second: Loaded[Judgement]) -> str:
     from fairjudge.analysis.changed_items import with_judgements
     from fairjudge.reports.comparison_page import comparison_page
 
-    return comparison_page(*with_judgements(found.figures, first.records, second.records))
+    return comparison_page(*with_judgements(findings.figures, first.records, second.records))

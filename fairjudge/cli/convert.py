@@ -41,26 +41,26 @@ def convert(
             --map content=opinion --attribute stars
     """
     opt.check_targets(None, json_file)
-    found: Converted = conversion(skip_bad=skip_bad)
-    _check_inputs_stay([Path(one.path) for one in found.files], folder, found)
-    written = found.write(folder)
-    following = found.next_command(folder)
+    converted: Converted = conversion(skip_bad=skip_bad)
+    _check_inputs_stay([Path(file.path) for file in converted.files], folder, converted)
+    paths = converted.write(folder)
+    following = converted.next_command(folder)
     if json_file != "-":
-        for one in found.files:
-            say(f"{one.path}: {one.layout}")
-            if one.unused:
-                say(f"  columns ignored: {', '.join(one.unused)}")
-        for path, said in zip(written, found.counts().values(), strict=True):
-            say(f"{path}: {said}")
-        for why, n in found.left_out.items():
+        for file in converted.files:
+            say(f"{file.path}: {file.layout}")
+            if file.unused:
+                say(f"  columns ignored: {', '.join(file.unused)}")
+        for path, count in zip(paths, converted.counts().values(), strict=True):
+            say(f"{path}: {count}")
+        for why, n in converted.left_out.items():
             say(f"Excluded {pluralize(n, 'time')}: {why}")
         say(f"Next: {following}")
-    report = {"written": [str(path) for path in written], "next": following}
-    display.write_json(json_file, found.to_json() | report)
+    report = {"written": [str(path) for path in paths], "next": following}
+    display.write_json(json_file, converted.to_json() | report)
 
 
-def _check_inputs_stay(inputs: list[Path], folder: Path, found: Converted) -> None:
-    for kind in found.records():
+def _check_inputs_stay(inputs: list[Path], folder: Path, converted: Converted) -> None:
+    for kind in converted.records():
         path = folder / f"{kind}.jsonl"
         for source in inputs:
             if path.exists() and source.exists() and path.samefile(source):

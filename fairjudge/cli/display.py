@@ -167,8 +167,8 @@ def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None
     figures = outcome.to_dict()
     if str(output) != "-" and json_file != "-":
         say_findings(figures.get("findings", ()))
-        for one in outcome.clusters:
-            print_table(_cluster_table(one))
+        for cluster in outcome.clusters:
+            print_table(_cluster_table(cluster))
         if outcome.spent is None:
             say(WITHOUT_LLM)
         say_written(output, outcome)
@@ -181,8 +181,8 @@ WITHOUT_LLM = (
 )
 
 
-def _cluster_table(one: Built) -> TextTable:
-    reference = one.reference
+def _cluster_table(cluster: Built) -> TextTable:
+    reference = cluster.reference
     rows = [
         (
             question.question,
@@ -193,26 +193,26 @@ def _cluster_table(one: Built) -> TextTable:
         for question in reference.question_answers
     ]
     notes = []
-    notes += [f"Dropped: {question} ({why})" for question, why in one.dropped]
-    if one.unused:
-        unused = [f"{aid} ({why})" for aid, why in one.unused]
+    notes += [f"Dropped: {question} ({why})" for question, why in cluster.dropped]
+    if cluster.unused:
+        unused = [f"{aid} ({why})" for aid, why in cluster.unused]
         notes.append(f"Not used: {named(unused, MAX_NAMED)}")
-    if one.dropped_answers:
-        counts = ", ".join(f"{n}: {why}" for why, n in one.dropped_answers)
+    if cluster.dropped_answers:
+        counts = ", ".join(f"{n}: {why}" for why, n in cluster.dropped_answers)
         notes.append(f"Answers dropped: {counts}")
-    if one.doubtful:
-        n_doubtful = sum(len(row["aids"]) for row in one.doubtful)
+    if cluster.doubtful:
+        n_doubtful = sum(len(row["aids"]) for row in cluster.doubtful)
         notes.append(
             f"A second reading did not find the group's label in {pluralize(n_doubtful, 'article')}"
             " of it (meta.doubtful_labels)"
         )
-    if one.why_none:
-        notes.append(f"No question: {one.why_none}")
-    if one.problems:
-        notes.append(f"Without a result: {named(list(one.problems), MAX_NAMED)}")
+    if cluster.why_none:
+        notes.append(f"No question: {cluster.why_none}")
+    if cluster.problems:
+        notes.append(f"Without a result: {named(list(cluster.problems), MAX_NAMED)}")
     return TextTable(
-        title=f"{reference.eid}: {one.n_used} of {pluralize(one.n_articles, 'article')} used, "
-        f"{pluralize(len(reference.question_answers), 'question')}",
+        title=f"{reference.eid}: {cluster.n_used} of {pluralize(cluster.n_articles, 'article')} "
+        f"used, {pluralize(len(reference.question_answers), 'question')}",
         columns=columns(
             "question", "sources", "groups", "answers", numbers=("sources", "groups", "answers")
         ),
@@ -226,12 +226,12 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
     say_skipped(outcome.bad_lines)
     figures = outcome.to_dict()
     failures = figures["failed"]
-    written = outcome.n_by_system()
+    n_by_system = outcome.n_by_system()
     if str(output) != "-" and json_file != "-":
-        for system, n in written.items():
+        for system, n in n_by_system.items():
             say(f"{pluralize(n, 'summary', 'summaries')} by {system}")
         if failures:
-            several = len(written) > 1
+            several = len(n_by_system) > 1
             failed = [
                 f"{row['eid']}{' by ' + str(row['system']) if several else ''} "
                 f"({row['reason']}: {row['detail']})"
@@ -247,9 +247,9 @@ def read(
     reader: Callable[..., Loaded[Any]], path: Path, *more: object, skip_bad: bool
 ) -> Loaded[Any]:
     """Return what `reader` finds in a file, and name what ``--skip-bad`` left out of it."""
-    found = reader(path, *more, skip_bad=skip_bad)
-    say_bad_lines(found)
-    return found
+    records = reader(path, *more, skip_bad=skip_bad)
+    say_bad_lines(records)
+    return records
 
 
 def say_bad_lines(found: Loaded[Any]) -> None:

@@ -79,9 +79,9 @@ def export(
     if to not in TARGETS:
         if aspect or system or judge:
             raise typer.BadParameter("--aspect, --system and --judge choose among judgements")
-        read: Any = read_references if to in REFERENCE_TARGETS else read_summaries
+        record_reader: Any = read_references if to in REFERENCE_TARGETS else read_summaries
         exported = export_records(
-            display.read(read, records, skip_bad=skip_bad).records, output, to=to
+            display.read(record_reader, records, skip_bad=skip_bad).records, output, to=to
         )
         say(f"{pluralize(exported.n_rows, 'row')} written to {output}", err=True)
         return
@@ -101,9 +101,9 @@ def export(
         else display.read(read_references, references, skip_bad=skip_bad),
         observed_unix_nano=time.time_ns(),
     )
-    said = f"{pluralize(len(chosen), 'judgement')} of {len(loaded)}: "
-    said += f"{pluralize(exported.n_rows, 'row')} written to {output}"
+    text = f"{pluralize(len(chosen), 'judgement')} of {len(loaded)}: "
+    text += f"{pluralize(exported.n_rows, 'row')} written to {output}"
     if exported.n_left_out:
         kind = "that are no checklist" if to == "nuggetizer-assignments" else "without a score"
-        said += f"; {exported.n_left_out} {kind} excluded"
-    say(said, err=True)
+        text += f"; {exported.n_left_out} {kind} excluded"
+    say(text, err=True)

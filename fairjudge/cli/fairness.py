@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fairjudge.api import fairness
+from fairjudge.api.fairness_inputs import COVERAGE_SCORERS, check_takes_units
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.cli import (
     display,
@@ -53,13 +54,13 @@ def coverage(
     from fairjudge.analysis.fairness import parse_scorer
     from fairjudge.reports.kinds import tables_of
 
-    scorer = parse_scorer(measure.values["scorer"], fairness.COVERAGE_SCORERS)
+    scorer = parse_scorer(measure.values["scorer"], COVERAGE_SCORERS)
     if measure.values["units"] is not None:
-        fairness.check_takes_units(scorer)
-    found = measure(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
+        check_takes_units(scorer)
+    result = measure(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
     if save_supports is not None:
-        found.save_supports(save_supports)
-    report = found.to_dict()
+        result.save_supports(save_supports)
+    report = result.to_dict()
     display.report(report, json_file, tables_of("fairness coverage", report))
     display.save_figures("fairness coverage", report, figures)
     _finish(report, max_unscored)

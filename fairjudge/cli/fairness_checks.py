@@ -23,8 +23,8 @@ def chunk_size(
 
         fairjudge fairness chunk-size clusters.jsonl --summaries s.jsonl --sizes 0,50,100
     """
-    found = check(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
-    display.found(found, json_file)
+    findings = check(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
+    display.found(findings, json_file)
 
 
 @opt.with_options(check=opt.call_of(fairness_checks.oracle))
@@ -42,5 +42,5 @@ def oracle(
 
         fairjudge fairness oracle clusters.jsonl --attribute sentiment --documents 4
     """
-    found = check(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
-    display.found(found, json_file)
+    findings = check(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
+    display.found(findings, json_file)

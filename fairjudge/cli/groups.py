@@ -41,9 +41,9 @@ class _Readable:
         for param in self.get_params(ctx):  # type: ignore[attr-defined]
             if (record := param.get_help_record(ctx)) is not None:
                 panels[getattr(param, "rich_help_panel", None)].append(record)
-        rest = panels.pop(None, [])
+        ungrouped = panels.pop(None, [])
         titles = sorted(panels, key=get_args(Panel).index) or ["Options"]
-        panels[titles[-1]] += rest
+        panels[titles[-1]] += ungrouped
         width = min(_NAMES_END, max(len(name) for rows in panels.values() for name, _ in rows))
         for title in titles:
             with formatter.section(title):
@@ -65,8 +65,8 @@ class Command(_Readable, TyperCommand):
             parsed = parse(args)
             for option, n in Counter(parsed[2]).items():
                 if n > 1 and _takes_one(option):
-                    named = " / ".join(option.opts)
-                    ctx.fail(f"Option {named!r} takes one value: run once for each of the {n}")
+                    flags = " / ".join(option.opts)
+                    ctx.fail(f"Option {flags!r} takes one value: run once for each of the {n}")
             return parsed
 
         parser.parse_args = parse_args  # type: ignore[method-assign]

@@ -117,18 +117,18 @@ def import_(
         "summaries": summaries_file,
         "clusters": clusters_file,
     }
-    written = {kind: path for kind, path in files.items() if path is not None}
-    opt.check_targets(next(iter(written.values()), None), json_file)
-    if not written:
+    targets = {kind: path for kind, path in files.items() if path is not None}
+    opt.check_targets(next(iter(targets.values()), None), json_file)
+    if not targets:
         flags = ", ".join(f"{flag} for {kind}" for kind, flag in _FLAGS.items())
         raise typer.BadParameter(f"give a file: {flags}")
     if protocol is not None:
-        if tool is not None or output is None or len(written) > 1:
+        if tool is not None or output is None or len(targets) > 1:
             raise typer.BadParameter("--protocol is for recorded replies: give -o alone, no --from")
-        made = scale_from_options(protocol, scale=scale, answers=answers, with_stars=stars)
-        given = {"scale": made, "protocol": protocol, "mapping": _pairs(mapping or [])}
+        chosen_scale = scale_from_options(protocol, scale=scale, answers=answers, with_stars=stars)
+        arguments = {"scale": chosen_scale, "protocol": protocol, "mapping": _pairs(mapping or [])}
         report = _from_replies(
-            recorded, output, {**given, "judge": judge, "repeats": repeats}, skip_bad=skip_bad
+            recorded, output, {**arguments, "judge": judge, "repeats": repeats}, skip_bad=skip_bad
         )
     else:
         if scale or stars or mapping:
@@ -137,8 +137,8 @@ def import_(
         how: dict[str, Any] = {"tool": tool, "judge": judge, "repeats": repeats, "answers": words}
         if articles is not None:
             how["articles"] = display.read(read_clusters, articles, skip_bad=skip_bad)
-        report = _from_tool(recorded, {**how, "skip_bad": skip_bad}, written)
-    _say(report, written)
+        report = _from_tool(recorded, {**how, "skip_bad": skip_bad}, targets)
+    _say(report, targets)
     display.write_json(json_file, report)
     if len(report["unscored"]) > max_unscored * report["n_judgements"]:
         raise typer.Exit(3)
@@ -161,14 +161,14 @@ def _of_words(answers: str) -> Literal["binary", "likert"]:
 
 
 def _from_replies(
-    path: Path, output: Path, given: dict[str, Any], *, skip_bad: bool
+    path: Path, output: Path, arguments: dict[str, Any], *, skip_bad: bool
 ) -> dict[str, Any]:
     from fairjudge.datasets import read_replies, write_records
     from fairjudge.importing import import_replies
 
     loaded = read_replies(path, skip_bad=skip_bad)
     imported = import_replies(
-        (record.to_json() for record in loaded), lines=loaded.lines, path=path, **given
+        (record.to_json() for record in loaded), lines=loaded.lines, path=path, **arguments
     )
     write_records(output, imported.judgements)
     return {
@@ -177,55 +177,59 @@ def _from_replies(
         "n_judgements": len(imported.judgements),
         "unscored": _unscored(imported.unscored),
         "repeated": [
-            {**each.item, "line": each.line, "former": list(each.former)}
-            for each in imported.repeated
+            {**repetition.item, "line": repetition.line, "former": list(repetition.former)}
+            for repetition in imported.repeated
         ],
-        "repeats": given["repeats"],
+        "repeats": arguments["repeats"],
         "bad": [{"line": bad.line, "problem": bad.problem} for bad in loaded.bad],
     }
 
 
-def _from_tool(path: Path, given: dict[str, Any], written: Mapping[str, Path]) -> dict[str, Any]:
+def _from_tool(
+    path: Path, arguments: dict[str, Any], targets: Mapping[str, Path]
+) -> dict[str, Any]:
     from fairjudge.datasets import write_records
     from fairjudge.importing import import_file
 
-    imported_file = import_file(path, **given)
-    held = {kind: rows for kind, rows in imported_file.records().items() if rows}
-    if "judgements" in held and "judgements" not in written:
+    imported_file = import_file(path, **arguments)
+    records = {kind: rows for kind, rows in imported_file.records().items() if rows}
+    if "judgements" in records and "judgements" not in targets:
         raise InputError("holds judgements too; write them with -o", path=path)
-    if not held.keys() & written.keys():
-        kinds, flags = " and ".join(held), " and ".join(_FLAGS[kind] for kind in held)
-        asked = ", ".join(_FLAGS[kind] for kind in written)
-        raise InputError(f"holds {kinds} alone; write them with {flags}, not {asked}", path=path)
-    for kind in held.keys() & written.keys():
-        write_records(written[kind], held[kind])
+    if not records.keys() & targets.keys():
+        kinds, flags = " and ".join(records), " and ".join(_FLAGS[kind] for kind in records)
+        given_flags = ", ".join(_FLAGS[kind] for kind in targets)
+        raise InputError(
+            f"holds {kinds} alone; write them with {flags}, not {given_flags}", path=path
+        )
+    for kind in records.keys() & targets.keys():
+        write_records(targets[kind], records[kind])
     return {
         "tool": imported_file.tool,
         "n_rows": imported_file.n_rows,
         **{f"n_{kind}": len(rows) for kind, rows in imported_file.records().items()},
         "n_reread": imported_file.n_reread,
         "unscored": _unscored(imported_file.unscored),
-        "skipped": [{"line": one.line, "problem": one.why} for one in imported_file.skipped],
+        "skipped": [{"line": row.line, "problem": row.why} for row in imported_file.skipped],
     }
 
 
-def _pairs(given: list[str]) -> dict[str, str]:
-    pairs = [part.partition("=") for text in given for part in text.split(",") if part.strip()]
+def _pairs(texts: list[str]) -> dict[str, str]:
+    pairs = [part.partition("=") for text in texts for part in text.split(",") if part.strip()]
     for field, equals, column in pairs:
         if not (equals and field.strip() and column.strip()):
             raise typer.BadParameter(f"expected field=column, not {field!r}", param_hint="--map")
     return {field.strip(): column.strip() for field, _, column in pairs}
 
 
-def _unscored(found: Any) -> list[dict[str, Any]]:
+def _unscored(rows: Any) -> list[dict[str, Any]]:
     return [
         {
             "line": line,
-            **{k: v for k, v in one.to_json().items() if k in _ITEM and v is not None},
-            "reason": one.unscored,
-            "detail": (one.model_extra or {}).get("detail", ""),
+            **{k: v for k, v in row.to_json().items() if k in _ITEM and v is not None},
+            "reason": row.unscored,
+            "detail": (row.model_extra or {}).get("detail", ""),
         }
-        for line, one in found
+        for line, row in rows
     ]
 
 
@@ -238,35 +242,35 @@ _NAMES = {
 _ITEM = ("eid", "system", "system_a", "system_b", "order", "aspect", "unit")
 
 
-def _say(report: dict[str, Any], written: Mapping[str, Path]) -> None:
+def _say(report: dict[str, Any], targets: Mapping[str, Path]) -> None:
     """Say on standard error what was read, left unscored, repeated or left out."""
     unscored = report["unscored"]
-    reasons = Counter(each["reason"] for each in unscored)
+    reasons = Counter(row["reason"] for row in unscored)
     counts = ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))
     if report["tool"] == "replies":
-        read = pluralize(report["n_replies"], "reply", "replies")
+        n_read = pluralize(report["n_replies"], "reply", "replies")
     else:
-        read = f"{report['tool']}: {pluralize(report['n_rows'], 'row')}"
-    output = written.get("judgements")
+        n_read = f"{report['tool']}: {pluralize(report['n_rows'], 'row')}"
+    output = targets.get("judgements")
     if n := report["n_judgements"]:
-        said = f"{pluralize(n, 'judgement')} written to {output}; {len(unscored)} unscored"
+        text = f"{pluralize(n, 'judgement')} written to {output}; {len(unscored)} unscored"
     else:
-        said = "no judgement" + (f"; {output} is not written" if output else "")
-    lines = [f"{read}, {said}" + (f" ({counts})" if counts else "")]
-    lines += _some(
-        [f"  line {each['line']}: {each['reason']}: {each['detail']}" for each in unscored]
+        text = "no judgement" + (f"; {output} is not written" if output else "")
+    lines = [f"{n_read}, {text}" + (f" ({counts})" if counts else "")]
+    lines += _first_lines(
+        [f"  line {row['line']}: {row['reason']}: {row['detail']}" for row in unscored]
     )
     if report["tool"] == "replies":
-        lines += _said_of_replies(report)
+        lines += _notes_of_replies(report)
     else:
-        lines += _said_of_tool(report, written)
+        lines += _notes_of_tool(report, targets)
     say("\n".join(lines), err=True)
 
 
-def _said_of_replies(report: dict[str, Any]) -> list[str]:
+def _notes_of_replies(report: dict[str, Any]) -> list[str]:
     lines = []
     if report["repeated"]:
-        n_former = sum(len(each["former"]) for each in report["repeated"])
+        n_former = sum(len(item["former"]) for item in report["repeated"])
         became = (
             "numbered by 'repeat'"
             if report["repeats"] == "keep"
@@ -274,24 +278,26 @@ def _said_of_replies(report: dict[str, Any]) -> list[str]:
         )
         lines.append(f"judged again: {pluralize(len(report['repeated']), 'item')}, {became}")
     bad = report["bad"]
-    return lines + _some([f"  line {each['line']} skipped: {each['problem']}" for each in bad])
+    return lines + _first_lines([f"  line {row['line']} skipped: {row['problem']}" for row in bad])
 
 
-def _said_of_tool(report: dict[str, Any], written: Mapping[str, Path]) -> list[str]:
+def _notes_of_tool(report: dict[str, Any], targets: Mapping[str, Path]) -> list[str]:
     lines = []
-    for kind, (one, many) in _NAMES.items():
+    for kind, (singular, many) in _NAMES.items():
         if n := report[f"n_{kind}"]:
             became = f"not written; {_FLAGS[kind]} FILE writes them"
-            if kind in written:
-                became = f"written to {written[kind]}"
-            lines.append(f"{pluralize(n, one, many)} {became}")
+            if kind in targets:
+                became = f"written to {targets[kind]}"
+            lines.append(f"{pluralize(n, singular, many)} {became}")
     if report["n_reread"]:
         n = pluralize(report["n_reread"], "reply", "replies")
         lines.append(f"{n} read otherwise than by the tool: see 'tool_value'")
-    reasons = Counter(each["problem"] for each in report["skipped"])
-    return lines + _some([f"  {pluralize(n, 'row')} skipped: {why}" for why, n in reasons.items()])
+    reasons = Counter(row["problem"] for row in report["skipped"])
+    return lines + _first_lines(
+        [f"  {pluralize(n, 'row')} skipped: {why}" for why, n in reasons.items()]
+    )
 
 
-def _some(lines: list[str]) -> list[str]:
+def _first_lines(lines: list[str]) -> list[str]:
     more = len(lines) - _SHOWN
     return [*lines[:_SHOWN], f"  ... and {more} more (see --json)"] if more > 0 else lines

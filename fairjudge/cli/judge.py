@@ -58,21 +58,24 @@ def judge_options(
     if not together and (len(aspects) > 1 or len(own) > 1):
         raise typer.BadParameter("several aspects need --together, or a run of 'judge' each")
     if own and not together:
-        (one,) = own
-        aspects = aspects or [one.aspect]
-        given |= {name: given[name] or getattr(one, name) for name in ("prompt", "scale")}
+        (own_criterion,) = own
+        aspects = aspects or [own_criterion.aspect]
+        given |= {name: given[name] or getattr(own_criterion, name) for name in ("prompt", "scale")}
     if own:
         scale = own[0].scale if together else given["scale"]
         given["protocol"] = given["protocol"] or load_scale(scale).protocol
-    asked = (
+    asked_aspects = (
         *(AskedAspect(aspect=name) for name in aspects),
-        *(AskedAspect(aspect=one.aspect, rule=one.rule, scale=one.scale) for one in own),
+        *(
+            AskedAspect(aspect=criterion.aspect, rule=criterion.rule, scale=criterion.scale)
+            for criterion in own
+        ),
     )
-    if not asked:
+    if not asked_aspects:
         return None
     return JudgeOptions(
-        aspect=asked[0].aspect,
-        together=asked if together else (),
+        aspect=asked_aspects[0].aspect,
+        together=asked_aspects if together else (),
         cascade=None if cascade is None else read_cascade(cascade),
         **given,
     )
@@ -131,18 +134,18 @@ def judge(
         )
         show_plan(plans, models[0], json_file)
         return
-    with display.bars(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as progress_bars:
         outcome = judge_files(
             references,
             summaries,
             output,
             options=judging,
-            models=[shown.with_retry_bar(model) for model in models],
+            models=[progress_bars.with_retry_bar(model) for model in models],
             rule=jury,
             run=run,
             skip_bad=skip_bad,
             limit=limit,
-            progress=shown.counter("judging"),
+            progress=progress_bars.counter("judging"),
         )
     report = judge_report(outcome, judging)
     judge_display.show_judged(report, output=output, json_file=json_file)

@@ -15,9 +15,11 @@ from fairjudge.cli.display import (
     write_json,
 )
 from fairjudge.cli.terminal import say
-from fairjudge.reports.figures import dollars, named
+from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
+from fairjudge.reports.figures import named
+from fairjudge.reports.row_tables import table
 from fairjudge.reports.stability_tables import stability_tables
-from fairjudge.reports.tables import TextTable, columns, print_table
+from fairjudge.reports.tables import TextTable, print_table
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
@@ -54,26 +56,17 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
 
 def _costs(costs: Sequence[Cost], total: Cost) -> TextTable:
     """Return what each judge took, and all together where there are several."""
-    heads = ("calls", "from the cache", "tokens in", "tokens out", "US dollars", "an item")
     notes = ["An item: a summary with a score. All starts of this run together."]
     if any(cost.spent.cost_usd is not None and cost.usd_per_item is None for cost in costs):
         notes.append("The cost of replies from the cache is not known here.")
-    return TextTable(
-        title="What it cost",
-        columns=columns("judge", *heads, numbers=heads),
-        rows=tuple(
-            (
-                cost.judge,
-                f"{cost.spent.n_calls:,}",
-                f"{cost.spent.n_cached:,}",
-                f"{cost.spent.tokens.input:,}",
-                f"{cost.spent.tokens.output:,}",
-                dollars(cost.spent.cost_usd),
-                dollars(cost.usd_per_item),
-            )
+    return table(
+        "What it cost",
+        f"judge: {{judge}} | {SPENT_COLUMNS} | an item> {{usd_per_item:dollars}}",
+        [
+            spent_row(cost.spent.to_json(), judge=cost.judge, usd_per_item=cost.usd_per_item)
             for cost in (*costs, *((total,) if len(costs) > 1 else ()))
-        ),
-        notes=tuple(notes),
+        ],
+        notes=notes,
     )
 
 
@@ -88,20 +81,20 @@ def _show(aspect: AspectReport) -> None:
         print_table(_leaderboard(outcome, aspect.leaderboard))
     for board in aspect.derived:
         print_table(_derived(outcome, board))
-    for table in covered_tables({"groups": aspect.covered}, only=MATRICES):
-        print_table(table)
-    for table in statement_tables({"groups": aspect.statements}) if aspect.statements else ():
-        print_table(table)
-    for table in stability_tables(aspect.stability) if aspect.stability else ():
-        print_table(table)
+    for shown in (
+        *covered_tables({"groups": aspect.covered}, only=MATRICES),
+        *(statement_tables({"groups": aspect.statements}) if aspect.statements else ()),
+        *(stability_tables(aspect.stability) if aspect.stability else ()),
+    ):
+        print_table(shown)
 
 
 def _meaning(protocol: str, aspect: str, low: float, high: float) -> str:
     from fairjudge.protocols import PROTOCOLS
 
-    asked = PROTOCOLS[protocol]
-    span = f"{low:g} to {high:g}" if asked.graded else "0 to 1"
-    return f"Score: {asked.meaning_of(aspect)}, {span}"
+    rules = PROTOCOLS[protocol]
+    span = f"{low:g} to {high:g}" if rules.graded else "0 to 1"
+    return f"Score: {rules.meaning_of(aspect)}, {span}"
 
 
 def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
@@ -109,20 +102,20 @@ def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
     from fairjudge.scores.leaderboards import WEIGHTING
 
     low, high = outcome.scale_range
-    made = combined_table([board])
+    table = combined_table([board])
     plan = outcome.plan
-    notes = [f"{_meaning(plan.protocol, plan.aspect, low, high)}; {WEIGHTING}.", *made.notes]
+    notes = [f"{_meaning(plan.protocol, plan.aspect, low, high)}; {WEIGHTING}.", *table.notes]
     if outcome.n_unscored:
         reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.missing.reasons.items())
         notes.append(f"Unscored: {reasons}.")
     title = f"{plan.aspect}, {plan.protocol}, against {plan.reference_unit}"
-    return replace(made, title=title, notes=tuple(notes))
+    return replace(table, title=title, notes=tuple(notes))
 
 
 def _derived(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
     from fairjudge.reports.leaderboard_table import combined_table
 
-    made = combined_table([board])
+    table = combined_table([board])
     meaning = f"{_meaning(board.protocol, outcome.plan.aspect, 1, 5)}."
     title = f"{outcome.plan.aspect}, {board.protocol}, derived from the checklists"
-    return replace(made, title=title, notes=(meaning, *made.notes))
+    return replace(table, title=title, notes=(meaning, *table.notes))

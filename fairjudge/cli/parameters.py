@@ -39,8 +39,10 @@ def with_options(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], 
 
         parameters = [
             parameter
-            for name, one in _signature(own).items()
-            for parameter in (_signature(ready[name]).values() if name in ready else [one])
+            for name, parameter_of_command in _signature(own).items()
+            for parameter in (
+                _signature(ready[name]).values() if name in ready else [parameter_of_command]
+            )
         ]
         return _signed(called, parameters)
 
@@ -83,21 +85,23 @@ class Call(Generic[T]):
     def read(self, *, skip_bad: bool) -> Mapping[str, Any]:
         """Read the files, and return the values."""
         for option in self._options:
-            self.values[option.name] = _read(option, self.values[option.name], skip_bad=skip_bad)
+            self.values[option.name] = _read_contents(
+                option, self.values[option.name], skip_bad=skip_bad
+            )
         return self.values
 
     def __call__(self, *, skip_bad: bool = False, **more: Any) -> T:
         """Read the files, and call with `more` beside the options, such as ``progress``."""
         self.read(skip_bad=skip_bad)
-        named = self.values | more
+        values = self.values | more
         by_place: list[Any] = []
         if any(option.variadic for option in self._options):
             for option in self._options:  # those before the variadic one are given by place too
-                value = named.pop(option.name)
+                value = values.pop(option.name)
                 by_place += value if option.variadic else [value]
                 if option.variadic:
                     break
-        return self._call(*by_place, **named)
+        return self._call(*by_place, **values)
 
 
 def call_of(call: Callable[..., T], **choice: Any) -> Callable[..., Call[T]]:
@@ -179,34 +183,34 @@ def _repeatable(option: Declared, text: str) -> Declared:
     return replace(option, hint=GenericAlias(tuple, (option.hint, ...)), default=default, opt=opt)
 
 
-def _value(option: Declared, given: Any) -> Any:
+def _value(option: Declared, value: Any) -> Any:
     """Return the value of an option from that of the command line."""
     opt, several = option.opt, option.each is not None
     if several:
-        given = tuple(given or ())
+        value = tuple(value or ())
     if opt.reads is None and opt.parse is None:
-        return given or (() if option.default is REQUIRED else option.default) if several else given
-    if not given:
+        return value or (() if option.default is REQUIRED else option.default) if several else value
+    if not value:
         return option.default
     if opt.parse is None:
-        return given
+        return value
     try:
-        return tuple(map(opt.parse, given)) if several else opt.parse(given)
+        return tuple(map(opt.parse, value)) if several else opt.parse(value)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint=option.flag) from None
 
 
-def _read(option: Declared, value: Any, *, skip_bad: bool) -> Any:
+def _read_contents(option: Declared, value: Any, *, skip_bad: bool) -> Any:
     """Return the contents of the file of an option that reads files; else the value itself."""
     if option.opt.reads is None or not isinstance(value, str | Path):
         return value
     from fairjudge.cli.display import say_bad_lines
     from fairjudge.datasets import Loaded
 
-    found = option.opt.reads(value, skip_bad=skip_bad)
-    if isinstance(found, Loaded):
-        say_bad_lines(found)
-    return found
+    records = option.opt.reads(value, skip_bad=skip_bad)
+    if isinstance(records, Loaded):
+        say_bad_lines(records)
+    return records
 
 
 def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -232,10 +236,10 @@ def _parameter(option: Declared) -> inspect.Parameter:
     if several or opt.parse is not None:
         default = _text(default) if default is not REQUIRED and not option.variadic else REQUIRED
     hint = kind if default is REQUIRED else kind | None
-    shown: Any = typer.Option
+    declare: Any = typer.Option
     names = [*([opt.short] if opt.short else []), option.flag, *opt.former]
     if opt.argument:
-        shown, names = typer.Argument, []
+        declare, names = typer.Argument, []
     elif kind is bool and default:
         names = []  # Typer adds the flag that says no
     return inspect.Parameter(
@@ -244,7 +248,7 @@ def _parameter(option: Declared) -> inspect.Parameter:
         default=default,
         annotation=Annotated[
             hint,
-            shown(
+            declare(
                 *names,
                 help=opt.help or None,
                 min=opt.ge,
@@ -267,16 +271,16 @@ def _text(default: Any) -> str | None:
 def _kind(option: Declared) -> tuple[Any, Mapping[str, Any]]:
     """Return the type of Typer's parameter, and more of its settings."""
     more: Mapping[str, Any] = {"metavar": option.opt.metavar}
-    each = option.each
-    if each is None:
-        return (str if option.opt.parse else _plain(option.kinds)), more
-    if get_origin(each) is Literal:  # of which Typer takes no list
-        names = get_args(each)
+    element = option.each
+    if element is None:
+        return (str if option.opt.parse else _plain_type(option.kinds)), more
+    if get_origin(element) is Literal:  # of which Typer takes no list
+        names = get_args(element)
         return list[str], {"metavar": f"[{'|'.join(names)}]", "parser": _one_of(names)}
-    return list[_plain((each,))], more  # type: ignore[misc]
+    return list[_plain_type((element,))], more  # type: ignore[misc]
 
 
-def _plain(kinds: Sequence[Any]) -> Any:
+def _plain_type(kinds: Sequence[Any]) -> Any:
     """Return the type on a command line: a path where one is possible, else text where it is."""
     if object in kinds or Path in kinds:
         return Path
@@ -287,9 +291,9 @@ def _plain(kinds: Sequence[Any]) -> Any:
 
 
 def _one_of(names: Sequence[str]) -> Callable[[str], str]:
-    def parse(given: str) -> str:
-        if given not in names:
-            raise typer.BadParameter(f"{given!r} is not one of {', '.join(map(repr, names))}.")
-        return given
+    def parse(name: str) -> str:
+        if name not in names:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, names))}.")
+        return name
 
     return parse

@@ -91,7 +91,12 @@ def plan(
         raise typer.BadParameter("give clusters (build), or --references and --summaries (judge)")
     if batch is not None:
         files = write_batch(
-            batch, {key: request for one in plans for key, request in one.requests.items()}
+            batch,
+            {
+                key: request
+                for plan_of_model in plans
+                for key, request in plan_of_model.requests.items()
+            },
         )
         if json_file != "-":
             say("Batch: " + ", ".join(map(str, files)))
@@ -115,16 +120,16 @@ def plan_report(
     """Return `plans` as JSON, with their sums and the limits that they would exceed."""
     rows = [
         {
-            "model": one.model,
-            "calls": one.n_calls,
-            "cached": one.n_cached,
-            "input_tokens": one.input_tokens,
-            "cached_input_tokens": one.cached_input_tokens,
-            "output_tokens": one.output_tokens,
-            "cost_usd": one.cost_usd,
-            "seconds": one.seconds,
+            "model": plan_of_model.model,
+            "calls": plan_of_model.n_calls,
+            "cached": plan_of_model.n_cached,
+            "input_tokens": plan_of_model.input_tokens,
+            "cached_input_tokens": plan_of_model.cached_input_tokens,
+            "output_tokens": plan_of_model.output_tokens,
+            "cost_usd": plan_of_model.cost_usd,
+            "seconds": plan_of_model.seconds,
         }
-        for one in plans
+        for plan_of_model in plans
     ]
     total: dict[str, Any] = {name: sum(row[name] for row in rows) for name in _SUMMED}
     costs = [row["cost_usd"] for row in rows]
@@ -137,7 +142,7 @@ def plan_report(
         )
         if limit is not None and planned is not None and planned > limit
     ]
-    assumes = list(dict.fromkeys(text for one in plans for text in one.assumes))
+    assumes = list(dict.fromkeys(text for plan_of_model in plans for text in plan_of_model.assumes))
     return {**total, "models": rows, "assumes": assumes, "over": over}
 
 

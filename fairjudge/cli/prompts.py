@@ -36,8 +36,8 @@ def show(
     from fairjudge.errors import PromptError
     from fairjudge.prompting import load_template
 
-    task, _, rest = name.partition("/")
-    base, dot, version = rest.partition(".v")
+    task, _, version_text = name.partition("/")
+    base, dot, version = version_text.partition(".v")
     if dot and not version.isdigit():
         raise PromptError(f"{version!r} is not a version: write {task}/{base}.v1")
     template = load_template(task, base, int(version) if dot else None)

@@ -61,7 +61,7 @@ def quickstart(
         "side,\none gets facts wrong.\n\n1. What do the articles say?\n"
         f"$ fairjudge build {clusters} -o {references}\n"
     )
-    with display.bars(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as progress_bars:
         built = build_file(
             clusters,
             references,
@@ -69,11 +69,11 @@ def quickstart(
             model=model,
             run=None,
             skip_bad=False,
-            progress=shown,
+            progress=progress_bars,
         )
     display.write_json(str(output / "references.report.json"), built.to_dict())
-    for one in built.clusters:
-        _say_answers(one.reference)
+    for cluster in built.clusters:
+        _say_answers(cluster.reference)
 
     say(
         f"\n{display.WITHOUT_LLM}\n\n"
@@ -84,7 +84,7 @@ def quickstart(
     reports = {}
     for aspect in ASPECTS:
         options = JudgeOptions(aspect=aspect, protocol="likert")
-        with display.bars(quiet=quiet) as shown:
+        with display.bars(quiet=quiet) as progress_bars:
             judged = judge_files(
                 references,
                 summaries,
@@ -93,7 +93,7 @@ def quickstart(
                 models=[model],
                 run=None,
                 skip_bad=False,
-                progress=shown.counter("judging"),
+                progress=progress_bars.counter("judging"),
             )
         reports[aspect] = judge_report(judged, options)
         display.write_json(str(output / f"{aspect}.report.json"), reports[aspect].to_dict())
@@ -113,8 +113,8 @@ def _say_answers(reference: Reference) -> None:
     for question in reference.question_answers:
         say(question.question)
         for group in question.answer_groups:
-            named = dict.fromkeys(outlets[answer.aid] for answer in group)
-            say(f"  {group[0].answer} ({', '.join(named)})")
+            outlet_names = dict.fromkeys(outlets[answer.aid] for answer in group)
+            say(f"  {group[0].answer} ({', '.join(outlet_names)})")
 
 
 def _scores(reports: Mapping[str, JudgeReport]) -> TextTable:

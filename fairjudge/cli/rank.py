@@ -39,14 +39,14 @@ def rank(
         for path in ranking.values["judgements"]
         for row in display.read(read_judgements, path, skip_bad=skip_bad)
     ]
-    found = ranking(skip_bad=skip_bad, judgements=rows)
-    display.found(found, json_file)
-    display.page(lambda: _page(found), html=html, figures=figures)
+    findings = ranking(skip_bad=skip_bad, judgements=rows)
+    display.found(findings, json_file)
+    display.page(lambda: _page(findings), html=html, figures=figures)
     ranked = [row for row in rows if PROTOCOLS[row.protocol].paired]
     audit_options.finish(ranked, protocol=None, limit=max_unscored)
 
 
-def _page(found: Findings) -> str:
+def _page(findings: Findings) -> str:
     from fairjudge.reports.result_sections import ranking_page
 
-    return ranking_page(found.figures)
+    return ranking_page(findings.figures)

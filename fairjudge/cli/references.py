@@ -37,13 +37,13 @@ def apply(
     from fairjudge.reports.measured_findings import with_findings
     from fairjudge.reports.reference_tables import validated_json
 
-    found = apply_validity(
+    result = apply_validity(
         display.read(read_references, references, skip_bad=skip_bad).records,
         display.read(read_labels, labels, skip_bad=skip_bad).records,
         validity=Validity(min_source_share=min_sources),
     )
-    write_records(output, found.references)
-    report = with_findings("references apply", validated_json(found))
+    write_records(output, result.references)
+    report = with_findings("references apply", validated_json(result))
     display.report(report, json_file, tables_of("references apply", report))
 
 
@@ -70,10 +70,10 @@ def recall(
     from fairjudge.references.validating import compare_answers
     from fairjudge.reports.kinds import tables_of
 
-    found = compare_answers(
+    result = compare_answers(
         display.read(read_references, references, skip_bad=skip_bad).records,
         display.read(read_references, people, skip_bad=skip_bad).records,
         least_overlap=overlap,
     )
-    report = to_json(found)
+    report = to_json(result)
     display.report(report, json_file, tables_of("references recall", report))

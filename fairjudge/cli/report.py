@@ -35,9 +35,9 @@ def report(
     annotators = as_names(given.pop("annotators"))
     values = given.pop("values")
     with display.figures_in(figures):
-        made = make_report(*values, **given, annotators=annotators, skip_bad=skip_bad)
+        page = make_report(*values, **given, annotators=annotators, skip_bad=skip_bad)
     if str(output) == "-":
-        typer.echo(made.html, nl=False)
+        typer.echo(page.html, nl=False)
         return
-    made.save(output)
-    typer.echo(f"Written: {output} ({len(made.html.encode()) / 1e6:.1f} MB)")
+    page.save(output)
+    typer.echo(f"Written: {output} ({len(page.html.encode()) / 1e6:.1f} MB)")

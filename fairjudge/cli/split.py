@@ -29,13 +29,13 @@ def split(
     from fairjudge.datasets import read_summaries
     from fairjudge.run.splitting import split_file
 
-    found = split_file(
+    units = split_file(
         display.read(read_summaries, summaries, skip_bad=skip_bad),
         output,
         model=model,
     )
-    n_units = sum(len(one.units) for _, one in found)
-    n_left = sum(one.why is not None for _, one in found)
-    n_summaries = pluralize(len(found), "summary", "summaries")
+    n_units = sum(len(row.units) for _, row in units)
+    n_left = sum(row.why is not None for _, row in units)
+    n_summaries = pluralize(len(units), "summary", "summaries")
     sentence = f"{n_summaries}, {pluralize(n_units, 'unit')} written to {output}"
     say(sentence + (f"; {n_left} left as sentences" if n_left else ""), err=True)

@@ -58,17 +58,17 @@ def run(
     study = read_study(file, cache=model.cache)
     where = folder_of(study, folder)
     if plan:
-        with display.bars(quiet=quiet) as shown:
+        with display.bars(quiet=quiet) as progress_bars:
             planned = plan_study(
                 study,
                 where,
                 skip_bad=skip_bad,
                 seconds_per_call=seconds_per_call,
-                progress=shown,
+                progress=progress_bars,
             )
-        left = budget_left(study, where)
-        found = _plan_json(planned, usd_left=left.usd_left, calls_left=left.calls_left)
-        display.report(found, json_file, [_plan_table(found)])
+        remaining = budget_left(study, where)
+        report = _plan_json(planned, usd_left=remaining.usd_left, calls_left=remaining.calls_left)
+        display.report(report, json_file, [_plan_table(report)])
         return
     opt.check_targets(None, json_file)
     result = _run(study, where, skip_bad=skip_bad, quiet=quiet, silent=json_file == "-")
@@ -76,16 +76,18 @@ def run(
     display.finish(result.n_lost, result.n_items, limit=max_unscored)
 
 
-def _run(asked: Study, folder: Path, *, skip_bad: bool, quiet: bool, silent: bool) -> StudyResult:
+def _run(study: Study, folder: Path, *, skip_bad: bool, quiet: bool, silent: bool) -> StudyResult:
     from fairjudge.studies.running import run_study
 
-    def tell(one: StepResult) -> None:
-        if not silent and one.seconds is not None:
-            shown.console.print(f"{one.name}: {one.done.told}", markup=False, highlight=False)
+    def tell(result: StepResult) -> None:
+        if not silent and result.seconds is not None:
+            progress_bars.console.print(
+                f"{result.name}: {result.done.told}", markup=False, highlight=False
+            )
 
-    with display.bars(quiet=quiet) as shown:
-        asked = asked.asking(shown.with_retry_bar)
-        return run_study(asked, folder, skip_bad=skip_bad, progress=shown, tell=tell)
+    with display.bars(quiet=quiet) as progress_bars:
+        study = study.asking(progress_bars.with_retry_bar)
+        return run_study(study, folder, skip_bad=skip_bad, progress=progress_bars, tell=tell)
 
 
 def _show(result: StudyResult, json_file: str | None) -> None:
@@ -138,45 +140,45 @@ def _plan_json(
         }
         for planned_step in planned
     ]
-    to_do = [one for one in steps if not one["done"]]
-    costs = [one["cost_usd"] for one in to_do]
+    to_do = [step for step in steps if not step["done"]]
+    costs = [step["cost_usd"] for step in to_do]
     total: dict[str, Any] = {
-        name: sum(one[name] for one in to_do)
+        name: sum(step[name] for step in to_do)
         for name in ("calls", "cached", "input_tokens", "output_tokens", "seconds")
     }
     total["cost_usd"] = None if None in costs else sum(costs)
     over = [
         name
-        for name, limit, wanted in (
+        for name, limit, amount in (
             ("max_calls", calls_left, total["calls"]),
             ("max_cost", usd_left, total["cost_usd"]),
         )
-        if limit is not None and wanted is not None and wanted > limit
+        if limit is not None and amount is not None and amount > limit
     ]
     return {**total, "steps": steps, "over": over}
 
 
-def _plan_table(found: Any) -> TextTable:
+def _plan_table(report: Any) -> TextTable:
     heads = ("calls", "cached", "tokens in", "tokens out", "US dollars", "minutes")
     names = ("calls", "cached", "input_tokens", "output_tokens")
     rows = [
-        (one["step"], "done", *("-",) * len(heads))
-        if one.get("done")
+        (step["step"], "done", *("-",) * len(heads))
+        if step.get("done")
         else (
-            one["step"],
-            one.get("model", ""),
-            *(str(one[name]) for name in names),
-            number(one["cost_usd"], digits=4),
-            number(one["seconds"] / 60, digits=1),
+            step["step"],
+            step.get("model", ""),
+            *(str(step[name]) for name in names),
+            number(step["cost_usd"], digits=4),
+            number(step["seconds"] / 60, digits=1),
         )
-        for one in [*found["steps"], {"step": "all", **found}]
+        for step in [*report["steps"], {"step": "all", **report}]
     ]
     notes = ["Estimated, without retries; cached replies cost nothing."]
-    if not found["steps"]:
+    if not report["steps"]:
         rows, notes = [], ["No step asks a language model: nothing to pay."]
-    if found["cost_usd"] is None:
+    if report["cost_usd"] is None:
         notes.append("A price is unknown: cost cannot be estimated.")
-    notes += [f"Beyond {name} of [budget]: the study would stop there." for name in found["over"]]
+    notes += [f"Beyond {name} of [budget]: the study would stop there." for name in report["over"]]
     return TextTable(
         title="Planned",
         columns=columns("step", "model", *heads, numbers=heads),

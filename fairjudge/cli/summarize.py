@@ -60,18 +60,18 @@ def summarize(
         plans = plan_summaries(clusters, options=writing, model=model, skip_bad=skip_bad)
         show_plan(plans, model, json_file)
         return
-    with display.bars(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as progress_bars:
         outcome = summarize_file(
             clusters,
             output,
             options=writing,
-            model=shown.with_retry_bar(model),
+            model=progress_bars.with_retry_bar(model),
             run=run,
             skip_bad=skip_bad,
-            progress=shown.counter("summarizing"),
+            progress=progress_bars.counter("summarizing"),
         )
     display.summarized(outcome, output=output, json_file=json_file)
     n_failed = len(outcome.failed)
     n_all = n_failed + len(outcome.summaries)
-    what: display.Noun = ("summary", "summaries") if writing.sweeps else ("cluster",)
-    display.finish(n_failed, n_all, limit=max_unscored, what=what)
+    noun: display.Noun = ("summary", "summaries") if writing.sweeps else ("cluster",)
+    display.finish(n_failed, n_all, limit=max_unscored, what=noun)

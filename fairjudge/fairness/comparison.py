@@ -136,8 +136,7 @@ def _change(statistic: _Statistic, empty: Change, resampling: Resampling) -> Cha
 
     estimate = resampling.statistic(difference, n, n_excluded=empty.n_unpaired)
     if isinstance(estimate, Estimate) and n > 1:
-        p_value = _swap_p_value(statistic, estimate.value, n, resampling)
-        estimate = replace(estimate, p_value=p_value)
+        estimate = _with_swap_p_value(statistic, estimate, n, resampling)
     before, after = np.eye(2)[:, :, None].repeat(n, axis=2).reshape(2, 2 * n)
     return replace(
         empty,
@@ -147,7 +146,9 @@ def _change(statistic: _Statistic, empty: Change, resampling: Resampling) -> Cha
     )
 
 
-def _swap_p_value(statistic: _Statistic, observed: float, n: int, resampling: Resampling) -> float:
+def _with_swap_p_value(
+    statistic: _Statistic, estimate: Estimate, n: int, resampling: Resampling
+) -> Estimate:
     """Test a difference by giving each sample's two summaries to the systems the other way round.
 
     Unlike a bootstrap p-value it holds its level for a handful of samples. All 2^n ways are gone
@@ -168,9 +169,12 @@ def _swap_p_value(statistic: _Statistic, observed: float, n: int, resampling: Re
         swapped = np.concatenate(
             [swapped_difference(resampling.rng.integers(0, 2, size=(size, n))) for size in sizes]
         )
-    placed = compare(observed, swapped, alternative="two-sided")
+    placed = compare(estimate.value, swapped, alternative="two-sided")
+    if not exact:
+        return replace(estimate, p_value=placed.p_value, p_floor=placed.p_floor)
     # All ways hold the observed one, which is the 1 that the formula adds.
-    return (placed.p_value * (1 + swapped.size) - 1) / swapped.size if exact else placed.p_value
+    p_value = (placed.p_value * (1 + swapped.size) - 1) / swapped.size
+    return replace(estimate, p_value=p_value)
 
 
 def _statistics(

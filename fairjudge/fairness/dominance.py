@@ -48,6 +48,7 @@ class LargestDifference:
     low: float | None
     high: float | None
     p_value: float
+    p_floor: float | None
     dominated_by: tuple[str, str]
     of_value: str | None
     exact: bool = False
@@ -159,6 +160,7 @@ def _largest(
         high=high,
         # All ways hold the observed one, which is the 1 that the formula adds.
         p_value=(placed.p_value * (1 + n) - 1) / n if exact else placed.p_value,
+        p_floor=None if exact else placed.p_floor,
         dominated_by=chosen,
         of_value=columns[column],
         exact=exact,

@@ -68,7 +68,8 @@ def agreement_over_systems(
     shuffled = rng.permuted(np.broadcast_to(x, (n_resamples, x.size)), axis=1)
     permuted = rowwise(correlation, shuffled, np.broadcast_to(y, shuffled.shape))
     placed = compare(agreement.rho.value, permuted, alternative="two-sided")
-    return replace(agreement, rho=replace(agreement.rho, p_value=placed.p_value))
+    rho = replace(agreement.rho, p_value=placed.p_value, p_floor=placed.p_floor)
+    return replace(agreement, rho=rho)
 
 
 def _agreement(

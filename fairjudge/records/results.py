@@ -32,7 +32,8 @@ def figure(
         return {"value": _times(value, times), "low": None, "high": None}
     fields_shown = {end: _times(getattr(value, end), times) for end in ("value", "low", "high")}
     fields_shown |= {name: getattr(value, name) for name in keep}
-    return fields_shown if value.p_value is None else fields_shown | {"p_value": value.p_value}
+    p_values = {"p_value": value.p_value, "p_floor": value.p_floor}
+    return fields_shown | {name: p for name, p in p_values.items() if p is not None}
 
 
 def excluded_json(excluded: Mapping[str, str]) -> Json:

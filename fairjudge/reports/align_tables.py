@@ -179,8 +179,8 @@ def _figures(report: Json) -> Iterator[Json]:
     yield {"figure": "labelled items without a score", **lost, "gain": ""}
     if rates["old"] is not None and rates["new"] is not None:
         for name in ("sensitivity", "specificity"):
-            found = {side: interval(rates[side][name]) for side in ("old", "new")}
-            yield {"figure": name, **found, "gain": ""}
+            figures = {side: interval(rates[side][name]) for side in ("old", "new")}
+            yield {"figure": name, **figures, "gain": ""}
 
 
 _PLACES = {
@@ -192,15 +192,15 @@ _PLACES = {
 }
 
 
-def _position(found: Json) -> TextTable:
+def _position(position: Json) -> TextTable:
     return side_by_side(
         "Position on the test: share of the pairs that were judged in both orders",
         "figure",
         _PLACES,
-        {side: found[side] for side in ("old", "new")},
+        {side: position[side] for side in ("old", "new")},
         notes=(
-            f"{side.capitalize()}: {pluralize(found[side]['n_pairs'], 'pair')}; without a verdict "
-            f"in one of the orders: {found[side]['n_one_order']}."
+            f"{side.capitalize()}: {pluralize(position[side]['n_pairs'], 'pair')}; without a "
+            f"verdict in one of the orders: {position[side]['n_one_order']}."
             for side in ("old", "new")
         ),
     )

@@ -17,13 +17,13 @@ def anchors(sections: Iterable[Section]) -> Iterator[str]:
     It is made of the section, the headings above and the title, none of which other parts of the
     page change: ``table-trust-quality-by-gpt-bias``. Those alike in all of it are numbered.
     """
-    taken: set[str] = set()
+    ids: set[str] = set()
     for section in sections:
         for words in _words(section.parts, (section.id,)):
             name, n = "-".join(words), 1
-            while (numbered := name if n == 1 else f"{name}-{n}") in taken:
+            while (numbered := name if n == 1 else f"{name}-{n}") in ids:
                 n += 1
-            taken.add(numbered)
+            ids.add(numbered)
             yield numbered
 
 
@@ -37,7 +37,7 @@ def _words(parts: Iterable[Part], above: tuple[str, ...]) -> Iterator[list[str]]
     for part in parts:
         under = (*above, *(heading.text for heading in headings))
         if isinstance(part, Heading):
-            headings = [one for one in headings if one.level < part.level] + [part]
+            headings = [heading for heading in headings if heading.level < part.level] + [part]
         elif isinstance(part, Group):
             yield from _words(part.parts, under)
         elif isinstance(part, Fold):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fairjudge.reports.figures import Json, interval
+from fairjudge.reports.figures import Json, equals_p, interval, p_value
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
 
@@ -43,7 +43,7 @@ def annotator_tables(group: Json, title: str) -> Iterator[TextTable]:
     if len(people["annotators"]) > 1:
         yield _annotators(people, title)
     low, high = group["scales"]["labels"]
-    moved = [abs(one["adjusted"] - one["mean"]) for one in people["systems"]]
+    moved = [abs(changes["adjusted"] - changes["mean"]) for changes in people["systems"]]
     if max(moved, default=0.0) >= _SEVERITY_SHIFT * (high - low):
         yield table(
             f"{title}: systems' mean labels, corrected for annotators' severity",
@@ -70,7 +70,7 @@ def _camps(camps: Json, title: str) -> TextTable:
         ],
         notes=(
             f"Mean correlation of two annotators of different camps: {number(camps['between'])}; "
-            f"permutation test over all divisions, p = {camps['p_value']:.3f}.",
+            f"permutation test over all divisions, {equals_p(p_value(camps))}.",
         ),
     )
 
@@ -83,8 +83,12 @@ def _annotators(people: Json, title: str) -> TextTable:
         " | severity> {severity:number} | with the others> {others:number}"
         " | judge without them> {without:number}",
         [
-            {**one, "others": _value(one["others"]), "without": _value(one["without"])}
-            for one in people["annotators"]
+            {
+                **annotator,
+                "others": _value(annotator["others"]),
+                "without": _value(annotator["without"]),
+            }
+            for annotator in people["annotators"]
         ],
         notes=(
             "Severity: offset of an annotator's labels from others' of the same items; with the "
@@ -95,18 +99,18 @@ def _annotators(people: Json, title: str) -> TextTable:
     )
 
 
-def _confusion(found: Json, title: str) -> TextTable:
-    names = [f"{level:g}" for level in found["levels"]]
+def _confusion(confusion: Json, title: str) -> TextTable:
+    names = [f"{level:g}" for level in confusion["levels"]]
     cells = " | ".join(f"people {name}> {{n{place}}}" for place, name in enumerate(names))
     rates = ", ".join(
-        f"{name}: {share:.0%}" for name, share in zip(names, found["base_rate"], strict=True)
+        f"{name}: {share:.0%}" for name, share in zip(names, confusion["base_rate"], strict=True)
     )
     return table(
         f"{title}: the judge's answer by people's (means rounded)",
         f"judge: {{judge}} | {cells}",
         [
             {"judge": name, **{f"n{place}": n for place, n in enumerate(row)}}
-            for name, row in zip(names, found["counts"], strict=True)
+            for name, row in zip(names, confusion["counts"], strict=True)
         ],
         notes=(f"Base rate among labels: {rates}.",),
     )
@@ -116,9 +120,9 @@ def _spearman(camp: Json, level: str) -> str:
     return interval(camp["judge"].get(level, {}).get("spearman", {"value": None}))
 
 
-def _value(found: Json | float) -> float | None:
+def _value(figure: Json | float) -> float | None:
     """Return a number, None where it is a figure without one."""
-    return None if isinstance(found, Mapping) else found
+    return None if isinstance(figure, Mapping) else figure
 
 
 def _names(camp: Json) -> str:

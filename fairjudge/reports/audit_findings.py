@@ -84,12 +84,12 @@ def parse_findings(report: Json) -> Iterator[str]:
     """Yield the number of judgements without a score."""
     for group in report["groups"]:
         n, n_all = group["n_unscored"], group["n_judgements"]
-        who = f"{group['judge']} in {group['aspect']}, {protocol_of(group)}"
+        group_name = f"{group['judge']} in {group['aspect']}, {protocol_of(group)}"
         if not n:
-            yield f"{who}: every one of {pluralize(n_all, 'judgement')} has a score."
+            yield f"{group_name}: every one of {pluralize(n_all, 'judgement')} has a score."
         else:
             share = f"{n} of {pluralize(n_all, 'judgement')} ({n / n_all:.0%})"
-            yield f"{who}: {share} without a score: {tally(group['unscored'])}."
+            yield f"{group_name}: {share} without a score: {tally(group['unscored'])}."
         if n > MUCH_UNSCORED * n_all:
             yield "Next: read some of these replies in the report before you use the scores."
 
@@ -187,9 +187,9 @@ def order_findings(report: Json) -> Iterator[str]:
     else:
         yield f"What the article shown {where} is rated higher: {figure}"
     if significant_sign(report["changed"]) > 0:
-        what = "verdicts" if of_groups else "ratings"
+        noun = "verdicts" if of_groups else "ratings"
         yield (
-            f"Shuffling the {moved}s changes {interval(report['changed'])} of the {what} (share)."
+            f"Shuffling the {moved}s changes {interval(report['changed'])} of the {noun} (share)."
         )
 
 
@@ -197,19 +197,19 @@ def metamorphic_findings(report: Json) -> Iterator[str]:
     """Yield which consistency (metamorphic) tests a judge passes."""
     judged = [check for check in report["checks"] if check["kept"].get("value") is not None]
     broken = [check for check in judged if check["kept"]["value"] < _KEPT]
-    who = f"{report['judge']} in {report['aspect']}"
+    judge_and_aspect = f"{report['judge']} in {report['aspect']}"
     if not judged:
-        yield f"{who}: no check could be made."
+        yield f"{judge_and_aspect}: no check could be made."
     elif not broken:
         yield (
-            f"{who} passes every consistency (metamorphic) test, each in {_KEPT:.0f} % of the "
-            "cases or more."
+            f"{judge_and_aspect} passes every consistency (metamorphic) test, each in {_KEPT:.0f} "
+            "% of the cases or more."
         )
     else:
-        named = ", ".join(
+        failures = ", ".join(
             f"{check['name']} ({percent(check['kept'])} % passed)" for check in broken
         )
-        yield f"{who} fails consistency (metamorphic) tests: {named}."
+        yield f"{judge_and_aspect} fails consistency (metamorphic) tests: {failures}."
 
 
 def stability_findings(report: Json) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, by_unit, interval, p_value, protocol_of, tally
+from fairjudge.reports.figures import Json, by_unit, equals_p, interval, p_value, protocol_of, tally
 from fairjudge.reports.row_tables import rows_of, table
 from fairjudge.reports.tables import TextTable
 
@@ -57,7 +57,7 @@ def _position_notes(group: Json) -> Iterator[str]:
     if shift := group.get("shift"):
         yield (
             "By probability: being shown first changes the probability of being preferred by "
-            f"{interval(shift, digits=3)} (p {p_value(shift)})."
+            f"{interval(shift, digits=3)} ({equals_p(p_value(shift))})."
         )
 
 
@@ -140,8 +140,8 @@ def length_tables(report: Json) -> Iterator[TextTable]:
             "Lengths of summaries, in words",
             "system: {system} | words> {words} | summaries> {n}",
             [
-                {"system": name, "words": interval(one, digits=0), "n": one.get("n", "-")}
-                for name, one in lengths.items()
+                {"system": name, "words": interval(figure, digits=0), "n": figure.get("n", "-")}
+                for name, figure in lengths.items()
             ],
         )
 
@@ -152,7 +152,7 @@ def _length_effect(group: Json) -> str:
     effect = group["length_effect"]
     return (
         "Log-odds of winning for one typical difference of length: "
-        f"{interval(effect)} (p {p_value(effect)})."
+        f"{interval(effect)} ({equals_p(p_value(effect))})."
     )
 
 
@@ -160,7 +160,7 @@ def order_tables(report: Json) -> Iterator[TextTable]:
     """Yield verdicts by the place of the article or group, and what shuffling changes."""
     moved, value, (low, high) = ORDERED[report["aspect"]]
     places = report["by_place"].items()
-    rows = [{"what": f"{moved} {place}", "rating": one, "p": "-"} for place, one in places]
+    rows = [{"what": f"{moved} {place}", "rating": rating, "p": "-"} for place, rating in places]
     rows += [
         {"what": name, "rating": report[key], "p": p_value(report[key])}
         for name, key in _CHANGES.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairjudge.reports.bias_tables import ratio
-from fairjudge.reports.figures import Json, interval, named, p_value, significant_sign
+from fairjudge.reports.figures import Json, equals_p, interval, named, p_value, significant_sign
 from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
@@ -61,8 +61,8 @@ def entity_findings(report: Json) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for name in systems.keys() - scored.keys() - apart.keys():
         reasons.setdefault(systems[name]["inclusion"].get("why") or "no figure", []).append(name)
-    for reason, left in sorted(reasons.items()):
-        yield f"No score of inclusion for {named(sorted(left), _MAX_NAMED)}: {reason}."
+    for reason, unscored in sorted(reasons.items()):
+        yield f"No score of inclusion for {named(sorted(unscored), _MAX_NAMED)}: {reason}."
     made_up = {name: system["n_hallucinated"] for name, system in systems.items()}
     if worst := leaders(made_up):
         n = made_up[worst[0]]
@@ -89,10 +89,10 @@ def _never_or_always(system: Json) -> str:
         if (share := system["by_group"][group])
         for n in [round(share["value"] * share["n"]) or "none"]
     )
-    p = p_value(pair["exact"]["p_holm"])
+    p = equals_p(p_value(pair["exact"]["p_holm"]))
     return (
         f"{more} and {less}: the odds ratio of {pair['group']} to {pair['other']} is "
-        f"{_bound(pair['exact'])} (exact 95 % bound; p {p if p.startswith('<') else f'= {p}'})"
+        f"{_bound(pair['exact'])} (exact 95 % bound; {p})"
     )
 
 
@@ -142,5 +142,5 @@ def quality_findings(report: Json) -> Iterator[str]:
         yield "Quality does not differ significantly between groups of inputs."
 
 
-def _too_few(what: str) -> str:
-    return f"Fewer than {FEWEST_CLUSTERS} original documents are too few to test {what}."
+def _too_few(tested: str) -> str:
+    return f"Fewer than {FEWEST_CLUSTERS} original documents are too few to test {tested}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fairjudge.bias.entity_analysis import ENTITIES
@@ -32,7 +32,7 @@ def words_tables(report: Json) -> Iterator[TextTable]:
         "Shares of identifiers",
         "system: {system} | group: {group} | n> {n_summary} | summaries %> {summary:share}"
         " | reference %> {reference:share} | difference> {difference:interval}"
-        " | p> {difference[p_holm]:p}",
+        " | p> {difference:holm}",
         rows_within(report["systems"], "system", "by_group", "group"),
         notes=["p: of no difference, corrected over groups (Holm)."],
     )
@@ -59,8 +59,8 @@ def measures_of(report: Json, measures: BiasMeasures[Any]) -> list[BiasMeasure[A
     Of ``bias distinguishability`` each representation has its own.
     """
     if measures is DISTINGUISHABILITY:
-        holders: list[Json] = [one["score"] for one in representations(report)]
-        keys = {key for one in holders for key in one} | {"score"}
+        holders: list[Json] = [entry["score"] for entry in representations(report)]
+        keys = {key for holder in holders for key in holder} | {"score"}
     else:
         keys = {key for system in report["systems"].values() for key in system}
     return [measure for measure in measures.shown if measure.key in keys]
@@ -114,9 +114,9 @@ def _inclusion(report: Json, measure: BiasMeasure[Any]) -> TextTable:
 def _sizes(report: Json) -> TextTable | None:
     """Return how long summaries are and how many names they hold; None for an earlier report."""
     rows = [
-        {"system": system, "n": found["n"], **found["sizes"]}
-        for system, found in report["systems"].items()
-        if "sizes" in found
+        {"system": system, "n": figures["n"], **figures["sizes"]}
+        for system, figures in report["systems"].items()
+        if "sizes" in figures
     ]
     if not rows:
         return None
@@ -135,10 +135,10 @@ def _sizes(report: Json) -> TextTable | None:
     )
 
 
-def _score_or_bound(found: Json) -> str:
+def _score_or_bound(score: Json) -> str:
     """Return the score, or what it is at least where the odds of a group are 0 or unbounded."""
-    least = found.get("at_least")
-    return interval(found) if least is None else f">= {number(least)}"
+    least = score.get("at_least")
+    return interval(score) if least is None else f">= {number(least)}"
 
 
 _SIDES = ("group", "other")
@@ -152,10 +152,10 @@ def _odds(report: Json) -> TextTable | None:
             "system": system,
             "found": pair,
             "bounds": _exact_bounds(pair["exact"]),
-            "named": ", ".join(_named_of(found["by_group"][pair[side]]) for side in _SIDES),
+            "named": ", ".join(_named_of(figures["by_group"][pair[side]]) for side in _SIDES),
         }
-        for system, found in report["systems"].items()
-        for pair in found["odds_ratios"]
+        for system, figures in report["systems"].items()
+        for pair in figures["odds_ratios"]
         if "exact" in pair
     ]
     if not rows:
@@ -164,7 +164,7 @@ def _odds(report: Json) -> TextTable | None:
         "Odds of inclusion, group to other group; 1 is unbiased",
         "system: {system} | group: {group} | other: {other} | named> {named}"
         " | ratio> {found:interval}"
-        " | p> {p_holm:p} | exact bounds> {bounds} | exact p> {exact[p_holm]:p}",
+        " | p> {row:holm} | exact bounds> {bounds} | exact p> {exact[p_holm]:p}",
         rows,
         notes=(
             "Named: of all people of the group, then of the other. "
@@ -210,13 +210,13 @@ def _hallucination(report: Json, measure: BiasMeasure[Any]) -> TextTable:
 
 
 def _hallucination_notes(systems: Mapping[str, Json]) -> Iterator[str]:
-    for system, found in systems.items():
-        reason = why(found["hallucination"])
-        if reason and (found["n_hallucinated"] or "by_group" not in found["hallucination"]):
+    for system, figures in systems.items():
+        reason = why(figures["hallucination"])
+        if reason and (figures["n_hallucinated"] or "by_group" not in figures["hallucination"]):
             yield f"{system}: no score: {reason}."
         names = [
             f"{name['name']} ({name['group'] or 'unknown'}) {name['n']}"
-            for name in found["hallucinated"][:_SHOWN_NAMES]
+            for name in figures["hallucinated"][:_SHOWN_NAMES]
         ]
         if names:
             yield f"{system}, made up most often: {', '.join(names)}"
@@ -224,17 +224,17 @@ def _hallucination_notes(systems: Mapping[str, Json]) -> Iterator[str]:
 
 def distinguishability_tables(report: Json) -> Iterator[TextTable]:
     """Yield the measures of all systems, by both representations."""
-    shown = list(representations(report))
+    rows = list(representations(report))
     for measure in measures_of(report, DISTINGUISHABILITY):
         is_score = measure.key == "score"
         yield table(
             measure.label,
             "system: {system} | vectors: {vectors} | score> {measure:interval} | summaries> {n}"
             + (" | by group: {groups}" if is_score else ""),
-            [{**row, "measure": figure_of(row["score"], measure)} for row in shown],
+            [{**row, "measure": figure_of(row["score"], measure)} for row in rows],
             notes=(
                 *((f"Score: {measure.note}",) if measure.note and not is_score else ()),
-                *(_score_notes(report, measure, shown) if is_score else ()),
+                *(_score_notes(report, measure, rows) if is_score else ()),
             ),
         )
     if (originals := _originals(report)) is not None:
@@ -261,15 +261,17 @@ def _originals(report: Json) -> TextTable | None:
 
 def representations(report: Json) -> Iterator[Json]:
     """Yield a row for each system and representation, with its JSON as ``score``."""
-    for system, found in report["systems"].items():
+    for system, figures in report["systems"].items():
         for name in ("counts", "dense"):
-            if (one := found[name]) is not None:
-                groups = ", ".join(f"{group} {interval(x)}" for group, x in one["by_group"].items())
+            if (score := figures[name]) is not None:
+                groups = ", ".join(
+                    f"{group} {interval(x)}" for group, x in score["by_group"].items()
+                )
                 yield {
                     "system": system,
                     "vectors": name,
-                    "score": one,
-                    "n": found["n"],
+                    "score": score,
+                    "n": figures["n"],
                     "groups": groups,
                 }
 
@@ -294,9 +296,9 @@ def quality_tables(report: Json) -> Iterator[TextTable]:
         "Quality by group of inputs",
         f"{names} | inputs: {{group}} | originals> {{n}} | mean> {{found:interval}}",
         [
-            {**one, "group": group, "found": found, "n": found.get("n", 0)}
-            for one in report["groups"]
-            for group, found in one["quality"]["by_group"].items()
+            {**group_of_scores, "group": group, "found": scores, "n": scores.get("n", 0)}
+            for group_of_scores in report["groups"]
+            for group, scores in group_of_scores["quality"]["by_group"].items()
         ],
         notes=(
             "local: groups mixed in each input; the others: everybody of one group. Means over "
@@ -313,74 +315,11 @@ def quality_tables(report: Json) -> Iterator[TextTable]:
         f"{names} | inputs: {{group}} | less: {{other}} | originals> {{n}}"
         " | difference> {difference:interval} | p (Holm)> {p_holm:p}",
         [
-            {**one, **pair, "n": pair["difference"].get("n", 0)}
-            for one in report["groups"]
-            for pair in one["quality"]["differences"]
+            {**group_of_scores, **pair, "n": pair["difference"].get("n", 0)}
+            for group_of_scores in report["groups"]
+            for pair in group_of_scores["quality"]["differences"]
         ],
     )
-
-
-def annotated_table(found: Mapping[str, int], *, output: str) -> TextTable:
-    """Return what ``bias annotate`` wrote."""
-    return table(
-        "People marked",
-        "documents> {n_documents} | without people> {n_without_people} | names> {n_names}"
-        " | people> {n_people}",
-        [found],
-        notes=(f"Written: {output}",),
-    )
-
-
-def inputs_tables(report: Json, *, limit: int) -> Iterator[TextTable]:
-    """Yield how many documents each group and attribute has, and each group's words.
-
-    At most `limit` rows of an attribute or of words.
-    """
-    documents, identifiers = report["documents"], report["identifiers"]
-    yield table(
-        "Bias of the inputs",
-        "group: {group} | documents> {documents} | identifiers> {n} | share %> {share:share}",
-        [{**identifiers[group], "group": group, "documents": n} for group, n in documents.items()],
-        notes=(
-            f"{pluralize(report['n'], 'article')}; without a majority group: "
-            f"{report['n_tied']}; excluded for lack of text: {report['excluded']}.",
-            *report["notes"],
-        ),
-    )
-    for name, counts in report.get("by_attribute", {}).items():
-        if len(counts) > 1:
-            yield _counts_table(name, counts, limit=limit)
-    for group, words in report["words"].items():
-        yield table(
-            f"Words of documents that mention {group} words most",
-            "word: {word} | here> {n_group} | others> {n_others} | z> {z:number} | q> {q_value:p}",
-            words[:limit],
-        )
-
-
-def _counts_table(name: str, counts: Sequence[Json], *, limit: int) -> TextTable:
-    """Return how many texts have each value of an attribute, and whom they mention."""
-    groups = list(counts[0]["identifiers"])
-    heads = ("documents", "identifiers", *(f"{group} %" for group in groups))
-    more = len(counts) - limit
-    return TextTable(
-        title=f"Inputs by {name}",
-        columns=columns(name, *heads, numbers=heads),
-        rows=tuple(
-            (
-                one["value"],
-                str(one["n"]),
-                str(sum(found["n"] for found in one["identifiers"].values())),
-                *(_percent(one["identifiers"][group]["share"]) for group in groups),
-            )
-            for one in counts[:limit]
-        ),
-        notes=(f"... and {more} more (see --json)",) if more > 0 else (),
-    )
-
-
-def _percent(share: float | None) -> str:
-    return number(None if share is None else 100 * share, digits=1)
 
 
 def _with_assignment(systems: Mapping[str, Json], key: str) -> Iterator[Json]:
@@ -393,10 +332,10 @@ def _with_assignment(systems: Mapping[str, Json], key: str) -> Iterator[Json]:
 def _notes(report: Json, scores: Mapping[str, str]) -> Iterator[str]:
     """Yield the report's notes, who was left out, and why a score is missing."""
     yield from report["notes"]
-    for system, found in report["systems"].items():
-        if found["excluded"]:
-            n = pluralize(found["excluded"], "summary", "summaries")
-            yield f"{system}: {n} excluded: {tally(found['excluded_by_reason'])}"
+    for system, figures in report["systems"].items():
+        if figures["excluded"]:
+            n = pluralize(figures["excluded"], "summary", "summaries")
+            yield f"{system}: {n} excluded: {tally(figures['excluded_by_reason'])}"
         for name, key in scores.items():
-            if reason := why(found[key]):
+            if reason := why(figures[key]):
                 yield f"{system}: no {name}: {reason}."

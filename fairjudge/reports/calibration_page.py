@@ -51,9 +51,9 @@ def calibration_page(report: Json, *, position: Groups = ()) -> str:
     for place, group in enumerate(report["groups"]):
         # What earlier versions wrote names fewer of these.
         own = [
-            one
-            for one in position
-            if all(one.get(name) in (None, group.get(name)) for name in _KEY)
+            audit
+            for audit in position
+            if all(audit.get(name) in (None, group.get(name)) for name in _KEY)
         ]
         alone = len(report["groups"]) == 1
         parts = tuple(folded(_group(group, own), level=3, open_first=alone))
@@ -81,10 +81,10 @@ def _comparison(report: Json) -> Iterator[Part]:
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])
-    for found in report.get("juries", ()):
-        if not found["why"]:
-            gains, members = jury_tables({"juries": [found]})
-            yield Group((jury_plot(found), gains))
+    for jury in report.get("juries", ()):
+        if not jury["why"]:
+            gains, members = jury_tables({"juries": [jury]})
+            yield Group((jury_plot(jury), gains))
             yield members
 
 
@@ -106,11 +106,11 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
     yield from disagreement_tables({"groups": [group]}, limit=_LISTED, longest=_LONGEST_REASON)
     yield Heading("Bias", level)
     yield from _bias(group)
-    for one in position:
-        pairs = pluralize(one["n_pairs"], "pair")
+    for audit in position:
+        pairs = pluralize(audit["n_pairs"], "pair")
         title = f"Position bias in {pairs} asked in both orders, percent"
-        yield Group((position_plot(one, title), tables.position_table(one, title)))
-        yield position_pairs_plot(one)
+        yield Group((position_plot(audit, title), tables.position_table(audit, title)))
+        yield position_pairs_plot(audit)
     yield Heading("How many labels you need", level)
     yield from mean_tables({"groups": [group]})
     yield from _planning(group)
@@ -148,7 +148,7 @@ def _reliability(group: Json) -> Iterator[Part]:
         yield Paragraph("No reliability diagram: too few labelled items.")
         return
     marks = (OTHER, PLAIN)
-    drawn = "larger for more items; on the dashed line judge and people agree."
+    meaning = "larger for more items; on the dashed line judge and people agree."
     yield Group(
         tuple(
             Plot(
@@ -160,7 +160,7 @@ def _reliability(group: Json) -> Iterator[Part]:
                     mark=mark,
                 ),
                 f"{stage.capitalize()}: {'filled squares' if mark.filled else 'hollow circles'}, "
-                f"{drawn}",
+                f"{meaning}",
             )
             for (stage, bins), mark in zip(stages.items(), marks, strict=True)
             if bins
@@ -178,8 +178,8 @@ def _bias(group: Json) -> Iterator[Part]:
     for name, groups in fairness["groups"].items():
         yield forest(
             [
-                row(one["group"], one["error_gap"], mark=PLAIN if one["flagged"] else OTHER)
-                for one in groups
+                row(group["group"], group["error_gap"], mark=PLAIN if group["flagged"] else OTHER)
+                for group in groups
             ],
             title=f"Error by {name} against the rest",
             across="judge's mean error in this group minus that in all others",

@@ -9,7 +9,7 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.annotator_tables import annotator_tables
 from fairjudge.reports.audit_tables import POSITION
 from fairjudge.reports.decision_tables import group_title, verdict
-from fairjudge.reports.figures import Json, interval, percent, tally, why
+from fairjudge.reports.figures import Json, interval, p_value, percent, tally, why
 from fairjudge.reports.protocol_tables import protocol_tables
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import Column, TextTable
@@ -48,19 +48,19 @@ def calibration_tables(report: Json) -> tuple[TextTable, ...]:
 
 def spearman(found: Json, level: str) -> Json:
     """Return an agreement's correlation at a level; nothing where there is none."""
-    shown: Json = found.get(level, {}).get("spearman", {})
-    return shown
+    correlation: Json = found.get(level, {}).get("spearman", {})
+    return correlation
 
 
 def best_baseline(group: Json) -> tuple[str, float | None]:
     """Return the name and pooled Spearman of the best baseline; no name where none is known."""
-    known = {
+    rhos = {
         name: value
         for name, baseline in group["baselines"].items()
         if (value := spearman(baseline, "pooled").get("value")) is not None
     }
-    best = max(known, key=lambda name: known[name], default=None)
-    return ("", None) if best is None else (baseline_name(best), known[best])
+    best = max(rhos, key=lambda name: rhos[name], default=None)
+    return ("", None) if best is None else (baseline_name(best), rhos[best])
 
 
 def baseline_name(name: str) -> str:
@@ -80,9 +80,9 @@ def findings_table(groups: Sequence[Json]) -> TextTable:
 def _finding(group: Json) -> str:
     figures = {"judge": group["agreement"], HUMAN: group["human"]}
     sentences = [
-        f"{who} {interval(one)}"
-        for who, figure in figures.items()
-        if (one := spearman(figure, "pooled")).get("value") is not None
+        f"{rater} {interval(rho)}"
+        for rater, figure in figures.items()
+        if (rho := spearman(figure, "pooled")).get("value") is not None
     ]
     name, best = best_baseline(group)
     if best is not None:
@@ -101,8 +101,8 @@ def agreement_tables(group: Json) -> list[TextTable]:
     Where whole summaries were judged, the level of summaries is that of items.
     """
     unscored = group["counts"]["unscored"]
-    said = f"Unscored: {tally(unscored)}." if unscored else ""
-    notes = (HUMAN_NOTE, *_reasons(group), said, *group["notes"])
+    reasons = f"Unscored: {tally(unscored)}." if unscored else ""
+    notes = (HUMAN_NOTE, *_reasons(group), reasons, *group["notes"])
     return [
         table(
             f"{group_title(group)}: agreement with people, {label}, "
@@ -171,12 +171,14 @@ def _gains(group: Json, over: Json) -> Iterator[Json]:
 
 def levels_of(group: Json) -> dict[str, str]:
     """Return the levels that are worth a table: of whole summaries, items are summaries."""
-    shown = dict(LEVELS)
-    found = group["agreement"]
-    of_parts = [found.get(level, {}).get("kendall", {}).get("n") for level in ("pooled", "summary")]
-    if why(found) or "summary" not in found or of_parts[0] == of_parts[1]:
-        del shown["summary"]
-    return shown
+    levels = dict(LEVELS)
+    agreement = group["agreement"]
+    of_parts = [
+        agreement.get(level, {}).get("kendall", {}).get("n") for level in ("pooled", "summary")
+    ]
+    if why(agreement) or "summary" not in agreement or of_parts[0] == of_parts[1]:
+        del levels["summary"]
+    return levels
 
 
 def errors_table(group: Json) -> TextTable:
@@ -202,8 +204,8 @@ def comparison_table(rows: Sequence[Json]) -> TextTable:
     return table(
         "Which judge agrees better: difference of pooled Spearman on common items",
         "aspect: {aspect} | first: {first} | second: {second} | difference: {difference:interval}"
-        " | p (Holm): {adjusted_p_value:p}",
-        rows,
+        " | p (Holm): {p}",
+        [{**row, "p": p_value(row["adjusted_p_value"], row["difference"])} for row in rows],
     )
 
 
@@ -253,16 +255,16 @@ def reliability_table(calibration: Json) -> TextTable:
         "stage: {stage} | judge's score> {mean_score:number} | items> {n}"
         " | people's mean> {mean_label:interval}",
         [
-            {**one, "stage": stage}
+            {**bin_of_scores, "stage": stage}
             for stage, bins in reliability_stages(calibration).items()
-            for one in bins
+            for bin_of_scores in bins
         ],
     )
 
 
 def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
     """Return the judge's error in each group of one grouping."""
-    found = table(
+    table_of_groups = table(
         f"Error by {name}",
         "group: {group} | items> {n} | documents> {n_documents} | mean error> {error:interval}"
         " | error minus rest> {error_gap:interval} | adjusted p> {adjusted_p_values[error_gap]:p}"
@@ -276,7 +278,7 @@ def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
             "that of the mean error.",
         ),
     )
-    return replace(found, columns=(Column(heading=name), *found.columns[1:]))
+    return replace(table_of_groups, columns=(Column(heading=name), *table_of_groups.columns[1:]))
 
 
 def position_table(found: Json, title: str) -> TextTable:
@@ -297,33 +299,40 @@ def planning_table(curve: Sequence[Json]) -> TextTable:
 def separations_table(planning: Json) -> TextTable:
     """Return the labels that would tell two systems apart."""
 
-    def needed(one: Json, plan: str) -> str:
-        if why(one):
+    def needed(separation: Json, plan: str) -> str:
+        if why(separation):
             return "-"
-        return f"more than {planning['n_judged']}" if one[plan] is None else str(one[plan])
+        return (
+            f"more than {planning['n_judged']}"
+            if separation[plan] is None
+            else str(separation[plan])
+        )
 
     return table(
         "Labelled documents needed to tell two systems apart, were the difference true",
         "systems: {system_a} and {system_b} | difference> {difference:number}"
         " | with judge> {with_judge} | labels alone> {without_judge}",
-        [{**one, **{plan: needed(one, plan) for plan in PLANS}} for one in planning["to_separate"]],
+        [
+            {**separation, **{plan: needed(separation, plan) for plan in PLANS}}
+            for separation in planning["to_separate"]
+        ],
     )
 
 
 def _reasons(group: Json) -> list[str]:
-    said = []
+    sentences = []
     for part, name in (("agreement", "Judge"), ("human", "People")):
-        found = group[part]
-        if why(found):
-            said.append(f"{name}: {why(found)}.")
+        agreement = group[part]
+        if why(agreement):
+            sentences.append(f"{name}: {why(agreement)}.")
             continue
         reasons = {
-            why(found[level][statistic]): label
+            why(agreement[level][statistic]): label
             for level, label in levels_of(group).items()
             for statistic in _STATISTICS
         }
-        said += [f"{name}, {label}: {reason}." for reason, label in reasons.items() if reason]
-    return said
+        sentences += [f"{name}, {label}: {reason}." for reason, label in reasons.items() if reason]
+    return sentences
 
 
 def replaceability_note(found: Json) -> str:
@@ -343,10 +352,10 @@ def _unfair(group: Json) -> list[str]:
     sentences = []
     for name, groups in group["fairness"]["groups"].items():
         flagged = [
-            f"{one['group']} ({one['error_gap']['value']:+.2f}"
-            + (", few documents)" if one["few_documents"] else ")")
-            for one in groups
-            if one["flagged"]
+            f"{group_error['group']} ({group_error['error_gap']['value']:+.2f}"
+            + (", few documents)" if group_error["few_documents"] else ")")
+            for group_error in groups
+            if group_error["flagged"]
         ]
         if flagged:
             sentences.append(

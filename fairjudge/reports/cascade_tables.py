@@ -16,8 +16,8 @@ def cascade_tables(report: Json) -> tuple[TextTable, ...]:
         "fall of Kendall's tau-b": report["agreement_lost"],
     }
     effects = [{"what": "calls saved, %", "found": percent(saved), "n": report["n"]}] + [
-        {"what": what, "found": interval(one, digits=3), "n": report["n"]}
-        for what, one in costs.items()
+        {"what": what_costs, "found": interval(cost, digits=3), "n": report["n"]}
+        for what_costs, cost in costs.items()
     ]
     joined = [
         {**join, "n": join["n_matched"] + join["n_only_left"]} for join in report.get("joins", ())

@@ -70,20 +70,20 @@ def check_findings(report: Json) -> Iterator[str]:
     if n_unscored > report["max_unscored"] * n_all:
         yield f"{n_unscored:,} of {pluralize(n_all, 'judgement')} without a score."
     for group in report["groups"]:
-        who, n = f"{group['aspect']}, {protocol_of(group)}", group["n_labelled"]
+        title, n = f"{group['aspect']}, {protocol_of(group)}", group["n_labelled"]
         for side, when in (("after", "after"), ("before", "in the baseline")):
             if lost := group[f"n_without_{side}"]:
                 share = f"{lost:,} of {pluralize(n, 'anchor')} ({lost / n:.1%})"
-                yield f"{who}: {share} without a score {when}."
+                yield f"{title}: {share} without a score {when}."
         if absent := group["n_absent_after"]:
             yield f"Not judged at all: {absent:,}, such as {group['example_absent']}."
 
 
 def _table(group: Json, margin: float) -> TextTable:
     names = group["judge_before"], group["judge_after"]
-    who = names[0] if names[0] == names[1] else f"{names[0]}, then {names[1]}"
+    judges = names[0] if names[0] == names[1] else f"{names[0]}, then {names[1]}"
     return table(
-        f"Check: {group['aspect']}, {protocol_of(group)}, by {who}",
+        f"Check: {group['aspect']}, {protocol_of(group)}, by {judges}",
         "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",
         [
             {
@@ -107,11 +107,11 @@ def _watched(group: Json) -> Iterator[Json]:
     """Yield the changes whose intervals hold at all looks at once, where there are looks."""
     if "watch" not in group:
         return
-    found = group["watch"]
+    watch = group["watch"]
     for name, words in _WATCHED.items():
-        if found[name].get("value") is not None:
-            shown = f"{words}, look {found['n_looks']} of {found['planned']}"
-            yield {"figure": shown, "before": "", "after": "", "change": found[name]}
+        if watch[name].get("value") is not None:
+            label = f"{words}, look {watch['n_looks']} of {watch['planned']}"
+            yield {"figure": label, "before": "", "after": "", "change": watch[name]}
 
 
 def _levels(group: Json, name: str) -> Json:
@@ -120,7 +120,7 @@ def _levels(group: Json, name: str) -> Json:
     if name != "without_score" or not n:
         return {"before": "", "after": ""}
     lost = {side: group[f"n_without_{side}"] for side in ("before", "after")}
-    return {side: f"{one:,} of {n:,} ({one / n:.1%})" for side, one in lost.items()}
+    return {side: f"{n_lost:,} of {n:,} ({n_lost / n:.1%})" for side, n_lost in lost.items()}
 
 
 def _notes(group: Json, margin: float) -> Iterator[str]:
@@ -142,10 +142,10 @@ def _notes(group: Json, margin: float) -> Iterator[str]:
         )
 
 
-def _watch_notes(found: Json) -> Iterator[str]:
+def _watch_notes(watch: Json) -> Iterator[str]:
     yield (
         f"The verdict is that of the watched change: its intervals hold at all "
-        f"{pluralize(found['planned'], 'look')} at once. {_MOVED[found['moved']]}"
+        f"{pluralize(watch['planned'], 'look')} at once. {_MOVED[watch['moved']]}"
     )
-    if found["first_worse"] not in (None, found["n_looks"]):
-        yield f"It was worse at look {found['first_worse']}."
+    if watch["first_worse"] not in (None, watch["n_looks"]):
+        yield f"It was worse at look {watch['first_worse']}."

@@ -28,8 +28,8 @@ def comparison_page(report: Json, browse: Json | None = None) -> str:
         explorer = Place("explorer", "Looking through judgements")
         title = "Judgements of the items that differ most"
         sections.append(Section(id="judgements", title=title, parts=(explorer,), printed=False))
-    shown = [section for section in sections if section.parts]
-    return page_html(shown, title="Two runs side by side", data=browse)
+    sections_with_parts = [section for section in sections if section.parts]
+    return page_html(sections_with_parts, title="Two runs side by side", data=browse)
 
 
 def comparison_parts(group: Json) -> Iterator[Part]:

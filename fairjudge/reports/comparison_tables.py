@@ -24,7 +24,7 @@ def comparison_tables(report: Json) -> tuple[TextTable, ...]:
     That is a table of figures, one of systems, a confusion table, and the items furthest apart.
     """
     apart = settings_table(report)
-    return (*apart, *(one for group in report["groups"] for one in group_tables(group)))
+    return (*apart, *(table for group in report["groups"] for table in group_tables(group)))
 
 
 def settings_table(report: Json) -> tuple[TextTable, ...]:
@@ -36,8 +36,9 @@ def settings_table(report: Json) -> tuple[TextTable, ...]:
         if files
     ]
     rows += [
-        {"setting": one["setting"]} | {run: _listed(one[run]) for run in ("first", "second")}
-        for one in report.get("settings", ())
+        {"setting": setting["setting"]}
+        | {run: _listed(setting[run]) for run in ("first", "second")}
+        for setting in report.get("settings", ())
     ]
     if not rows:
         return ()
@@ -52,8 +53,8 @@ def _listed(values: Sequence[str]) -> str:
 def group_title(group: Json) -> str:
     """Name aspect, protocol and judges."""
     names = group["first"], group["second"]
-    who = names[0] if names[0] == names[1] else f"{names[0]} and {names[1]}"
-    return f"{group['aspect']}, {protocol_of(group)}, by {who}"
+    judges = names[0] if names[0] == names[1] else f"{names[0]} and {names[1]}"
+    return f"{group['aspect']}, {protocol_of(group)}, by {judges}"
 
 
 def group_tables(group: Json) -> Iterator[TextTable]:
@@ -90,10 +91,10 @@ def group_tables(group: Json) -> Iterator[TextTable]:
 
 def _confusion(group: Json) -> TextTable:
     """Return how often a value of the first run became which of the second, in % of its row."""
-    found = group["confusion"]
-    names = [f"{value:g}" for value in found["columns"]]
+    confusion = group["confusion"]
+    names = [f"{value:g}" for value in confusion["columns"]]
     rows = []
-    for value, counts in zip(found["rows"], found["counts"], strict=True):
+    for value, counts in zip(confusion["rows"], confusion["counts"], strict=True):
         total = sum(counts)
         shares = [f"{n} ({n / total:.0%})" if n else "0" for n in counts]
         rows.append((f"{value:g}", *shares, str(total)))
@@ -109,20 +110,20 @@ def _largest(group: Json) -> TextTable:
     """Return the items that differ most; a page links them to the judgements that it has."""
     rows = [
         {
-            "item": one["eid"],
-            "system": " - ".join(filter(None, (one["system"], one.get("system_b")))),
-            "unit": one["unit"],
-            "first": f"{one['first']:g}",
-            "second": f"{one['second']:g}",
+            "item": item["eid"],
+            "system": " - ".join(filter(None, (item["system"], item.get("system_b")))),
+            "unit": item["unit"],
+            "first": f"{item['first']:g}",
+            "second": f"{item['second']:g}",
         }
-        for one in group["largest"]
+        for item in group["largest"]
     ]
-    shown, every = len(rows), group["n_changed"]
-    made = table(
+    n_rows, every = len(rows), group["n_changed"]
+    largest = table(
         f"Items that differ most: {group_title(group)}",
         "cluster: {item} | system: {system} | part: {unit} | first> {first} | second> {second}",
         rows,
-        notes=(f"{shown} of {pluralize(every, 'item')} that changed.",),
+        notes=(f"{n_rows} of {pluralize(every, 'item')} that changed.",),
     )
-    addresses = [one.get("address", "") for one in group["largest"]]
-    return replace(made, links=tuple(at and f"#judgement-{at}" for at in addresses))
+    addresses = [item.get("address", "") for item in group["largest"]]
+    return replace(largest, links=tuple(at and f"#judgement-{at}" for at in addresses))

@@ -48,11 +48,11 @@ def covered_tables(report: Json, *, only: Sequence[str] | None = None) -> Iterat
 
 def by_judge(groups: Sequence[Json]) -> list[list[Json]]:
     """Return the groups of each judge, those of another aspect, protocol or unit apart."""
-    found: dict[tuple[str | None, ...], list[Json]] = {}
+    groups_by_judge: dict[tuple[str | None, ...], list[Json]] = {}
     for group in groups:
         key = tuple(group.get(name) for name in ("judge", "aspect", "protocol", "unit"))
-        found.setdefault(key, []).append(group)
-    return list(found.values())
+        groups_by_judge.setdefault(key, []).append(group)
+    return list(groups_by_judge.values())
 
 
 def judged_by(group: Json) -> str:
@@ -98,13 +98,13 @@ def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) ->
 
 def _fitting(by: str, groups: Sequence[Json]) -> Iterator[TextTable]:
     """Yield as many tables as the width needs, each of one system or more."""
-    shown = [group for group in groups if group["slices"].get(by)]
-    cells = [interval(one) for group in shown for one in group["slices"][by].values()]
-    names = [name for group in shown for name in group["slices"][by]]
+    sliced = [group for group in groups if group["slices"].get(by)]
+    cells = [interval(figure) for group in sliced for figure in group["slices"][by].values()]
+    names = [name for group in sliced for name in group["slices"][by]]
     room = terminal_width() - min(max(map(len, names), default=0), _NAMES)
     run: list[Json] = []
     used = 0
-    for group in shown:
+    for group in sliced:
         needed = max(len(group["system"]), *map(len, cells)) + _COLUMN
         if run and used + needed > room:
             yield slice_table(by, run, limit=_MAX_ROWS)
@@ -130,31 +130,33 @@ def how_left_out(one: Json) -> str:
 
 def n_left_out(group: Json) -> int:
     """Count the groups of answers that a system leaves out."""
-    return sum(one["value"] < COVERED_FROM for one in group["uncovered"])
+    return sum(answer["value"] < COVERED_FROM for answer in group["uncovered"])
 
 
 def _left_out(group: Json) -> TextTable:
     """Name whom a system leaves out: groups that are not covered in any words come first."""
-    missed = sorted(group["uncovered"], key=lambda one: (one["value"], -len(one["voices"])))
+    missed = sorted(
+        group["uncovered"], key=lambda answer: (answer["value"], -len(answer["voices"]))
+    )
     more = len(missed) - _MAX_NAMED
     notes = [f"... and {pluralize(more, 'more group')} (see --json)"] if more > 0 else []
     notes += [
-        f"On {one['eid']} nothing of {', '.join(one['outlets'])} is covered."
-        for one in group["left_out"][:_MAX_NAMED]
+        f"On {cluster['eid']} nothing of {', '.join(cluster['outlets'])} is covered."
+        for cluster in group["left_out"][:_MAX_NAMED]
     ]
     n = n_left_out(group)
-    what = f"{n} of {pluralize(group['n'], 'group')} of answers" if n else "no group of answers"
+    summary = f"{n} of {pluralize(group['n'], 'group')} of answers" if n else "no group of answers"
     return table(
-        f"{group['system']} leaves out {what}",
+        f"{group['system']} leaves out {summary}",
         "who: {who} | on: {on} | says: {says} | how: {how}",
         [
             {
-                "how": how_left_out(one),
-                "who": _voices(one),
-                "on": _short(one["question"], 60),
-                "says": _short(str(one["label"] or one["voices"][0]["answer"]), 90),
+                "how": how_left_out(answer),
+                "who": _voices(answer),
+                "on": _short(answer["question"], 60),
+                "says": _short(str(answer["label"] or answer["voices"][0]["answer"]), 90),
             }
-            for one in missed[:_MAX_NAMED]
+            for answer in missed[:_MAX_NAMED]
         ],
         notes=notes,
     )
@@ -164,14 +166,14 @@ def contradicted_table(groups: Sequence[Json], *, limit: int | None = None) -> T
     """Return the groups of answers that summaries contradict, with the summaries' words."""
     rows = [
         {
-            **one,
+            **answer,
             "system": group["system"],
-            "answer": _short(str(one["answer"]), 90),
-            "words": _short(str(one["words"]), 90),
-            "names": ", ".join(one["outlets"]),
+            "answer": _short(str(answer["answer"]), 90),
+            "words": _short(str(answer["words"]), 90),
+            "names": ", ".join(answer["outlets"]),
         }
         for group in groups
-        for one in group.get("contradicted") or ()
+        for answer in group.get("contradicted") or ()
     ]
     more = len(rows) - len(rows[:limit])
     return table(
@@ -189,9 +191,9 @@ def outlets_table(groups: Sequence[Json]) -> TextTable:
         "Outlets without any covered answer",
         "cluster: {eid} | system: {system} | outlets: {names} | judge: {judge}",
         [
-            {**group, "eid": one["eid"], "names": ", ".join(one["outlets"])}
+            {**group, "eid": cluster["eid"], "names": ", ".join(cluster["outlets"])}
             for group in groups
-            for one in group["left_out"]
+            for cluster in group["left_out"]
         ],
     )
 
@@ -201,13 +203,13 @@ def least_covered_table(groups: Sequence[Json], *, limit: int | None = None) -> 
     rows = [
         {
             **group,
-            "eid": one["eid"],
-            "names": ", ".join(f"{name} {share:.2f}" for name, share in one["sources"].items()),
-            "least": f"{one['value']:.2f}",
-            "all": f"{one['mean']:.2f}",
+            "eid": cluster["eid"],
+            "names": ", ".join(f"{name} {share:.2f}" for name, share in cluster["sources"].items()),
+            "least": f"{cluster['value']:.2f}",
+            "all": f"{cluster['mean']:.2f}",
         }
         for group in groups
-        for one in group.get("least_covered", ())
+        for cluster in group.get("least_covered", ())
     ]
     rows.sort(key=lambda row: row["eid"])
     more = len(rows) - len(rows[:limit])
@@ -220,8 +222,8 @@ def least_covered_table(groups: Sequence[Json], *, limit: int | None = None) -> 
     )
 
 
-def _voices(one: Json) -> str:
-    names = list(dict.fromkeys(voice["name"] for voice in one["voices"]))
+def _voices(answer: Json) -> str:
+    names = list(dict.fromkeys(voice["name"] for voice in answer["voices"]))
     more = f" and {len(names) - 3} more" if names[3:] else ""
     return "\n".join(names[:3]) + more
 

@@ -29,8 +29,11 @@ def group_title(group: Json) -> str:
 
 def verdict(group: Json) -> str:
     """Say in a line what a judge may be used for."""
-    said = "; ".join(f"{use_of(group, one)}: {one['answer']}" for one in group.get("decisions", ()))
-    return camps_sentence(group) or said or _OLD
+    uses = "; ".join(
+        f"{use_of(group, decision)}: {decision['answer']}"
+        for decision in group.get("decisions", ())
+    )
+    return camps_sentence(group) or uses or _OLD
 
 
 def use_of(group: Json, decision: Json) -> str:
@@ -77,8 +80,8 @@ def _decisions(group: Json) -> TextTable:
 
 def _rows(group: Json) -> list[Json]:
     return [
-        {"use": use_of(group, one), "answer": one["answer"], "figure": _figure(one)}
-        for one in group.get("decisions", ())
+        {"use": use_of(group, decision), "answer": decision["answer"], "figure": _figure(decision)}
+        for decision in group.get("decisions", ())
     ]
 
 
@@ -101,6 +104,6 @@ def cost_of(group: Json) -> str:
 
 def _figure(decision: Json) -> str:
     figure = decision["figure"]
-    shown = f"{decision['measure']} {interval(figure)}" if not why(figure) else why(figure)
+    text = f"{decision['measure']} {interval(figure)}" if not why(figure) else why(figure)
     needed = f"needed: {decision['needed']}" if decision["needed"] else ""
-    return "; ".join(filter(None, (shown, decision["reason"], needed)))
+    return "; ".join(filter(None, (text, decision["reason"], needed)))

@@ -22,17 +22,22 @@ def disagreement_tables(
     Reasons are cut after `longest` characters.
     """
     groups = [group for group in report["groups"] if group.get("disagreements")]
-    return tuple(one for group in groups for one in _tables(group, limit, longest))
+    return tuple(
+        table_of_group for group in groups for table_of_group in _tables(group, limit, longest)
+    )
 
 
 def _tables(group: Json, limit: int, longest: int) -> Iterator[TextTable]:
-    found = group["disagreements"]
+    disagreements = group["disagreements"]
     yield table(
         f"Largest disagreements, {group_title(group)}",
         "item: {item} | judge> {judged:number} | people> {people:number}"
         " | judge's reason: {reason} | people's notes: {notes}",
-        [_row(one, longest) for one in found[:limit]],
-        notes=[f"{min(limit, len(found))} of the {len(found)} in the JSON; on the labels' scale."],
+        [_row(disagreement, longest) for disagreement in disagreements[:limit]],
+        notes=[
+            f"{min(limit, len(disagreements))} of the {len(disagreements)} in the JSON; on the "
+            "labels' scale."
+        ],
     )
     if group.get("disagreement_causes"):
         yield table(
@@ -46,14 +51,18 @@ def _tables(group: Json, limit: int, longest: int) -> Iterator[TextTable]:
         )
 
 
-def _row(one: Json, longest: int) -> Json:
-    systems = one["system_a"] if not one["system_b"] else f"{one['system_a']} vs {one['system_b']}"
-    unit = "" if one["unit"] == "summary" else f", {one['unit']}"
-    notes = [f"{who}: {text}" for who, text in one["people_reasons"].items()]
+def _row(disagreement: Json, longest: int) -> Json:
+    systems = (
+        disagreement["system_a"]
+        if not disagreement["system_b"]
+        else f"{disagreement['system_a']} vs {disagreement['system_b']}"
+    )
+    unit = "" if disagreement["unit"] == "summary" else f", {disagreement['unit']}"
+    notes = [f"{annotator}: {text}" for annotator, text in disagreement["people_reasons"].items()]
     return {
-        **one,
-        "item": f"{one['eid']}, {systems}{unit}",
-        "reason": _cut(" | ".join(one["judge_reasons"]), longest),
+        **disagreement,
+        "item": f"{disagreement['eid']}, {systems}{unit}",
+        "reason": _cut(" | ".join(disagreement["judge_reasons"]), longest),
         "notes": _cut(" | ".join(notes), longest),
     }
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.fairness_tables import EXCLUDED, agreements, is_fairer, label_of
+from fairjudge.reports.fairness_comparison_tables import agreements, is_fairer, label_of
+from fairjudge.reports.fairness_tables import EXCLUDED
 from fairjudge.reports.figures import Json, interval, named, percent, why
 from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
@@ -35,33 +36,35 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
     for name in systems:
         if unequal := _unequal(systems[name].get(_PLACES[report["measure"]], {})):
             alike.setdefault(unequal, []).append(name)
-    sentences = [f"{what} by {named(names, _MAX_NAMED)}" for what, names in alike.items()]
+    sentences = [
+        f"{difference} by {named(names, _MAX_NAMED)}" for difference, names in alike.items()
+    ]
     if sentences:
         first = f"{attribute}, significantly (p < {_ALPHA:g}): {'; '.join(sentences)}."
     elif max(system["n"] for system in systems.values()) < FEWEST_CLUSTERS:
         first = f"Fewer than {FEWEST_CLUSTERS} summaries a system are too few to test {attribute}."
     else:
         first = f"No value of {attribute} is significantly over- or under-represented on average."
-    said = [*_often(report), first]
+    sentences_of_report = [*_often(report), first]
     if n := len(report["excluded"]):
-        reasons = dict.fromkeys(one["reason"] for one in report["excluded"])
+        reasons = dict.fromkeys(exclusion["reason"] for exclusion in report["excluded"])
         left_out = pluralize(n, "summary", "summaries")
         words = ", ".join(EXCLUDED.get(reason, reason) for reason in reasons)
-        said.append(f"{left_out} excluded: {words}.")
+        sentences_of_report.append(f"{left_out} excluded: {words}.")
     if sentences:
         next_step = "read the summaries of these values in the report before drawing conclusions"
-        said.append(f"Next: {next_step}.")
+        sentences_of_report.append(f"Next: {next_step}.")
     elif min(system["n"] for system in systems.values()) < 30:
-        said.append("Next: more clusters; small differences show with dozens.")
-    return tuple(said)
+        sentences_of_report.append("Next: more clusters; small differences show with dozens.")
+    return tuple(sentences_of_report)
 
 
 def _often(report: Json) -> Iterator[str]:
     """Say how many summaries under-represent some value, which a mean near 0 does not show."""
     shares = {
-        name: found["bur"]
-        for name, found in report["systems"].items()
-        if report["measure"] == "proportional" and found.get("bur", {}).get("value") is not None
+        name: figures["bur"]
+        for name, figures in report["systems"].items()
+        if report["measure"] == "proportional" and figures.get("bur", {}).get("value") is not None
     }
     if shares:
         listed = [f"{name} {percent(share)} %" for name, share in shares.items()]
@@ -78,9 +81,9 @@ def _unequal(by_value: Json) -> str:
         if row["n"] >= FEWEST_CLUSTERS and _is_significant(row["difference"])
     ]
     parts = [
-        f"{', '.join(some)} {how}-represented"
-        for how, wanted in (("over", True), ("under", False))
-        if (some := [value for value, over in sides if over is wanted])
+        f"{', '.join(unequal)} {how}-represented"
+        for how, is_over in (("over", True), ("under", False))
+        if (unequal := [value for value, over in sides if over is is_over])
     ]
     return " and ".join(parts)
 
@@ -98,12 +101,18 @@ def changes_findings(report: Json) -> Iterator[str]:
             if _is_significant(change["difference"]):
                 side = "fairer" if is_fairer(name, change["difference"]["value"]) else "less fair"
                 sides[side].append(f"{system} in {label_of(name)}")
-    sentences = [f"{side}: {named(some, _MAX_NAMED)}" for side, some in sides.items() if some]
+    sentences = [
+        f"{side}: {named(changes, _MAX_NAMED)}" for side, changes in sides.items() if changes
+    ]
     if sentences:
         yield f"Significantly, against {report['baseline']}, {'; '.join(sentences)}."
     elif report["systems"]:
         most = max(
-            (one.get("n", 0) for some in report["systems"].values() for one in some.values()),
+            (
+                figure.get("n", 0)
+                for measures in report["systems"].values()
+                for figure in measures.values()
+            ),
             default=0,
         )
         if most < _FEWEST_SWAPPED:
@@ -144,45 +153,47 @@ def overall_findings(report: Json) -> Iterator[str]:
     for name in sorted(report["systems"].keys() - scored.keys()):
         reason = why(report["systems"][name]) or "without a score on every data set"
         reasons.setdefault(reason, []).append(name)
-    for reason, left in reasons.items():
-        yield f"Not ranked: {named(left, _MAX_NAMED)} ({reason})."
+    for reason, names in reasons.items():
+        yield f"Not ranked: {named(names, _MAX_NAMED)} ({reason})."
 
 
 def agreement_findings(report: Json) -> Iterator[str]:
     """Say whether two scorers put summaries and systems in the same order."""
-    for name, one in agreements(report).items():
-        if one.get("value") is None:
+    for name, agreement in agreements(report).items():
+        if agreement.get("value") is None:
             continue
-        if one.get("p_value") is None:
-            yield f"On {label_of(name)} {one['n']} in common are too few to test agreement."
+        if agreement.get("p_value") is None:
+            yield f"On {label_of(name)} {agreement['n']} in common are too few to test agreement."
             continue
-        agree = one["p_value"] < _ALPHA and one["value"] > 0
+        agree = agreement["p_value"] < _ALPHA and agreement["value"] > 0
         how = "agree significantly" if agree else "do not agree significantly"
-        yield f"On {label_of(name)} the scorers {how} (rho {interval(one)}, n = {one['n']})."
+        n = agreement["n"]
+        yield f"On {label_of(name)} the scorers {how} (rho {interval(agreement)}, n = {n})."
 
 
 def people_findings(report: Json) -> Iterator[str]:
     """Say which measure agrees better with people, for each system."""
-    for system, one in report["systems"].items():
-        difference = one["summaries"]["difference"]
+    for system, comparison in report["systems"].items():
+        difference = comparison["summaries"]["difference"]
         p = difference.get("p_value")
         if p is None:
-            n_summaries = pluralize(one["n"], "summary", "summaries")
+            n_summaries = pluralize(comparison["n"], "summary", "summaries")
             yield f"{system}: {n_summaries}, too few to tell which measure agrees better."
         elif p >= _ALPHA:
             yield (
                 f"{system}: neither measure agrees significantly better with people "
-                f"(n = {one['n']})."
+                f"(n = {comparison['n']})."
             )
         else:
             nearer = "Equal Coverage" if difference["value"] > 0 else "Proportional Representation"
-            yield f"{system}: {nearer} agrees significantly better with people (n = {one['n']})."
+            n = comparison["n"]
+            yield f"{system}: {nearer} agrees significantly better with people (n = {n})."
 
 
 def temperature_findings(report: Json) -> Iterator[str]:
     """Say at which temperature the shares go with people's, and how well."""
     if report["best"] is not None:
-        best = next(one for one in report["temperatures"] if one["temperature"] == report["best"])
+        best = next(row for row in report["temperatures"] if row["temperature"] == report["best"])
         yield (
             f"Shares correlate best with people's at a temperature of {report['best']:g} "
             f"({interval(best, digits=3)}). Chosen on these summaries: measure it on others."
@@ -193,7 +204,7 @@ def chunk_size_findings(report: Json) -> Iterator[str]:
     """Say which chunk size finds the most, and how much."""
     if report["best"] is None:
         return
-    best = next(one for one in report["identified"] if one["max_words"] == report["best"])
+    best = next(row for row in report["identified"] if row["max_words"] == report["best"])
     size = pluralize(report["best"], "word") if report["best"] else "single sentences"
     yield (
         f"Chunks of {size} find support for the largest share of summary sentences: "
@@ -203,14 +214,14 @@ def chunk_size_findings(report: Json) -> Iterator[str]:
 
 def oracle_findings(report: Json) -> Iterator[str]:
     """Say in which measures the scorer sees the unfairness that was planted."""
-    seen: list[str] = []
+    detected: list[str] = []
     missed: list[str] = []
     for name, change in report["measures"].items():
         difference = change["difference"]
         sees = _is_significant(difference) and is_fairer(name, -difference["value"])
-        (seen if sees else missed).append(label_of(name))
-    if seen:
-        yield f"The scorer detects the planted unfairness significantly in {', '.join(seen)}."
+        (detected if sees else missed).append(label_of(name))
+    if detected:
+        yield f"The scorer detects the planted unfairness significantly in {', '.join(detected)}."
     if missed:
-        said = "It does not" if seen else "The scorer does not detect the planted unfairness"
-        yield f"{said} in {', '.join(missed)}: there a low value is no evidence."
+        start = "It does not" if detected else "The scorer does not detect the planted unfairness"
+        yield f"{start} in {', '.join(missed)}: there a low value is no evidence."

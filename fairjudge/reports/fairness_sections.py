@@ -12,10 +12,16 @@ from fairjudge.bias.word_lists import WORDS
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.registry import FAMILIES
-from fairjudge.reports import bias_tables, fairness_tables
+from fairjudge.reports import (
+    bias_input_tables,
+    bias_tables,
+    fairness_comparison_tables,
+    fairness_tables,
+)
 from fairjudge.reports.content import Content
 from fairjudge.reports.drawing import CURVE_MARKS, OTHER, PLAIN
-from fairjudge.reports.fairness_tables import Family, label_of
+from fairjudge.reports.fairness_comparison_tables import label_of
+from fairjudge.reports.fairness_tables import Family
 from fairjudge.reports.figures import Json, forest, plotted, row
 from fairjudge.reports.judge_sections import Show, panel_parts
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
@@ -41,23 +47,23 @@ def _coverage(report: Json) -> Iterator[Part]:
     yield measures
     yield tested
     plots = []
-    for system, found in report["systems"].items():
-        ends = _ends(found)
+    for system, figures in report["systems"].items():
+        ends = _ends(figures)
         rows = [
             row(
-                name if one["n"] >= FEWEST_CLUSTERS else f"{name} (n = {one['n']})",
-                {**one, "value": one["mean"]},
+                name if figure["n"] >= FEWEST_CLUSTERS else f"{name} (n = {figure['n']})",
+                {**figure, "value": figure["mean"]},
                 mark=PLAIN if name in ends else OTHER,
                 digits=3,
             )
-            for name, one in found["by_value"].items()
+            for name, figure in figures["by_value"].items()
         ]
         plots.append(
             forest(
                 rows,
                 title=f"{system}: coverage of each {report['attribute']} against the mean",
                 across=f"{system}: difference to the mean coverage",
-                caption=_over_and_under(found),
+                caption=_over_and_under(figures),
             )
         )
     yield Group(tuple(plots), "row")
@@ -65,20 +71,24 @@ def _coverage(report: Json) -> Iterator[Part]:
     yield from more
 
 
-def _ends(found: Json) -> list[str]:
+def _ends(figures: Json) -> list[str]:
     """Return the most and the least covered value, where these stand on summaries enough."""
-    ends = (found.get("over"), found.get("under"))
-    enough = [name for name, one in found["by_value"].items() if one["n"] >= FEWEST_CLUSTERS]
+    ends = (figures.get("over"), figures.get("under"))
+    enough = [
+        name for name, figure in figures["by_value"].items() if figure["n"] >= FEWEST_CLUSTERS
+    ]
     return [name for name in enough if name in ends]
 
 
-def _over_and_under(found: Json) -> str:
-    known = _ends(found)
+def _over_and_under(figures: Json) -> str:
+    ends = _ends(figures)
     sentences = [
-        f"{how}-represented: {found[how]}" for how in ("over", "under") if found.get(how) in known
+        f"{how}-represented: {figures[how]}"
+        for how in ("over", "under")
+        if figures.get(how) in ends
     ]
-    named = f"{'; '.join(sentences).capitalize()} (filled squares). " if sentences else ""
-    return f"{named}At 0 a value is covered as the mean is."
+    ends_in_words = f"{'; '.join(sentences).capitalize()} (filled squares). " if sentences else ""
+    return f"{ends_in_words}At 0 a value is covered as the mean is."
 
 
 def _proportional(report: Json) -> Iterator[Part]:
@@ -88,11 +98,14 @@ def _proportional(report: Json) -> Iterator[Part]:
     yield measures
     plots = [
         forest(
-            [row(value, one["difference"]) for value, one in found.get("by_value", {}).items()],
+            [
+                row(value, figure["difference"])
+                for value, figure in figures.get("by_value", {}).items()
+            ],
             title=f"{system}: share of the summary minus the wanted share",
             across=f"{system}: points; above 0 over-represented, below 0 under-represented",
         )
-        for system, found in systems.items()
+        for system, figures in systems.items()
     ]
     yield Group(tuple(plots), "row")
     yield values
@@ -102,60 +115,65 @@ def _proportional(report: Json) -> Iterator[Part]:
 
 def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
     """Yield BUR against tau of all systems in one plot (of the first six), and the table."""
-    swept = {system: found for system, found in systems.items() if found.get("sweep")}
+    swept = {system: figures for system, figures in systems.items() if figures.get("sweep")}
     if not swept:
         return
-    shown = dict(list(swept.items())[: len(CURVE_MARKS)])
+    plotted_systems = dict(list(swept.items())[: len(CURVE_MARKS)])
     title = "Summaries that under-represent some value, by tolerance tau"
     plot = CurvePlot(
         curves=[
             Curve(
                 name=system,
                 points=tuple(
-                    (p["tau"], p["value"]) for p in found["sweep"] if p["value"] is not None
+                    (p["tau"], p["value"]) for p in figures["sweep"] if p["value"] is not None
                 ),
                 mark=mark,
             )
-            for (system, found), mark in zip(shown.items(), CURVE_MARKS, strict=False)
+            for (system, figures), mark in zip(plotted_systems.items(), CURVE_MARKS, strict=False)
         ],
         name=title,
         across="tau: the part of its share that a value must reach",
         up="BUR, percent",
         logarithmic=False,
     )
-    more = len(swept) > len(shown)
-    caption = f"The plot shows the first {pluralize(len(shown), 'system')}, the table all."
+    more = len(swept) > len(plotted_systems)
+    caption = (
+        f"The plot shows the first {pluralize(len(plotted_systems), 'system')}, the table all."
+    )
     yield Heading(title, 4)
     yield Group((Plot(plot, caption if more else ""), fairness_tables.sweep_table(swept)))
 
 
 def _overall(report: Json) -> Iterator[Part]:
-    rows = [row(system, one, digits=3) for system, one in report["systems"].items()]
-    table = fairness_tables.overall_table(report)
+    rows = [row(system, figure, digits=3) for system, figure in report["systems"].items()]
+    table = fairness_comparison_tables.overall_table(report)
     scaled = report.get("scaling") != "none"
     yield plotted(table, rows, table.title, span=(0.0, 1.0) if scaled else None)
 
 
 def _agreement(report: Json) -> Iterator[Part]:
     plot = forest(
-        [row(label_of(name), one) for name, one in fairness_tables.agreements(report).items()],
+        [
+            row(label_of(name), figure)
+            for name, figure in fairness_comparison_tables.agreements(report).items()
+        ],
         title="Agreement of two scorers",
         across="Spearman's correlation",
         span=(-1.0, 1.0),
     )
-    yield Group((plot, fairness_tables.agreement_table(report)))
+    yield Group((plot, fairness_comparison_tables.agreement_table(report)))
 
 
 def _changes(report: Json) -> Iterator[Part]:
-    tables = fairness_tables.changes_tables(report)
+    tables = fairness_comparison_tables.changes_tables(report)
     for (system, measures), table in zip(report["systems"].items(), tables, strict=True):
         title = f"{system} minus {report['baseline']}"
         plots = [
             forest(
                 [
-                    row(one.label, measures[one.key]["difference"], digits=_few(one))
-                    for one in family.shown
-                    if one.key in measures
+                    row(measure.label, measures[measure.key]["difference"], digits=_few(measure))
+                    for measure in family.shown
+                    if measure.key in measures
                 ],
                 title=title,
                 across="change in points" if family is PROPORTIONAL else "change",
@@ -173,14 +191,14 @@ def _measure_plots(systems: Mapping[str, Json], measures: Family) -> Part:
     plots = [
         forest(
             [
-                row(system, found.get(measure.key), digits=measure.digits)
-                for system, found in systems.items()
+                row(system, figures.get(measure.key), digits=measure.digits)
+                for system, figures in systems.items()
             ],
             title=measure.label,
             across=f"{measure.label}, {_unit(measure)}",
         )
         for measure in measures.shown
-        if any(measure.key in found for found in systems.values())
+        if any(measure.key in figures for figures in systems.values())
     ]
     return Group(tuple(plots), "row")
 
@@ -197,20 +215,20 @@ _FAIRNESS: Mapping[str, tuple[str, Show]] = {
     "fairness agreement": ("Do two scorers agree", _agreement),
     "fairness chunk-size": (
         "Support found, by chunk size",
-        lambda report: iter([fairness_tables.chunk_size_table(report)]),
+        lambda report: iter([fairness_comparison_tables.chunk_size_table(report)]),
     ),
     "fairness oracle": (
         "Does the scorer detect planted unfairness",
-        lambda report: iter([fairness_tables.oracle_table(report)]),
+        lambda report: iter([fairness_comparison_tables.oracle_table(report)]),
     ),
     "fairness compare": ("Differences from {baseline}", _changes),
     "fairness people": (
         "Which measures agree better with people",
-        lambda report: iter(fairness_tables.people_tables(report)),
+        lambda report: iter(fairness_comparison_tables.people_tables(report)),
     ),
     "fairness temperature": (
         "Correlation with people, by temperature",
-        lambda report: iter([fairness_tables.temperature_table(report)]),
+        lambda report: iter([fairness_comparison_tables.temperature_table(report)]),
     ),
 }
 
@@ -229,15 +247,15 @@ def _word_lists(report: Json) -> Iterator[Part]:
     for measure, scored in zip(bias_tables.measures_of(report, WORDS), scores, strict=True):
         yield plotted(scored, _by_system(report, measure), _axis(measure))
     rows = [
-        row(f"{one['system']}, {one['group']}", one["difference"])
-        for one in rows_within(report["systems"], "system", "by_group", "group")
+        row(f"{word['system']}, {word['group']}", word["difference"])
+        for word in rows_within(report["systems"], "system", "by_group", "group")
     ]
     across = "share of the words in summaries minus that in the reference"
     yield plotted(shares, rows, across)
 
 
 def _by_system(report: Json, measure: Measure) -> list[ForestRow]:
-    return [row(system, found.get(measure.key)) for system, found in report["systems"].items()]
+    return [row(system, figures.get(measure.key)) for system, figures in report["systems"].items()]
 
 
 def _axis(measure: BiasMeasure[Any]) -> str:
@@ -261,8 +279,8 @@ def _inclusion_by_group(report: Json) -> Plot:
     title = "Probability that a person of the group is named"
     return forest(
         [
-            row(f"{system}, {group}", found["by_group"].get(group))
-            for system, found in report["systems"].items()
+            row(f"{system}, {group}", figures["by_group"].get(group))
+            for system, figures in report["systems"].items()
             for group in report["groups"]
         ],
         title=title,
@@ -279,18 +297,18 @@ def _distinguishability(report: Json) -> Iterator[Part]:
     for measure, scored in zip(measures, tables, strict=False):
         rows = [
             row(
-                f"{one['system']}, {one['vectors']}",
-                bias_tables.figure_of(one["score"], measure),
-                mark=marks[one["vectors"]],
+                f"{representation['system']}, {representation['vectors']}",
+                bias_tables.figure_of(representation["score"], measure),
+                mark=marks[representation["vectors"]],
             )
-            for one in bias_tables.representations(report)
+            for representation in bias_tables.representations(report)
         ]
         yield plotted(scored, rows, _axis(measure), caption=caption)
     yield from tables
 
 
 def _inputs(report: Json) -> Iterator[Part]:
-    summary, *words = bias_tables.inputs_tables(report, limit=_MAX_WORDS)
+    summary, *words = bias_input_tables.inputs_tables(report, limit=_MAX_WORDS)
     yield summary
     for table in words:
         yield Fold(table.title, (table,))

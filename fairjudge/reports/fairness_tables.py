@@ -1,4 +1,4 @@
-"""Tables of the ``fairness`` commands, made of their JSON."""
+"""Tables of ``fairness coverage`` and ``fairness proportional``, made of their JSON."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasures
 from fairjudge.fairness.proportional import PROPORTIONAL
-from fairjudge.fairness.registry import shown_measures
-from fairjudge.reports.figures import Json, bounds, interval, named, p_value, sentence, tally, why
+from fairjudge.reports.figures import Json, bounds, interval, named, sentence, why
 from fairjudge.reports.row_tables import rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.stats.measures import Measure
@@ -50,9 +49,9 @@ def coverage_tables(report: Json) -> tuple[TextTable, ...]:
     value. The last, on values that dominate sets, is there where some values do.
     """
     values = [
-        {**row, "side": {found["over"]: "over", found["under"]: "under"}.get(row["of"], "")}
-        for system, found in report["systems"].items()
-        for row in rows_of(found["by_value"], "of", system=system)
+        {**row, "side": {figures["over"]: "over", figures["under"]: "under"}.get(row["of"], "")}
+        for system, figures in report["systems"].items()
+        for row in rows_of(figures["by_value"], "of", system=system)
     ]
     return (
         _measures(
@@ -66,7 +65,7 @@ def coverage_tables(report: Json) -> tuple[TextTable, ...]:
         table(
             "Difference to the mean coverage, where a value is the most or least covered",
             "system: {system} | value: {of} | n> {n} | difference> {mean:number.4}"
-            " | 95 % interval> {row:bounds.4} | p (Holm)> {p_holm:p} | : {side}",
+            " | 95 % interval> {row:bounds.4} | p (Holm)> {row:holm} | : {side}",
             values,
             notes=[settings_note(report)],
         ),
@@ -79,22 +78,23 @@ def _dominance_tables(report: Json) -> Iterator[TextTable]:
     rows = [
         {
             "system": system,
-            "measure": name if one["of_value"] is None else f"{name} of {one['of_value']}",
-            "first": _subset(found, one["dominated_by"][0]),
-            "second": _subset(found, one["dominated_by"][1]),
-            "found": one,
-            "p": one["p_value"],
+            "measure": name
+            if difference["of_value"] is None
+            else f"{name} of {difference['of_value']}",
+            "first": _subset(dominance, difference["dominated_by"][0]),
+            "second": _subset(dominance, difference["dominated_by"][1]),
+            "found": difference,
         }
         for system, of in report["systems"].items()
-        if (found := of.get("dominance"))
+        if (dominance := of.get("dominance"))
         for key, name in _OF_DOMINANCE.items()
-        if (one := found[key]).get("value") is not None
+        if (difference := dominance[key]).get("value") is not None
     ]
     if rows:
         yield table(
             "Largest difference between the sets that different values dominate",
             "system: {system} | measure: {measure} | more in sets of: {first} | than of: {second}"
-            " | difference> {found:value.4} | 95 % interval> {found:bounds.4} | p> {p:p}",
+            " | difference> {found:value.4} | 95 % interval> {found:bounds.4} | p> {found:p}",
             rows,
             notes=[
                 "In brackets: the samples in which most documents have the value. p: of no "
@@ -103,17 +103,17 @@ def _dominance_tables(report: Json) -> Iterator[TextTable]:
         )
 
 
-def _subset(found: Json, value: str) -> str:
-    return f"{value} ({found['n_by_value'][value]})"
+def _subset(dominance: Json, value: str) -> str:
+    return f"{value} ({dominance['n_by_value'][value]})"
 
 
 def _tested(report: Json) -> TextTable:
-    rows = list(rows_within(report["systems"], "system", "coverage_by_value", "of"))
+    rows = rows_within(report["systems"], "system", "coverage_by_value", "of")
     return table(
         "Coverage of each value minus the mean coverage, over all its summaries",
         "system: {system} | value: {of} | n> {n} | difference> {difference:value.4}"
-        " | 95 % interval> {difference:bounds.4} | p (Holm)> {difference[p_holm]:p}",
-        [{**row, "difference": {"p_holm": None, **row["difference"]}} for row in rows],
+        " | 95 % interval> {difference:bounds.4} | p (Holm)> {difference:holm}",
+        rows,
     )
 
 
@@ -122,9 +122,9 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
     values = list(rows_within(report["systems"], "system", "by_value", "of"))
     title = f"Proportional representation by {report['attribute']}, in percent; 0 is fair"
     novel = [
-        f"{system} {interval(found['novel_terms'], digits=1)}"
-        for system, found in report["systems"].items()
-        if "novel_terms" in found
+        f"{system} {interval(figures['novel_terms'], digits=1)}"
+        for system, figures in report["systems"].items()
+        if "novel_terms" in figures
     ]
     remarks = [f"Terms of summaries that no document has: {named(novel, 5)}."] * bool(novel)
     return (
@@ -132,7 +132,7 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
         table(
             "Share of the summary minus the wanted share, in points",
             "system: {system} | value: {of} | n> {n} | difference> {difference:value.2}"
-            " | 95 % interval> {difference:bounds.2} | p (Holm)> {difference[p_holm]:p}",
+            " | 95 % interval> {difference:bounds.2} | p (Holm)> {difference:holm}",
             values,
         ),
         table(
@@ -152,19 +152,19 @@ def _measures(report: Json, title: str, measures: Family, *remarks: str) -> Text
         "system: {system} | measure: {measure} | n> {n} | value> {value} | 95 % interval> {bounds}",
         [
             {**row, "system": system}
-            for system, found in systems.items()
-            for row in _figures_of(found, measures)
+            for system, figures in systems.items()
+            for row in _figures_of(figures, measures)
         ],
         notes=(
             *(
                 f"{system}: {reason}."
-                for system, found in systems.items()
-                if (reason := _why_none(found, measures))
+                for system, figures in systems.items()
+                if (reason := _why_none(figures, measures))
             ),
             *(
                 text.format(summaries=pluralize(n, "summary", "summaries"))
                 for name, text in _COUNTED.items()
-                if (n := sum(found.get(name) or 0 for found in systems.values()))
+                if (n := sum(figures.get(name) or 0 for figures in systems.values()))
             ),
             *_directions(measures, systems.values()),
             *remarks,
@@ -176,7 +176,9 @@ def _measures(report: Json, title: str, measures: Family, *remarks: str) -> Text
 
 def _why_none(system: Json, measures: Family) -> str:
     """Return why the first measure that the system has is without a value."""
-    return why(next((system[one.key] for one in measures.shown if one.key in system), None))
+    return why(
+        next((system[measure.key] for measure in measures.shown if measure.key in system), None)
+    )
 
 
 def _directions(measures: Family, systems: Collection[Json]) -> Iterator[str]:
@@ -192,57 +194,39 @@ def _figures_of(system: Json, measures: Family) -> Iterator[Json]:
     A measure that the JSON lacks is left out: an earlier version did not have it.
     """
     for measure in measures.shown:
-        if (found := system.get(measure.key)) is not None:
-            given = system.get(measure.parameter)
+        if (figure := system.get(measure.key)) is not None:
+            parameter = system.get(measure.parameter)
             label = (
                 measure.label
-                if given is None
-                else f"{measure.label}, {measure.parameter} {given:g}"
+                if parameter is None
+                else f"{measure.label}, {measure.parameter} {parameter:g}"
             )
-            yield _row(label, found.get("n", 0), found, measure)
+            yield _row(label, figure.get("n", 0), figure, measure)
     corrected, assumed = system.get("corrected") or {}, system.get("sensitivity") or {}
     for measure in measures.shown:
-        if (found := corrected.get(measure.key)) is not None:
+        if (figure := corrected.get(measure.key)) is not None:
             label = f"{measure.label}, corrected by people"
-            yield _row(label, found.get("n_labelled", 0), found, measure)
+            yield _row(label, figure.get("n_labelled", 0), figure, measure)
     for measure in measures.shown:
-        if (found := assumed.get(measure.key)) is not None:
+        if (figure := assumed.get(measure.key)) is not None:
             label = f"{measure.label}, bounds for an error of {assumed['error_rate']:g}"
-            between = bounds(found, digits=measure.digits)
+            between = bounds(figure, digits=measure.digits)
             yield {"measure": label, "n": "", "value": "", "bounds": between}
 
 
-def _row(label: str, n: int, found: Json, measure: Measure) -> Json:
+def _row(label: str, n: int, figure: Json, measure: Measure) -> Json:
     return {
         "measure": label,
         "n": n,
-        "value": number(found.get("value"), digits=measure.digits),
-        "bounds": bounds(found, digits=measure.digits),
+        "value": number(figure.get("value"), digits=measure.digits),
+        "bounds": bounds(figure, digits=measure.digits),
     }
-
-
-_TOGETHER = " with "
-
-
-def label_of(key: str) -> str:
-    """Return a measure's label with its unit; the key itself where the measure is not known."""
-    known = shown_measures()
-    return _TOGETHER.join(
-        one if (measure := known.get(one)) is None else measure.label_with_unit
-        for one in key.split(_TOGETHER)
-    )
-
-
-def is_fairer(key: str, difference: float) -> bool:
-    """Whether a change of the measure by `difference` makes a system fairer."""
-    measure = shown_measures().get(key)
-    return difference < 0 if measure is None else measure.is_fairer(difference)
 
 
 def _left_out(report: Json) -> Iterator[str]:
     by_reason: dict[str, list[str]] = {}
-    for one in report["excluded"]:
-        by_reason.setdefault(one["reason"], []).append(one["eid"])
+    for exclusion in report["excluded"]:
+        by_reason.setdefault(exclusion["reason"], []).append(exclusion["eid"])
     for reason, eids in sorted(by_reason.items()):
         yield f"Excluded, {EXCLUDED.get(reason, reason)}: {len(eids)} ({named(eids, 5)})"
 
@@ -259,206 +243,5 @@ def sweep_table(systems: Mapping[str, Json]) -> TextTable:
                 *(interval(system["sweep"][place], digits=1) for system in systems.values()),
             )
             for place, tau in enumerate(taus)
-        ),
-    )
-
-
-def overall_table(report: Json) -> TextTable:
-    """Return the rank of systems over several data sets."""
-    ranked = sum("normalised" in one for one in report["systems"].values())
-    of = f"of {pluralize(ranked, 'system')}"
-    title = f"Overall {report['measure']} {of}; 0 is the fairest on every data set"
-    if report.get("scaling") == "none":
-        title = f"Mean {report['measure']} over reports, {of}"
-    return table(
-        title,
-        "system: {system} | overall> {found:interval.3} | by report: {sets}",
-        [
-            {
-                "system": system,
-                "found": one,
-                "sets": why(one) or ", ".join(f"{n} {v:.3f}" for n, v in one["normalised"].items()),
-            }
-            for system, one in report["systems"].items()
-        ],
-    )
-
-
-def agreement_table(report: Json) -> TextTable:
-    """Return how two scorers, or measures, agree."""
-    found = agreements(report)
-    name = str(report.get("correlation", "spearman")).capitalize()
-    what = "measures" if any(_TOGETHER in key for key in found) else "scorers"
-    return table(
-        f"{name} correlation of two {what}",
-        "measure: {measure} | n> {found[n]} | in one only> {found[n_unmatched]}"
-        " | rho> {found:value} | 95 % interval> {found:bounds} | p> {found:p}",
-        [{"measure": label_of(key), "found": one} for key, one in found.items()],
-        notes=[f"{label_of(key)}: {said}." for key, one in found.items() if (said := why(one))],
-    )
-
-
-def people_tables(report: Json) -> tuple[TextTable, TextTable]:
-    """Return which measure agrees better with people, by summary and over groups of summaries."""
-    systems = report["systems"]
-    return (
-        table(
-            "Summaries in which a measure of fairness agrees with people",
-            "system: {system} | n> {n} | Equal Coverage alone> {equal_coverage}"
-            " | Proportional alone> {proportional} | both or neither> {neither}"
-            " | difference> {difference:interval} | p> {difference:p}",
-            [{"system": name, "n": one["n"], **one["summaries"]} for name, one in systems.items()],
-            notes=[
-                "Of a summary that leans to a value, a measure agrees by which that value is over-"
-                "represented most; of a fair one, the measure whose value is nearer to 0, each as "
-                "a part of its largest value here. Difference: mean of 1, -1 and 0."
-            ],
-        ),
-        table(
-            "Share of resampled groups in which a measure finds the value that people find",
-            "system: {system} | groups> {n} | Coverage Parity> {coverage_parity:number.3}"
-            " | SOF> {sof:number.3}",
-            [{"system": name, **one["groups"]} for name, one in systems.items()],
-        ),
-    )
-
-
-def temperature_table(report: Json) -> TextTable:
-    """Return how a scorer's shares go with people's at each temperature."""
-    return table(
-        f"{str(report['correlation']).capitalize()} correlation of shares with people's",
-        "temperature> {shown} | shares> {n} | correlation> {row:value.3}"
-        " | 95 % interval> {row:bounds.3} | : {best}",
-        [
-            {
-                "n": 0,
-                **one,
-                "shown": f"{one['temperature']:g}",
-                "best": "best" if one["temperature"] == report["best"] else "",
-            }
-            for one in report["temperatures"]
-        ],
-    )
-
-
-def agreements(report: Json) -> Mapping[str, Json]:
-    """Return the measures of ``fairness agreement``, beside which its findings stand."""
-    return {key: one for key, one in report.items() if isinstance(one, Mapping)}
-
-
-def changes_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return one table a system of what it changed; what holds for all stands under the last."""
-    systems = report["systems"]
-    return tuple(
-        changes_table(
-            f"{system} minus {report['baseline']}; below 0 is fairer",
-            changes,
-            notes=tuple(_change_notes(report)) if system == list(systems)[-1] else (),
-        )
-        for system, changes in systems.items()
-    )
-
-
-def changes_table(
-    title: str,
-    changes: Mapping[str, Json],
-    *,
-    sides: tuple[str, str] = ("baseline", "here"),
-    notes: tuple[str, ...] = (),
-) -> TextTable:
-    """Return one row a measure: its value on both `sides`, and the difference."""
-    heads = ("n", *sides, "change", "95 % interval", "p (Holm)")
-    first, second = ("baseline", "value") if sides[0] == "baseline" else sides
-    rows, known = [], shown_measures()
-    for name, one in changes.items():
-        digits, change = known[name].digits if name in known else 4, one["difference"]
-        values = (one[first], one[second], change.get("value"))
-        rows.append(
-            (
-                label_of(name),
-                str(one["n"]),
-                *(number(value, digits=digits) for value in values),
-                bounds(change, digits=digits),
-                p_value(change.get("p_holm")),
-            )
-        )
-    reasons = {
-        said: label_of(name) for name, one in changes.items() if (said := why(one["difference"]))
-    }
-    return TextTable(
-        title=title,
-        columns=columns("measure", *heads, numbers=heads),
-        rows=tuple(rows),
-        notes=(*(f"Change not estimated: {reason}." for reason in reasons), *notes),
-    )
-
-
-def _change_notes(report: Json) -> Iterator[str]:
-    keys = {key for changes in report["systems"].values() for key in changes}
-    for measure in shown_measures().values():
-        if measure.direction == "higher" and measure.key in keys:
-            yield f"{measure.label}: above 0 is fairer."
-    yield "R_EC: share of summaries in which Equal Coverage is significant."
-    yield (
-        f"p (Holm) is over the family of all {report['family']['tests']} differences shown; --json "
-        "has Benjamini-Hochberg's too."
-    )
-    unpaired = sorted(
-        system
-        for system, changes in report["systems"].items()
-        if any(change["n_unpaired"] for change in changes.values())
-    )
-    if unpaired:
-        yield f"Excluded samples that only one has: {', '.join(unpaired)}."
-    for measure, by_system in report["excluded"].items():
-        for system, reasons in by_system.items():
-            if reasons:
-                yield f"Excluded from {measure}, {system}: {tally(reasons, EXCLUDED)}."
-    yield from map(sentence, report["notes"])
-    yield from (
-        f"Settings of {name} (for reproducibility): {text}"
-        for name, text in report["signatures"].items()
-    )
-
-
-def chunk_size_table(report: Json) -> TextTable:
-    """Return the share of supported sentences by system and chunk size."""
-    heads = ("words", "clusters", "share", "95 % interval")
-    return TextTable(
-        title="Share of summary sentences that some document supports, by chunk size",
-        columns=columns("system", *heads, "", numbers=heads),
-        rows=tuple(
-            (
-                system,
-                str(one["max_words"] or "sentence"),
-                str(one.get("n", 0)),
-                number(one["value"], digits=3),
-                bounds(one, digits=3),
-                "best" if one["max_words"] == found["best"] else "",
-            )
-            for system, found in {"all": report, **report["systems"]}.items()
-            for one in found["identified"]
-        ),
-        notes=(
-            *map(sentence, report["notes"]),
-            settings_note(report),
-        ),
-    )
-
-
-def oracle_table(report: Json) -> TextTable:
-    """Return the measures of biased beside those of balanced pseudo-summaries."""
-    excluded = tally(report["excluded_by_reason"])
-    return changes_table(
-        f"Biased minus balanced pseudo-summaries of {report['n']} sets; for a valid scorer far "
-        "above 0",
-        report["measures"],
-        sides=("balanced", "biased"),
-        notes=(
-            f"Pseudo-summaries join {pluralize(report['documents'], 'document')}, "
-            "or as many as there are.",
-            *((f"Sets excluded: {excluded}.",) if excluded else ()),
-            *map(sentence, report["notes"]),
-            settings_note(report),
         ),
     )

@@ -53,7 +53,7 @@ def negated(found: Json) -> Json:
     """Return a difference the other way round."""
     ends = {"value": "value", "low": "high", "high": "low"}
     turned = {end: found.get(other) for end, other in ends.items()}
-    return {**found, **{end: None if one is None else -one for end, one in turned.items()}}
+    return {**found, **{end: None if bound is None else -bound for end, bound in turned.items()}}
 
 
 def why(found: Json | None) -> str:
@@ -71,12 +71,34 @@ def by_unit(group: Json) -> str:
     return shown_protocol("", str(group.get("unit", "")))
 
 
-def p_value(p: Json | float | None) -> str:
-    """Return a p-value, or that of a figure, as text; a dash where there is none."""
-    p = p.get("p_value") if isinstance(p, Mapping) else p
+def p_value(p: Json | float | None, test: Json | None = None) -> str:
+    """Return a p-value, or that of a figure, as text; a dash where there is none.
+
+    `test` is the figure whose p-value `p` corrects. Where its resamples could give no smaller one,
+    the true p may be: ``<= 0.002``.
+    """
+    if isinstance(p, Mapping):
+        p, test = p.get("p_value"), p
     if p is None:
         return "-"
-    return "< 0.001" if p < 0.001 else number(p, digits=3)
+    if p < 0.001:
+        return "< 0.001"
+    return f"<= {number(p, digits=3)}" if _at_floor(test or {}) else number(p, digits=3)
+
+
+def holm(figure: Json) -> str:
+    """Return the p-value of a figure after Holm's correction."""
+    return p_value(figure.get("p_holm"), figure)
+
+
+def equals_p(p: str) -> str:
+    """Return a shown p-value as it stands in a sentence: ``p = 0.02``, ``p <= 0.002``."""
+    return f"p {p}" if p.startswith("<") else f"p = {p}"
+
+
+def _at_floor(test: Json) -> bool:
+    p, floor = test.get("p_value"), test.get("p_floor")
+    return p is not None and floor is not None and bool(p <= floor)
 
 
 def tally(counts: Mapping[str, int], words: Mapping[str, str] | None = None) -> str:
@@ -98,13 +120,13 @@ def named(items: Iterable[str], limit: int) -> str:
 
 def row(label: str, found: Json | None, *, mark: Mark = PLAIN, digits: int = 2) -> ForestRow:
     """Return a figure as a row of a forest plot."""
-    known = found if found is not None and found.get("value") is not None else {}
+    figure = found if found is not None and found.get("value") is not None else {}
     return ForestRow(
         label=label,
-        value=known.get("value"),
-        low=known.get("low"),
-        high=known.get("high"),
-        text=interval(found, digits=digits) if known else "undefined",
+        value=figure.get("value"),
+        low=figure.get("low"),
+        high=figure.get("high"),
+        text=interval(found, digits=digits) if figure else "undefined",
         mark=mark,
     )
 
@@ -120,8 +142,8 @@ def forest(
     whole: bool = False,
 ) -> Plot:
     """Return a forest plot named by its title and all its rows."""
-    said = "; ".join(f"{one.label} {one.text}" for one in rows)
-    name = f"{title.replace(': ', ', ')}: {said}"  # the title of a figure ends at a colon
+    texts = "; ".join(f"{line.label} {line.text}" for line in rows)
+    name = f"{title.replace(': ', ', ')}: {texts}"  # the title of a figure ends at a colon
     figure = ForestPlot(name=name, rows=rows, across=across, span=span, band=band, whole=whole)
     return Plot(figure, caption)
 

@@ -77,14 +77,14 @@ def board_findings(board: Board) -> tuple[str, ...]:
 
 def standing(board: Board) -> tuple[str, ...]:
     """Return who leads, who is not compared, and whether scores of two kinds stand together."""
-    said = [_leads(board)]
+    sentences = [_leads(board)]
     if board.not_ranked and board.systems:
-        others = named(board.not_ranked, _MAX_NAMED)
-        said.append(f"Judged on fewer clusters{_of(board)}, and not compared: {others}.")
+        names = named(board.not_ranked, _MAX_NAMED)
+        sentences.append(f"Judged on fewer clusters{_of(board)}, and not compared: {names}.")
     if board.without_probabilities:
         n_scored = board.n_items - sum(board.reasons.values())
-        said.append(two_kinds(board.without_probabilities, n_scored, of=board.of))
-    return tuple(said)
+        sentences.append(two_kinds(board.without_probabilities, n_scored, of=board.of))
+    return tuple(sentences)
 
 
 def two_kinds(without_probabilities: Mapping[str, int], n_scored: int, *, of: str = "") -> str:
@@ -101,19 +101,19 @@ def two_kinds(without_probabilities: Mapping[str, int], n_scored: int, *, of: st
 
 def of_leaderboard(found: Leaderboard) -> Board:
     """Return what the report's leaderboard says: behind the first by an interval above 0 or not."""
-    ranked = [one for one in found.standings if one.score.ranked and one.score.n_clusters]
-    n_clusters = n_compared(one.score for one in ranked)
-    scores = [one.score for one in found.standings]
+    ranked = [row for row in found.standings if row.score.ranked and row.score.n_clusters]
+    n_clusters = n_compared(row.score for row in ranked)
+    scores = [row.score for row in found.standings]
     return Board(
         aspect=found.aspect,
-        systems=[one.score.system for one in ranked],
+        systems=[row.score.system for row in ranked],
         as_good=_as_good(found, ranked) if n_clusters >= FEWEST_CLUSTERS else None,
         not_ranked=[score.system for score in scores if not score.ranked],
         n_clusters=n_clusters,
         n_items=found.missing.n_items,
         reasons=found.missing.reasons,
         by_default=bool(found.n_by_default),
-        n_level=n_level(one.score for one in ranked),
+        n_level=n_level(row.score for row in ranked),
         by_rank=found.ranking is not None,
         without_probabilities=found.without_probabilities,
         score=score_in_words(scores),
@@ -127,36 +127,46 @@ def boards_beside(boards: Sequence[Leaderboard], calibrated: Collection[Judged])
     `calibrated` has the judges, each with an aspect and a protocol, that are held against people.
     """
 
-    def told(board: Leaderboard) -> str:
-        same = [one for one in boards if one.aspect == board.aspect]
-        protocols = {(one.shown_protocol, one.unit) for one in same if one.judge == board.judge}
-        shown = f", {board.shown_protocol} of each {board.unit}" if len(protocols) > 1 else ""
-        by = f", judged by {board.judge}" if len({one.judge for one in boards}) > 1 else ""
-        return shown + by
+    def board_in_words(board: Leaderboard) -> str:
+        same = [other_board for other_board in boards if other_board.aspect == board.aspect]
+        protocols = {
+            (other_board.shown_protocol, other_board.unit)
+            for other_board in same
+            if other_board.judge == board.judge
+        }
+        shown_protocol = (
+            f", {board.shown_protocol} of each {board.unit}" if len(protocols) > 1 else ""
+        )
+        by = (
+            f", judged by {board.judge}"
+            if len({other_board.judge for other_board in boards}) > 1
+            else ""
+        )
+        return shown_protocol + by
 
     return [
         replace(
             of_leaderboard(board),
-            of=told(board),
+            of=board_in_words(board),
             calibrated=(board.judge, board.aspect, board.protocol) in calibrated,
         )
         for board in boards
     ]
 
 
-def _as_good(found: Leaderboard, ranked: Sequence[Standing]) -> list[str] | None:
+def _as_good(board: Leaderboard, ranked: Sequence[Standing]) -> list[str] | None:
     """Return which others may be no worse than the first; None where no interval says so."""
-    if found.ranking is None:
-        behind = [one for one in ranked[1:] if not _is_behind(one)]
-        return [one.score.system for one in behind]
-    places = [one.place for one in ranked if one.place is not None]
+    if board.ranking is None:
+        behind = [row for row in ranked[1:] if not _is_behind(row)]
+        return [row.score.system for row in behind]
+    places = [row.place for row in ranked if row.place is not None]
     if any(place.best_rank is None for place in places):
         return None
     return [place.system for place in places[1:] if place.best_rank == 1]
 
 
-def _is_behind(one: Standing) -> bool:
-    return isinstance(one.behind, Estimate) and (one.behind.low or 0.0) > 0
+def _is_behind(standing: Standing) -> bool:
+    return isinstance(standing.behind, Estimate) and (standing.behind.low or 0.0) > 0
 
 
 def score_in_words(scores: Iterable[SystemScore]) -> str:
@@ -174,7 +184,9 @@ def why_not_ranked(scores: Iterable[SystemScore]) -> str:
 
 def n_level(scores: Iterable[SystemScore]) -> int:
     """Return how many systems share the best score."""
-    figures = {one.system: one.figure for one in scores if isinstance(one.figure, float | int)}
+    figures = {
+        score.system: score.figure for score in scores if isinstance(score.figure, float | int)
+    }
     return len(leaders(figures))
 
 
@@ -203,8 +215,8 @@ def _leads(board: Board) -> str:
         return f"{first} alone can be ranked{_of(board)}: there is nothing to compare it with."
     if board.as_good is None:
         return f"{first} has the highest {board.score} in {board.what}; {_cannot_tell(board)}."
-    others = compared(board.as_good, by_rank=board.by_rank)
-    return f"{first} has the highest {board.score} in {board.what}; {others}."
+    comparison = compared(board.as_good, by_rank=board.by_rank)
+    return f"{first} has the highest {board.score} in {board.what}; {comparison}."
 
 
 def _cannot_tell(board: Board) -> str:
@@ -221,8 +233,8 @@ def _stand_level(board: Board, level: Sequence[str]) -> str:
         return f"{sentence}; {_cannot_tell(board)}."
     if len(level) == len(board.systems):
         return f"{sentence}."
-    others = [name for name in board.as_good if name not in level]
-    return f"{sentence}; {compared(others, by_rank=board.by_rank)}."
+    tied = [name for name in board.as_good if name not in level]
+    return f"{sentence}; {compared(tied, by_rank=board.by_rank)}."
 
 
 def compared(as_good: Sequence[str], *, by_rank: bool) -> str:
@@ -249,9 +261,9 @@ def _lost(board: Board) -> str:
     n = sum(board.reasons.values())
     if not n:
         return f"Every {'judged ' if board.not_ranked else ''}item has a score."
-    told = ", ".join(f"{count} {reason}" for reason, count in board.reasons.items())
+    counts = ", ".join(f"{count} {reason}" for reason, count in board.reasons.items())
     share = f"{n} of {pluralize(board.n_items, 'item')} ({n / board.n_items:.0%})"
-    return f"{share} {'is' if n == 1 else 'are'} without a score: {told}."
+    return f"{share} {'is' if n == 1 else 'are'} without a score: {counts}."
 
 
 def next_step(board: Board) -> str:

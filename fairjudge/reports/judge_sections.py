@@ -53,13 +53,15 @@ def covered_parts(content: Content) -> Iterator[Part]:
         yield Paragraph(" ".join(findings_of("audit covered", {"groups": judge})))
         yield Paragraph(_WEIGHTING, "note")
         for by in slices(judge):
-            shown = [group for group in judge if by in group["slices"]]
-            parts = (*_sliced_plot(by, shown), slice_table(by, shown))
+            sliced = [group for group in judge if by in group["slices"]]
+            parts = (*_sliced_plot(by, sliced), slice_table(by, sliced))
             opened = by.endswith((" by question", " by outlet", " by weight of groups"))
             yield Fold(by.capitalize(), parts, opened)
         if plots := tuple(answers_plots(judge)):
             yield Fold(f"Answers by system: {pluralize(len(plots), 'event')}", plots)
-        yield from (Paragraph(said, "strong") for group in judge if (said := wrong_in_words(group)))
+        yield from (
+            Paragraph(sentence, "strong") for group in judge if (sentence := wrong_in_words(group))
+        )
     if any(group.get("contradicted") for group in groups):
         yield Heading("Answers that summaries contradict")
         yield contradicted_table(groups)
@@ -74,35 +76,37 @@ def covered_parts(content: Content) -> Iterator[Part]:
 
 def _sliced_plot(by: str, groups: Sequence[Json]) -> Iterator[Part]:
     """Yield the plot of coverage by position, frequency or question word (DiverseSumm, 3 to 5)."""
-    what = by.partition(" by ")[2]
-    if what == "outlet":
+    name_of_slice = by.partition(" by ")[2]
+    if name_of_slice == "outlet":
         yield outlets_plot(by, groups)
-    if what == "question word":
+    if name_of_slice == "question word":
         rows = [
-            row(f"{name}: {group['system']}", one)
+            row(f"{name}: {group['system']}", figure)
             for name in dict.fromkeys(name for group in groups for name in group["slices"][by])
             for group in groups
-            if (one := group["slices"][by].get(name)) is not None
+            if (figure := group["slices"][by].get(name)) is not None
         ]
         if len(rows) <= _MAX_PLOTTED:
             title = f"{by.capitalize()}, by {groups[0]['judge']}"
             yield forest(rows, title=title, across="share, 0 to 1", span=(0.0, 1.0))
-    if what not in {POSITION, ALONE, FREQUENCY}:
+    if name_of_slice not in {POSITION, ALONE, FREQUENCY}:
         return
     curves = [
         Curve(
             name=group["system"],
             points=tuple(
-                (float(name), one["value"])
-                for name, one in group["slices"][by].items()
-                if name.isdecimal() and one["value"] is not None
+                (float(name), figure["value"])
+                for name, figure in group["slices"][by].items()
+                if name.isdecimal() and figure["value"] is not None
             ),
             mark=mark,
         )
         for group, mark in zip(groups, CURVE_MARKS, strict=False)
     ]
     name = f"{by.capitalize()}, by {groups[0]['judge']}"
-    plot = CurvePlot(curves=curves, name=name, across=what, up="share, 0 to 1", logarithmic=False)
+    plot = CurvePlot(
+        curves=curves, name=name, across=name_of_slice, up="share, 0 to 1", logarithmic=False
+    )
     more = len(groups) > len(curves)
     caption = f"The plot shows the first {pluralize(len(curves), 'system')}, the table all."
     yield Plot(plot, caption if more else "")
@@ -127,10 +131,10 @@ def statement_parts(content: Content) -> Iterator[Part]:
 def sway_parts(content: Content) -> Iterator[Part]:
     """Yield the panels of position, verbosity, length, order and the checks."""
     for panel in content.of_kind(*_SWAYS):
-        first, *rest = _SWAYS[panel.kind](panel.report)
+        first, *tables = _SWAYS[panel.kind](panel.report)
         yield first
         yield from _findings(panel)
-        yield from rest
+        yield from tables
 
 
 def _position(report: Json) -> Iterator[Part]:
@@ -168,26 +172,27 @@ def _verbosity(report: Json) -> Iterator[Part]:
         caption="A judge without verbosity bias puts neither first.",
     )
     yield Group((plot, *audit_tables.verbosity_tables(report)))
-    yield from map(_scores_plot, (one for one in report["groups"] if one.get("scores")))
+    yield from map(_scores_plot, (group for group in report["groups"] if group.get("scores")))
 
 
 def _scores_plot(group: Json) -> Part:
     """Plot which scores summaries as written and longer got, all systems together (Figure 25)."""
     counts: dict[str, dict[float, int]] = {version: {} for version in audit_tables.VERSIONS}
     for versions in group["scores"].values():
-        for version, some in versions.items():
-            for score, n in some.items():
+        for version, n_by_score in versions.items():
+            for score, n in n_by_score.items():
                 counts[version][float(score)] = counts[version].get(float(score), 0) + n
-    scores = sorted({score for some in counts.values() for score in some})
+    scores = sorted({score for n_by_score in counts.values() for score in n_by_score})
     curves = [
         Curve(
             name=audit_tables.VERSIONS[version],
             points=tuple(
-                (score, 100.0 * some.get(score, 0) / sum(some.values())) for score in scores
+                (score, 100.0 * n_by_score.get(score, 0) / sum(n_by_score.values()))
+                for score in scores
             ),
             mark=mark,
         )
-        for (version, some), mark in zip(counts.items(), CURVE_MARKS, strict=False)
+        for (version, n_by_score), mark in zip(counts.items(), CURVE_MARKS, strict=False)
     ]
     title = f"Scores by {group['judge']}, {group['aspect']}, {protocol_of(group)}"
     figure = CurvePlot(curves=curves, name=title, across="score", up="percent", logarithmic=False)
@@ -217,7 +222,7 @@ def _length(report: Json) -> Iterator[Part]:
 def _order(report: Json) -> Iterator[Part]:
     moved, value, span = audit_tables.ORDERED[report["aspect"]]
     title = f"Order of {moved}s: {report['aspect']}, by {report['judge']}"
-    places = [row(f"{moved} {place}", one) for place, one in report["by_place"].items()]
+    places = [row(f"{moved} {place}", figure) for place, figure in report["by_place"].items()]
     yield Heading(title)
     plot = forest(places, title=title, across=f"{value}, {span[0]:.0f} to {span[1]:.0f}", span=span)
     yield Group((plot, *audit_tables.order_tables(report)))
@@ -240,8 +245,8 @@ def panel_parts(panel: Panel, title: str, show: Show) -> Iterator[Part]:
 
 
 def _findings(panel: Panel) -> Iterator[Part]:
-    if found := findings_of(panel.kind, panel.report):
-        yield Paragraph(" ".join(found))
+    if sentences := findings_of(panel.kind, panel.report):
+        yield Paragraph(" ".join(sentences))
 
 
 _SWAYS: Mapping[str, Show] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, forest, interval, row, why
+from fairjudge.reports.figures import Json, forest, interval, p_value, row, why
 from fairjudge.reports.parts import Plot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
@@ -21,30 +21,30 @@ _NOTE = (
 
 def jury_tables(report: Json) -> Iterator[TextTable]:
     """Yield two tables a jury: what it gains, and what each member does in it."""
-    for found in report.get("juries", ()):
-        if not found["why"]:
-            yield _gains(found)
-            yield _members(found)
+    for jury in report.get("juries", ()):
+        if not jury["why"]:
+            yield _gains(jury)
+            yield _members(jury)
 
 
 def jury_findings(report: Json) -> Iterator[str]:
     """Say whether a jury has a lower error than the best of its judges, and what it is worth."""
-    for found in report.get("juries", ()):
-        who = f"The jury of {pluralize(len(found['judges']), 'judge')} in {found['aspect']}"
-        if found["why"]:
-            yield f"No jury could be fitted in {found['aspect']}: {found['why']}."
+    for jury in report.get("juries", ()):
+        name = f"The jury of {pluralize(len(jury['judges']), 'judge')} in {jury['aspect']}"
+        if jury["why"]:
+            yield f"No jury could be fitted in {jury['aspect']}: {jury['why']}."
             continue
-        best = next(one for one in found["compared"] if one["name"] == _BEST)
-        rmse = f"RMSE {_value(found['rmse'])}, the best single judge {_value(best['rmse'])}"
+        best = next(comparison for comparison in jury["compared"] if comparison["name"] == _BEST)
+        rmse = f"RMSE {_value(jury['rmse'])}, the best single judge {_value(best['rmse'])}"
         sure = (best["gain"].get("low") or 0.0) > 0.0
-        said = f"{'has' if sure else 'does not have'} a significantly lower error than"
+        predicate = f"{'has' if sure else 'does not have'} a significantly lower error than"
         yield (
-            f"{who}, fitted on labels, {said} the best single one, calibrated: {rmse}, gain "
+            f"{name}, fitted on labels, {predicate} the best single one, calibrated: {rmse}, gain "
             f"{interval(best['gain'], digits=3)}."
         )
-        yield worth(found)
-        if idle := [one["name"] for one in found["members"] if not one["adds"]]:
-            yield f"{who} does not have a significantly larger error without {' or '.join(idle)}."
+        yield worth(jury)
+        if idle := [member["name"] for member in jury["members"] if not member["adds"]]:
+            yield f"{name} does not have a significantly larger error without {' or '.join(idle)}."
 
 
 def worth(found: Json) -> str:
@@ -61,42 +61,50 @@ def worth(found: Json) -> str:
 def jury_plot(found: Json) -> Plot:
     """Return the distances from people of the jury and of what it is held against."""
     rows = [row(_FITTED, found["rmse"])]
-    rows += [row(one["name"], one["rmse"]) for one in found["compared"]]
+    rows += [row(comparison["name"], comparison["rmse"]) for comparison in found["compared"]]
     title = f"{found['aspect']}: RMSE to people on held-out documents"
     return forest(rows, title=title, across="RMSE, in units of the labels")
 
 
-def _gains(found: Json) -> TextTable:
-    own = {"name": _FITTED, "n_items": found["n_items"], "rmse": found["rmse"]}
+def _gains(jury: Json) -> TextTable:
+    own = {"name": _FITTED, "n_items": jury["n_items"], "rmse": jury["rmse"]}
+    scorers = (own, *jury["compared"])
     return table(
-        f"{found['aspect']}: a jury of {pluralize(len(found['judges']), 'judge')}, "
-        f"{pluralize(found['n_items'], 'item')}",
+        f"{jury['aspect']}: a jury of {pluralize(len(jury['judges']), 'judge')}, "
+        f"{pluralize(jury['n_items'], 'item')}",
         "scored by: {name} | items> {n_items} | RMSE held-out> {rmse:interval.3}"
-        " | gain of the jury> {gain:interval.3} | p (Holm)> {adjusted_p_value:p}",
-        [{"gain": {}, "adjusted_p_value": None, **one} for one in (own, *found["compared"])],
-        notes=(worth(found), _NOTE, *_left_out(found)),
+        " | gain of the jury> {gain:interval.3} | p (Holm)> {p}",
+        [
+            _with_p({"gain": {}, "adjusted_p_value": None, **comparison}, "gain")
+            for comparison in scorers
+        ],
+        notes=(worth(jury), _NOTE, *_left_out(jury)),
     )
 
 
-def _members(found: Json) -> TextTable:
+def _with_p(entry: Json, test: str) -> Json:
+    return {**entry, "p": p_value(entry["adjusted_p_value"], entry[test])}
+
+
+def _members(jury: Json) -> TextTable:
     return table(
-        f"{found['aspect']}: what each judge does in the jury",
+        f"{jury['aspect']}: what each judge does in the jury",
         "judge: {name} | items> {n_items} | weight> {weight:number} | best in (%)> {best_in:share}"
-        " | RMSE without it, more by> {loss:interval.3} | p (Holm)> {adjusted_p_value:p}"
+        " | RMSE without it, more by> {loss:interval.3} | p (Holm)> {p}"
         " | others are worth> {effective_without:number.1}",
-        found["members"],
+        [_with_p(member, "loss") for member in jury["members"]],
         notes=(
-            worth(found),
+            worth(jury),
             "Weight: of its calibrated score where no judge is missing. Best in: the share of "
             "folds in which it was the best single one.",
         ),
     )
 
 
-def _left_out(found: Json) -> Iterator[str]:
-    for name, reason in found["left_out"].items():
+def _left_out(jury: Json) -> Iterator[str]:
+    for name, reason in jury["left_out"].items():
         yield f"{name} is no member: {reason}."
-    missing = found["n_items"] - found["n_complete"]
+    missing = jury["n_items"] - jury["n_complete"]
     if missing:
         yield (
             f"{pluralize(missing, 'item')} without some member's score: the weights there are "

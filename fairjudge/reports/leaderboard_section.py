@@ -43,9 +43,9 @@ def _plot(board: Leaderboard) -> Plot:
     title = f"{board.aspect}, {board.shown_protocol}, by {board.judge}"
     if has_strengths(board):
         rows = [
-            row(one.score.system, to_json(one.place.strength))
-            for one in board.standings
-            if one.place is not None
+            row(row_of_system.score.system, to_json(row_of_system.place.strength))
+            for row_of_system in board.standings
+            if row_of_system.place is not None
         ]
         return forest(rows, title=title, across="strength (log-odds; they add up to 0)")
     return forest(
@@ -59,9 +59,17 @@ def _plot(board: Leaderboard) -> Plot:
 def _ranks(board: Leaderboard) -> Plot:
     """Return the ranks that systems may have, by strengths or by differences of means."""
     if has_strengths(board):
-        placed = [to_json(one.place) for one in board.standings if one.place is not None]
+        placed = [
+            to_json(row_of_system.place)
+            for row_of_system in board.standings
+            if row_of_system.place is not None
+        ]
         return ranks_plot(placed, f"{board.aspect}, by {board.judge}")
-    ranked = [(one.score, one.ranks) for one in board.standings if one.ranks is not None]
+    ranked = [
+        (row_of_system.score, row_of_system.ranks)
+        for row_of_system in board.standings
+        if row_of_system.ranks is not None
+    ]
     means = [mean for score, _ in ranked if isinstance(mean := score.figure, float)]
     placed = [
         {

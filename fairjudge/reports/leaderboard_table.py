@@ -107,16 +107,16 @@ def leaderboard_table(board: Leaderboard, *, title: str = "") -> TextTable:
         *(["worst> {worst:number}", "best> {best:number}"] if bounded else []),
     ]
     of = UNITS.get(board.unit, board.unit)
-    made = table(
+    board_table = table(
         title or f"{board.aspect}, {board.shown_protocol}, {of}",
         " | ".join(filter(None, (*figures, *counts))),
-        map(_shown, leaderboard_rows(board)),
+        map(_row_of_system, leaderboard_rows(board)),
         notes=leaderboard_notes(board),
     )
-    return replace(made, n_optional=len(counts))
+    return replace(board_table, n_optional=len(counts))
 
 
-def _shown(row: Json) -> Json:
+def _row_of_system(row: Json) -> Json:
     best, worst = row["best_rank"], row["worst_rank"]
     rank = "-" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
     return {
@@ -166,20 +166,22 @@ def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
     tables = [leaderboard_table(board) for board in boards]
     if len(tables) == 1:
         return replace(tables[0], notes=(*tables[0].notes, *leaderboard_cautions(boards[0])))
-    heads = tuple(dict.fromkeys(column for made in tables for column in made.columns))
+    heads = tuple(dict.fromkeys(column for board_table in tables for column in board_table.columns))
     by = Column(heading="judge")
     notes = (
         note
-        for board, made in zip(boards, tables, strict=True)
-        for note in (*made.notes, *leaderboard_cautions(board))
+        for board, board_table in zip(boards, tables, strict=True)
+        for note in (*board_table.notes, *leaderboard_cautions(board))
     )
     return TextTable(
         title="Systems, best first",
         columns=(by, Column(heading="protocol"), *heads),
         rows=tuple(
             (board.judge, _protocol(board), *(cells.get(head, "") for head in heads))
-            for board, made in zip(boards, tables, strict=True)
-            for cells in (dict(zip(made.columns, row, strict=True)) for row in made.rows)
+            for board, board_table in zip(boards, tables, strict=True)
+            for cells in (
+                dict(zip(board_table.columns, row, strict=True)) for row in board_table.rows
+            )
         ),
         notes=tuple(dict.fromkeys(notes)),
     )

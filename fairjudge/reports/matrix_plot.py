@@ -51,12 +51,12 @@ class MatrixPlot:
 
     def _cell(self) -> tuple[float, float]:
         """Return the width and the height of a cell."""
-        room = (WIDTH - self._left() - _EDGE) / max(len(self.columns), 1)
+        room = (WIDTH - self._left_margin() - _EDGE) / max(len(self.columns), 1)
         noted = any(cell and cell.note for cells in self.cells for cell in cells)
         two_lines = noted or any(length(row) > _LONGEST_ROW for row in self.rows)
         return min(max(room, _NARROWEST), _WIDEST), 34 if two_lines else 24
 
-    def _left(self) -> float:
+    def _left_margin(self) -> float:
         longest = max(map(length, (*self.rows, f"{self.down}   ")))
         return min(longest, _LONGEST_ROW) * LETTER + 2 * _EDGE
 
@@ -73,10 +73,10 @@ class MatrixPlot:
         """The size of the figure, and where its axes stand."""
         width, height = self._cell()
         across, down = width * len(self.columns), height * len(self.rows)
-        left, top = self._left(), self._top()
-        whole = (left + across + _EDGE, top + down + _EDGE)
+        left_margin, top = self._left_margin(), self._top()
+        whole = (left_margin + across + _EDGE, top + down + _EDGE)
         return Layout(
-            *whole, (left / whole[0], _EDGE / whole[1], across / whole[0], down / whole[1])
+            *whole, (left_margin / whole[0], _EDGE / whole[1], across / whole[0], down / whole[1])
         )
 
     def draw(self, axes: Axes) -> None:
@@ -101,7 +101,7 @@ class MatrixPlot:
         self._titles(axes)
         for y, (row, cells) in enumerate(zip(self.rows, self.cells, strict=True)):
             for x, (column, cell) in enumerate(zip(self.columns, cells, strict=True)):
-                _draw_cell(axes, x, y, cell, said=f"{row}, {column}")
+                _draw_cell(axes, x, y, cell, text_of_cell=f"{row}, {column}")
 
     def _titles(self, axes: Axes) -> None:
         """Say above the labels of rows and of columns what they are, both on one line."""
@@ -119,12 +119,12 @@ def _in_two_lines(name: str) -> str:
     name = svg.shown(name)
     if length(name) <= _LONGEST_ROW:
         return name
-    first, *rest = textwrap.wrap(name, _LONGEST_ROW) or [""]
-    lines = [first, " ".join(rest)] if rest else [first]
+    first, *lines_below = textwrap.wrap(name, _LONGEST_ROW) or [""]
+    lines = [first, " ".join(lines_below)] if lines_below else [first]
     return "\n".join(short(line, _LONGEST_ROW) for line in lines)
 
 
-def _draw_cell(axes: Axes, x: int, y: int, cell: Cell | None, *, said: str) -> None:
+def _draw_cell(axes: Axes, x: int, y: int, cell: Cell | None, *, text_of_cell: str) -> None:
     from matplotlib.patches import Rectangle
 
     share = None if cell is None else cell.share
@@ -132,7 +132,7 @@ def _draw_cell(axes: Axes, x: int, y: int, cell: Cell | None, *, said: str) -> N
     axes.add_patch(
         Rectangle(
             (x, y), 1, 1, facecolor=_shade(share), edgecolor="white", linewidth=1.5,
-            gid=svg.tooltip(f"{said}: {text}{f', {note}' if note else ''}"),
+            gid=svg.tooltip(f"{text_of_cell}: {text}{f', {note}' if note else ''}"),
         )
     )  # fmt: skip
     middle = y + (0.34 if note else 0.5)
@@ -147,5 +147,5 @@ def _shade(share: float | None) -> tuple[float, float, float] | str:
     if share is None:
         return "#eff0f2"
     full = [int(FULL[n : n + 2], 16) / 255 for n in (1, 3, 5)]
-    red, green, blue = (1 - min(max(share, 0.0), 1.0) * (1 - one) for one in full)
+    red, green, blue = (1 - min(max(share, 0.0), 1.0) * (1 - channel) for channel in full)
     return red, green, blue

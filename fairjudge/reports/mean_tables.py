@@ -21,40 +21,43 @@ def mean_tables(report: Json) -> Iterator[TextTable]:
     """Yield a table a group in which some judged items have no label."""
     for group in report["groups"]:
         rows = [
-            one
-            for one in group["ppi"]
-            if one["kind"] != "difference" and one["n_labelled"] and one["n_unlabelled"]
+            estimate
+            for estimate in group["ppi"]
+            if estimate["kind"] != "difference"
+            and estimate["n_labelled"]
+            and estimate["n_unlabelled"]
         ]
         if rows:
             yield _table(group, rows, report.get("settings", {}).get("strata"))
 
 
 def _table(group: Json, rows: list[Json], strata: str | None) -> TextTable:
-    what = "win rates" if rows[0]["kind"] == "win_rate" else "means"
+    quantity = "win rates" if rows[0]["kind"] == "win_rate" else "means"
     of = "answers" if rows[0].get("of") == "answers" else "items"
-    regressed = any(not why(one.get("regression") or {"why": "none"}) for one in rows)
+    regressed = any(not why(estimate.get("regression") or {"why": "none"}) for estimate in rows)
     regression = " | regression> {regression:interval}" if regressed else ""
     return table(
-        f"{group_title(group)}: {what} from few labels",
+        f"{group_title(group)}: {quantity} from few labels",
         f"system: {{name}} | labelled {of}> {{n_labelled}} | others> {{n_unlabelled}}"
         " | labels alone> {classical:interval} | judge alone> {naive:interval}"
         f" | PPI++> {{ppi_plus:interval}}{regression} | to quote: {{way}}",
         [
             {
-                **one,
-                "name": one.get("system") or f"{one['system_a']} vs {one['system_b']}",
-                "regression": one.get("regression") or {},
-                "way": WAYS.get(one.get("chosen") or "", "-"),
+                **estimate,
+                "name": estimate.get("system")
+                or f"{estimate['system_a']} vs {estimate['system_b']}",
+                "regression": estimate.get("regression") or {},
+                "way": WAYS.get(estimate.get("chosen") or "", "-"),
             }
-            for one in rows
+            for estimate in rows
         ],
         notes=(
             _NOTE if regressed else f"{_NOTE.partition(';')[0]}.",
             f"Labels weigh so that each {strata} has its share of all judged items."
             if strata
             else "",
-            f"Pearson's correlation with people over all judged items: {interval(found)}."
-            if (found := group.get("correlation")) and found.get("value") is not None
+            f"Pearson's correlation with people over all judged items: {interval(correlation)}."
+            if (correlation := group.get("correlation")) and correlation.get("value") is not None
             else "",
         ),
     )

@@ -84,9 +84,9 @@ def _rank(report: Json) -> Iterator[str]:
             continue
         systems = group["systems"]
         level = [system["system"] for system in systems if system["rank"] == systems[0]["rank"]]
-        others = systems[len(level) :]
-        as_good = [system["system"] for system in others if system["best_rank"] in {None, 1}]
-        if not others:
+        systems_below = systems[len(level) :]
+        as_good = [system["system"] for system in systems_below if system["best_rank"] in {None, 1}]
+        if not systems_below:
             yield f"{together(level)} tie for first place for {who_in(group)}."
             yield from _place_helps(group)
             continue
@@ -150,15 +150,15 @@ def _cascade(report: Json) -> Iterator[str]:
 
 
 def _promised(report: Json) -> Iterator[str]:
-    who = group_title(report)
+    title = group_title(report)
     promise = f"agree with people at least {report['agreement_promised']:.0%} of the time"
     certainty = f"{report['confidence']:.0%} certainty"
     n_labels = pluralize(report["n_labelled"], "label")
     if report["threshold"] is None:
-        yield f"{who}: at no confidence do its answers {promise}, with {certainty} on {n_labels}."
+        yield f"{title}: at no confidence do its answers {promise}, with {certainty} on {n_labels}."
     else:
         yield (
-            f"{who}: answers with a confidence of {report['threshold']:.2f} or more {promise}, "
+            f"{title}: answers with a confidence of {report['threshold']:.2f} or more {promise}, "
             f"with {certainty} ({n_labels}; test: {report['test']})."
         )
         yield (

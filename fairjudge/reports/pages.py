@@ -71,22 +71,22 @@ def table_html(*tables: TextTable) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("fairjudge.reports"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=_shown,
+        finalize=_without_control_characters,
     )
-    made.filters["svg"] = to_svg
-    made.filters["title_of"] = title_of
-    made.filters["kind"] = lambda part: type(part).__name__
-    return made
+    environment.filters["svg"] = to_svg
+    environment.filters["title_of"] = title_of
+    environment.filters["kind"] = lambda part: type(part).__name__
+    return environment
 
 
-def _shown(value: Any) -> Any:
+def _without_control_characters(value: Any) -> Any:
     """Put spaces for control characters, which HTML does not allow."""
     if type(value) is not str:
         return value

@@ -108,10 +108,10 @@ def folded(parts: Iterable[Part], *, level: int, open_first: bool = False) -> li
             folds.append((part.text, under))
         else:
             under.append(part)
-    made = [Fold(text, tuple(some)) for text, some in folds]
-    if open_first and made:
-        made[0] = replace(made[0], open=True)
-    return [*before, *made]
+    result = [Fold(text, tuple(content)) for text, content in folds]
+    if open_first and result:
+        result[0] = replace(result[0], open=True)
+    return [*before, *result]
 
 
 def figures_in(parts: Iterable[Part]) -> Iterator[Drawing]:

@@ -85,12 +85,20 @@ class ReliabilityPlot:
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
         limits = apart(*self.scale)
-        known = [one for one in self.bins if one["mean_label"]["value"] is not None]
-        most = max((one["n"] for one in known), default=1)
+        bins = [
+            reliability_bin
+            for reliability_bin in self.bins
+            if reliability_bin["mean_label"]["value"] is not None
+        ]
+        most = max((reliability_bin["n"] for reliability_bin in bins), default=1)
         axes.set(xlim=limits, ylim=limits, xlabel="judge's score", ylabel="people's mean label")
         axes.plot(limits, limits, color="black", linestyle=DASHES)
-        for one in known:
-            score, label, n = one["mean_score"], one["mean_label"], one["n"]
+        for reliability_bin in bins:
+            score, label, n = (
+                reliability_bin["mean_score"],
+                reliability_bin["mean_label"],
+                reliability_bin["n"],
+            )
             across = within(score, limits)
             if label["low"] is not None and label["high"] is not None:
                 ends = (within(label[end], limits) for end in ("low", "high"))
@@ -233,13 +241,13 @@ def _forest_row(axes: Axes, row: ForestRow, place: int, limits: Limits) -> None:
 
 def _span(rows: Sequence[ForestRow]) -> Limits:
     """Return a span around all intervals and 0, with a little room at both ends."""
-    known = [
+    bounds = [
         value
         for row in rows
         for value in (row.value, row.low, row.high)
         if value is not None and math.isfinite(value)
     ]
-    low, high = min([0.0, *known]), max([0.0, *known])
+    low, high = min([0.0, *bounds]), max([0.0, *bounds])
     room = 0.04 * (high - low)
     return (low - room, high + room) if low < high else (-1.0, 1.0)
 

@@ -56,19 +56,19 @@ class ScatterPlot:
     up: str
     same_scale: bool = True
 
-    def _known(self) -> list[Point]:
+    def _defined_points(self) -> list[Point]:
         return [p for p in self.points if p.x.get("value") is not None and p.y.get("value")
                 is not None]  # fmt: skip
 
     @property
     def empty(self) -> bool:
         """Whether fewer than two points have both values."""
-        return len(self._known()) < 2
+        return len(self._defined_points()) < 2
 
     @property
     def layout(self) -> Layout:
         """The size of the figure, and where its axes stand."""
-        tall = max(_HEIGHT - _BELOW, _LINE * len(self._known()))
+        tall = max(_HEIGHT - _BELOW, _LINE * len(self._defined_points()))
         height, across = tall + _BELOW + 8, WIDTH - _LEFT - _NAMES
         return Layout(
             WIDTH, height, (_LEFT / WIDTH, _BELOW / height, across / WIDTH, tall / height)
@@ -76,30 +76,30 @@ class ScatterPlot:
 
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
-        known = self._known()
-        across, up = (_limits([getattr(p, axis) for p in known]) for axis in ("x", "y"))
+        points = self._defined_points()
+        across, up = (_limits([getattr(p, axis) for p in points]) for axis in ("x", "y"))
         if self.same_scale:
             across = up = (min(across[0], up[0]), max(across[1], up[1]))
             axes.plot(across, up, color="black", linestyle=DASHES, linewidth=1)
         axes.set(xlim=across, ylim=up, xlabel=svg.shown(self.across), ylabel=svg.shown(self.up))
         linear(axes.xaxis, axes.yaxis)
-        for p in known:
+        for p in points:
             x, y = p.x["value"], p.y["value"]
             for ends, line in ((p.x, axes.hlines), (p.y, axes.vlines)):
                 if ends.get("low") is not None and ends.get("high") is not None:
                     line(y if line == axes.hlines else x, ends["low"], ends["high"], _GREY)
-            said = f"{p.name}: {self.across} {x:.2f}, {self.up} {y:.2f}"
-            draw_mark(axes, PLAIN, x, y, size=4, said=said)
-        self._names(axes, known, up)
+            text = f"{p.name}: {self.across} {x:.2f}, {self.up} {y:.2f}"
+            draw_mark(axes, PLAIN, x, y, size=4, said=text)
+        self._names(axes, points, up)
 
-    def _names(self, axes: Axes, known: Sequence[Point], limits: Limits) -> None:
+    def _names(self, axes: Axes, points: Sequence[Point], limits: Limits) -> None:
         """Name the points from the lowest to the highest, no two on one line."""
         layout = self.layout
         gap = _LINE / (layout.height * layout.box[3])
         low, high = limits
-        ordered = sorted(known, key=lambda p: (p.y["value"], p.x["value"]))
-        wanted = [(p.y["value"] - low) / (high - low) for p in ordered]
-        for p, place in zip(ordered, spread(wanted, gap), strict=True):
+        ordered = sorted(points, key=lambda p: (p.y["value"], p.x["value"]))
+        heights = [(p.y["value"] - low) / (high - low) for p in ordered]
+        for p, place in zip(ordered, spread(heights, gap), strict=True):
             axes.annotate(
                 short(p.name, _LONGEST_NAME), (p.x["value"], p.y["value"]), (1.06, place),
                 textcoords="axes fraction", va="center", annotation_clip=False,
@@ -112,9 +112,9 @@ def spread(wanted: Sequence[float], gap: float) -> list[float]:
     """Return ascending places from 0 to 1 near those `wanted`, `gap` apart or as far as fits."""
     gap = min(gap, 1 / max(len(wanted) - 1, 1))
     places: list[float] = []
-    for n, one in enumerate(wanted):
+    for n, height in enumerate(wanted):
         least = places[-1] + gap if places else 0.0
-        places.append(min(max(one, least), 1 - gap * (len(wanted) - 1 - n)))
+        places.append(min(max(height, least), 1 - gap * (len(wanted) - 1 - n)))
     return places
 
 
@@ -163,17 +163,17 @@ class BarPlot:
             xlabel=svg.shown(self.across), ylabel="percent",
         )  # fmt: skip
         axes.grid(visible=False, axis="x")
-        drawn = []
+        containers = []
         for n, bars in enumerate(self.series):
             places = [level - 0.4 + (n + 0.5) * wide for level in range(len(self.levels))]
             filled = bars.mark.filled
-            found = axes.bar(
+            container = axes.bar(
                 places, bars.percent, wide, color=bars.mark.colour if filled else "white",
                 edgecolor=bars.mark.colour, linewidth=1.5,
             )  # fmt: skip
-            for level, percent, bar in zip(self.levels, bars.percent, found, strict=True):
+            for level, percent, bar in zip(self.levels, bars.percent, container, strict=True):
                 bar.set_gid(svg.tooltip(f"{bars.name}, {level}: {percent:.0f} %"))
-            drawn.append(found)
+            containers.append(container)
         axes.set_xticks(range(len(self.levels)), [short(level, 14) for level in self.levels])
         linear(axes.yaxis)
-        above_axes(axes, drawn, [bars.name for bars in self.series], columns=len(drawn))
+        above_axes(axes, containers, [bars.name for bars in self.series], columns=len(containers))

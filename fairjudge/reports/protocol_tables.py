@@ -8,6 +8,7 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.figures import (
     Json,
     dollars,
+    equals_p,
     forest,
     interval,
     p_value,
@@ -32,22 +33,23 @@ _NOTE = (
 
 def protocol_tables(report: Json) -> list[TextTable]:
     """Return the table of protocols where an aspect was judged in several ways."""
-    found = report.get("protocols")
-    return [protocols_table(found)] if found else []
+    tables = report.get("protocols")
+    return [protocols_table(tables)] if tables else []
 
 
 def protocol_findings(report: Json) -> Iterator[str]:
     """Say which protocol agrees best, whether it surely leads, and which costs less."""
-    for found in report.get("protocols", ()):
-        best, cheaper = _marked(found, "best"), _marked(found, "cheaper")
+    for protocols in report.get("protocols", ()):
+        best, cheaper = _marked(protocols, "best"), _marked(protocols, "cheaper")
         if best is None:
             yield (
-                f"In {found['aspect']} no protocol agrees significantly with people over summaries."
+                f"In {protocols['aspect']} no protocol agrees significantly with people over "
+                "summaries."
             )
             continue
         yield (
-            f"In {found['aspect']} {name_of(best)} agrees best with people over summaries: tau-b "
-            f"{interval(best['kendall'])}{_lead(found, best)}."
+            f"In {protocols['aspect']} {name_of(best)} agrees best with people over summaries: "
+            f"tau-b {interval(best['kendall'])}{_lead(protocols, best)}."
         )
         if cheaper is not None:
             fewer = f"{cheaper['n_requests']:,} instead of {best['n_requests']:,}"
@@ -57,26 +59,27 @@ def protocol_findings(report: Json) -> Iterator[str]:
             )
 
 
-def _lead(found: Json, best: Json) -> str:
-    others = [
-        one for one in found["rows"] if one is not best and one["kendall"]["value"] is not None
+def _lead(protocols: Json, best: Json) -> str:
+    rivals = [
+        protocol
+        for protocol in protocols["rows"]
+        if protocol is not best and protocol["kendall"]["value"] is not None
     ]
-    if not others:
+    if not rivals:
         return ""
-    second = max(others, key=lambda one: one["kendall"]["value"])
+    second = max(rivals, key=lambda protocol: protocol["kendall"]["value"])
     if why(second["behind"]):
         return f"; its lead is not tested: {why(second['behind'])}"
-    p = second["adjusted_p_value"]
+    p, behind = second["adjusted_p_value"], second["behind"]
     sure = "is significant" if p is not None and p < 0.05 else "is not significant"
-    return (
-        f"; its lead over {name_of(second)} {sure} ({interval(second['behind'])}, p {p_value(p)})"
-    )
+    shown = f"{interval(behind)}, {equals_p(p_value(p, behind))}"
+    return f"; its lead over {name_of(second)} {sure} ({shown})"
 
 
 def protocol_plot(found: Json) -> Plot:
     """Return the correlations of one aspect."""
     return forest(
-        [row(name_of(one), one["kendall"]) for one in found["rows"]],
+        [row(name_of(protocol), protocol["kendall"]) for protocol in found["rows"]],
         title=f"Protocols of {found['aspect']}: Kendall's tau-b with people over summaries",
         across="Kendall's tau-b with people, over summaries",
         span=(-1.0, 1.0),
@@ -100,8 +103,8 @@ def text_of(one: Json) -> str:
     return "summaries" if PROTOCOLS[one["protocol"]].paired else "summary"
 
 
-def _marked(found: Json, mark: str) -> Json | None:
-    return next((one for one in found["rows"] if one["mark"] == mark), None)
+def _marked(protocols: Json, mark: str) -> Json | None:
+    return next((protocol for protocol in protocols["rows"] if protocol["mark"] == mark), None)
 
 
 def protocols_table(tables: Sequence[Json]) -> TextTable:
@@ -112,27 +115,37 @@ def protocols_table(tables: Sequence[Json]) -> TextTable:
         " | judge: {judge} | tau-b> {kendall:interval} | note: {note} | requests> {requests}"
         " | US dollars> {cost} | an item> {per_item} | difference to best> {behind:interval}"
         " | p> {p} | summaries> {n}",
-        [_row({"aspect": found["aspect"], **one}) for found in tables for one in found["rows"]],
-        notes=[_NOTE, *(note for found in tables for note in _reasons(found))],
+        [
+            _row({"aspect": protocols["aspect"], **protocol})
+            for protocols in tables
+            for protocol in protocols["rows"]
+        ],
+        notes=[_NOTE, *(note for protocols in tables for note in _reasons(protocols))],
     )
 
 
-def _row(one: Json) -> Json:
+def _row(protocol: Json) -> Json:
     return {
-        **one,
-        "reference": reference_of(one),
-        "text": text_of(one),
-        "n": one["kendall"].get("n", "-"),
-        "requests": "-" if one["n_requests"] is None else f"{one['n_requests']:,}",
-        "cost": dollars(one["cost_usd"]),
-        "per_item": dollars(one.get("usd_per_item")),
-        "p": p_value(one["adjusted_p_value"]),
-        "note": _MARKS.get(one["mark"], ""),
+        **protocol,
+        "reference": reference_of(protocol),
+        "text": text_of(protocol),
+        "n": protocol["kendall"].get("n", "-"),
+        "requests": "-" if protocol["n_requests"] is None else f"{protocol['n_requests']:,}",
+        "cost": dollars(protocol["cost_usd"]),
+        "per_item": dollars(protocol.get("usd_per_item")),
+        "p": p_value(protocol["adjusted_p_value"], protocol["behind"]),
+        "note": _MARKS.get(protocol["mark"], ""),
     }
 
 
-def _reasons(found: Json) -> list[str]:
-    said = {name_of(one): why(one["kendall"]) or why(one["behind"]) for one in found["rows"]}
-    reasons = [f"{name}: {reason}." for name, reason in said.items() if reason]
-    n = pluralize(found["n_documents"], "document")
-    return [f"{found['aspect'].capitalize()}: compared on {n} that all protocols share.", *reasons]
+def _reasons(protocols: Json) -> list[str]:
+    reason_by_name = {
+        name_of(protocol): why(protocol["kendall"]) or why(protocol["behind"])
+        for protocol in protocols["rows"]
+    }
+    reasons = [f"{name}: {reason}." for name, reason in reason_by_name.items() if reason]
+    n = pluralize(protocols["n_documents"], "document")
+    return [
+        f"{protocols['aspect'].capitalize()}: compared on {n} that all protocols share.",
+        *reasons,
+    ]

@@ -35,7 +35,7 @@ def together_tables(report: Json) -> Iterator[TextTable]:
         yield table(
             f"Ranking by {pluralize(len(group['judges']), 'judge')} together, {of}",
             "rank> {rank} | system: {system} | strength> {strength:interval}",
-            [{**one, "rank": shown_rank(one)} for one in group["systems"]],
+            [{**system, "rank": shown_rank(system)} for system in group["systems"]],
             notes=_of_judges(group),
         )
         yield table(
@@ -57,20 +57,22 @@ def together_findings(report: Json) -> Iterator[str]:
     for group in report.get("together", ()):
         if group["why"] or not group["systems"]:
             continue
-        first = [one["system"] for one in group["systems"] if one["rank"] == 1]
+        first = [system["system"] for system in group["systems"] if system["rank"] == 1]
         stands = "ranks first" if len(first) == 1 else "tie for first place"
         judges = pluralize(len(group["judges"]), "judge")
         as_good = [
-            one["system"]
-            for one in group["systems"]
-            if one["rank"] > 1 and one["best_rank"] in {None, 1}
+            system["system"]
+            for system in group["systems"]
+            if system["rank"] > 1 and system["best_rank"] in {None, 1}
         ]
         beyond = (
             f"; {compared(as_good, by_rank=True)}" if len(first) < len(group["systems"]) else ""
         )
         yield f"By {judges} together {together(first)} {stands} in {group['aspect']}{beyond}."
         weak = [
-            one["judge"] for one in group["judges"] if (one["discrimination"]["high"] or 1.0) < 1.0
+            judge["judge"]
+            for judge in group["judges"]
+            if (judge["discrimination"]["high"] or 1.0) < 1.0
         ]
         if weak:
             yield f"Discriminate less between systems than average: {named(weak, _MAX_NAMED)}."
@@ -91,9 +93,9 @@ def _of_judges(group: Json) -> Iterator[str]:
         yield "Some systems never lose to the others: there are no intervals."
 
 
-def _row(one: Json) -> Json:
-    wins = {"expected": _percent(one["expected_win_rate"]), "wins": _percent(one["win_rate"])}
-    return {**one, **wins, "rank": shown_rank(one)}
+def _row(system: Json) -> Json:
+    wins = {"expected": _percent(system["expected_win_rate"]), "wins": _percent(system["win_rate"])}
+    return {**system, **wins, "rank": shown_rank(system)}
 
 
 def _percent(figure: Json) -> str:

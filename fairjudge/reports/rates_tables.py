@@ -19,7 +19,9 @@ _RATES = {
 def rates_tables(report: Json) -> tuple[TextTable, ...]:
     """Return error rates and prevalence of every group that has them."""
     groups = [group for group in report["groups"] if group.get("rates")]
-    return tuple(one for group in groups for one in (_errors(group), _prevalence(group)))
+    return tuple(
+        rates_table for group in groups for rates_table in (_errors(group), _prevalence(group))
+    )
 
 
 def _errors(group: Json) -> TextTable:
@@ -40,16 +42,16 @@ def _errors(group: Json) -> TextTable:
 
 def _prevalence(group: Json) -> TextTable:
     rates = group["rates"]
-    found = rates["prevalence"]
-    if "judged" not in found:
+    prevalence = rates["prevalence"]
+    if "judged" not in prevalence:
         title = f"Share of yes, {group_title(group)}"
-        return table(title, "items: | share:", [], notes=[f"None: {found['why']}."])
-    why = found["corrected"].get("why")
+        return table(title, "items: | share:", [], notes=[f"None: {prevalence['why']}."])
+    why = prevalence["corrected"].get("why")
     return table(
         f"Share of yes among items without a label, {group_title(group)}",
         "items: {of} | n> {n} | judged> {judged:interval} | labelled> {labelled:interval}"
         " | corrected> {corrected:interval} | ppi> {ppi:interval}",
-        [{**found, "of": "all systems"}, *rows_of(rates["by_system"], "of")],
+        [{**prevalence, "of": "all systems"}, *rows_of(rates["by_system"], "of")],
         notes=(
             "judged: the judge alone. labelled: labels alone, all systems. corrected: Rogan and "
             "Gladen, where the judge errs as often on these items as on the labelled ones, however "

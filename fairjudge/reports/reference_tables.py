@@ -35,15 +35,17 @@ def validated_findings(report: Json) -> Iterator[str]:
     before = sum(cluster["n_questions_before"] for cluster in clusters)
     after = sum(cluster["n_questions"] for cluster in clusters)
     groups = sum(cluster["n_groups_before"] for cluster in clusters)
-    invalid, split = (sum(one[name] for one in clusters) for name in ("n_invalid", "n_split"))
+    invalid, split = (
+        sum(cluster[name] for cluster in clusters) for name in ("n_invalid", "n_split")
+    )
     evenly = f", {split} as annotators were evenly split" if split else ""
     yield (
         f"{after} of {pluralize(before, 'question')} kept; {invalid} of "
         f"{pluralize(groups, 'group')} of answers removed as invalid{evenly}."
     )
     if empty := _without_question(clusters):
-        shown = ", ".join(empty[:_MAX_NAMED])
-        yield f"Without a question: {pluralize(len(empty), 'cluster')} ({shown})."
+        names = ", ".join(empty[:_MAX_NAMED])
+        yield f"Without a question: {pluralize(len(empty), 'cluster')} ({names})."
     if report["n_unmatched"]:
         yield f"{pluralize(report['n_unmatched'], 'labelled answer')} are not in the references."
 
@@ -74,9 +76,9 @@ def validated_tables(report: Json) -> Iterator[TextTable]:
         ],
     )
     dropped = [
-        {"eid": cluster["eid"], **one}
+        {"eid": cluster["eid"], **question}
         for cluster in report["clusters"]
-        for one in cluster["dropped"]
+        for question in cluster["dropped"]
     ]
     if dropped:
         yield table(

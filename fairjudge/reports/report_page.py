@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from fairjudge.reports.calibration_page import calibration_parts
-from fairjudge.reports.content import UNSCORED, Content, Cost, Panel
+from fairjudge.reports.content import UNSCORED, Content, Panel
+from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
 from fairjudge.reports.decision_tables import group_title, verdict
 from fairjudge.reports.drawing import Drawing
 from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
-from fairjudge.reports.figures import Json, dollars
+from fairjudge.reports.figures import Json
 from fairjudge.reports.findings import NEXT, next_step, standing
 from fairjudge.reports.judge_sections import (
     covered_parts,
@@ -96,8 +97,8 @@ def _in_short(content: Content) -> Iterator[Part]:
 
     Each sentence stands again beside its figures, with what it rests on.
     """
-    said = [" ".join(standing(board)) for board in content.boards]
-    said += [
+    sentences = [" ".join(standing(board)) for board in content.boards]
+    sentences += [
         f"{group_title(group)}, against people: {verdict(group)}."
         for panel in content.of_kind("calibrate")
         for group in panel.report["groups"]
@@ -105,14 +106,14 @@ def _in_short(content: Content) -> Iterator[Part]:
     for panel in content.panels:
         if panel.kind not in _SAID_ELSEWHERE:
             title = title_of(panel)
-            said += [
+            sentences += [
                 f"{title}: {finding}" if title else finding
                 for finding in findings_of(panel.kind, panel.report)
                 if not finding.startswith(NEXT)
             ]
-    said = list(dict.fromkeys(said))
-    yield from map(Paragraph, said[:_MAX_SAID])
-    if more := said[_MAX_SAID:]:
+    sentences = list(dict.fromkeys(sentences))
+    yield from map(Paragraph, sentences[:_MAX_SAID])
+    if more := sentences[_MAX_SAID:]:
         yield Fold(f"{len(more)} more", tuple(map(Paragraph, more)), printed=True)
     if content.boards and content.boards[0].n_items:
         yield Paragraph(next_step(content.boards[0]))
@@ -121,7 +122,7 @@ def _in_short(content: Content) -> Iterator[Part]:
 def _counts(counts: Mapping[str, int] | None) -> dict[str, int]:
     if counts is None:
         return {}
-    return {one if n == 1 or one == UNSCORED else f"{one}s": n for one, n in counts.items()}
+    return {noun if n == 1 or noun == UNSCORED else f"{noun}s": n for noun, n in counts.items()}
 
 
 def _systems(content: Content) -> Iterator[Part]:
@@ -183,9 +184,11 @@ def _origin(content: Content) -> Iterator[Part]:
     if content.costs:
         yield table(
             "What models were asked",
-            "from: {source} | when: {when} | calls> {n_calls} | from the cache> {n_cached}"
-            " | tokens in> {tokens_in} | tokens out> {tokens_out} | US dollars> {cost}",
-            map(_cost, content.costs),
+            f"from: {{source}} | when: {{when}} | {SPENT_COLUMNS}",
+            [
+                spent_row(asdict(cost), source=cost.source, when=cost.when or "-")
+                for cost in content.costs
+            ],
         )
     for run in content.runs:
         arguments = table(
@@ -203,25 +206,13 @@ def _signatures(content: Content) -> TextTable:
         {name: value for name, _, value in (part.partition(":") for part in signature.split("|"))}
         for signature in content.signatures
     ]
-    shown = ("judge", "prompt", "scale", "scorer", "encoder", "temperature", "version")
-    heads = [head for head in shown if any(head in one for one in parts)]
+    names = ("judge", "prompt", "scale", "scorer", "encoder", "temperature", "version")
+    heads = [head for head in names if any(head in part for part in parts)]
     return table(
         "Judges, models and prompts",
         "".join(f"{head}: {{{head}}} | " for head in heads) + "judgements> {n}",
         [
-            {**dict.fromkeys(heads, "-"), **one, "n": n}
-            for one, n in zip(parts, content.signatures.values(), strict=True)
+            {**dict.fromkeys(heads, "-"), **part, "n": n}
+            for part, n in zip(parts, content.signatures.values(), strict=True)
         ],
     )
-
-
-def _cost(one: Cost) -> Json:
-    counts = (one.tokens.get(name) for name in ("input", "output"))
-    tokens_in, tokens_out = ("-" if count is None else f"{count:,}" for count in counts)
-    return {
-        **asdict(one),
-        "when": one.when or "-",
-        "tokens_in": tokens_in,
-        "tokens_out": tokens_out,
-        "cost": dollars(one.cost_usd),
-    }

@@ -25,14 +25,14 @@ MAX_ROWS = 30
 
 def ranks_plot(systems: Sequence[Json], title: str, *, allowed: str = RANKS_HELD) -> Plot:
     """Return each system's rank with those that the data allow; `allowed` says how."""
-    ranked = [one for one in systems if one.get("best_rank") is not None]
+    ranked = [system for system in systems if system.get("best_rank") is not None]
     rows = [
         row(
-            one["system"],
-            {"value": one["rank"], "low": one["best_rank"], "high": one["worst_rank"]},
+            system["system"],
+            {"value": system["rank"], "low": system["best_rank"], "high": system["worst_rank"]},
             digits=0,
         )
-        for one in ranked
+        for system in ranked
     ]
     return forest(
         rows,
@@ -45,13 +45,13 @@ def ranks_plot(systems: Sequence[Json], title: str, *, allowed: str = RANKS_HELD
 
 def wins_plot(group: Json, title: str) -> Plot:
     """Return how often the system of a row beat that of a column; ties count half."""
-    names = [one["system"] for one in group["systems"]]
+    names = [system["system"] for system in group["systems"]]
     won: dict[tuple[str, str], tuple[float, int]] = {}
-    for one in group.get("pairs", ()):
-        n = one["wins"] + one["ties"] + one["losses"]
-        first, second = one["system_a"], one["system_b"]
-        won[first, second] = (one["wins"] + one["ties"] / 2, n)
-        won[second, first] = (one["losses"] + one["ties"] / 2, n)
+    for pair in group.get("pairs", ()):
+        n = pair["wins"] + pair["ties"] + pair["losses"]
+        first, second = pair["system_a"], pair["system_b"]
+        won[first, second] = (pair["wins"] + pair["ties"] / 2, n)
+        won[second, first] = (pair["losses"] + pair["ties"] / 2, n)
     cells = [
         [
             _share_cell(won[a, b][0] / won[a, b][1], f"n {won[a, b][1]}") if (a, b) in won else None
@@ -68,12 +68,12 @@ def wins_plot(group: Json, title: str) -> Plot:
 
 def confusion_plot(group: Json, title: str) -> Plot:
     """Return how often the judge gave which value where people gave which."""
-    found = group.get("confusion")
-    if not found:
+    confusion = group.get("confusion")
+    if not confusion:
         return _nothing(title)
-    counts = found["counts"]
+    counts = confusion["counts"]
     cells = [[_count_cell(n, sum(line)) for n in line] for line in counts]
-    rows, columns = (_level_names(group, found[side]) for side in ("rows", "columns"))
+    rows, columns = (_level_names(group, confusion[side]) for side in ("rows", "columns"))
     return _matrix(
         f"Judge by people, {title}", rows, columns, cells, down="judge", across="people",
         caption="Number of items, and their percent of the row: of what the judge gave this value. "
@@ -83,22 +83,22 @@ def confusion_plot(group: Json, title: str) -> Plot:
 
 def ratings_plot(group: Json, title: str) -> Plot:
     """Return how often judge and people gave each value; nothing where their scales differ."""
-    found = group.get("confusion")
-    if not found or found["rows"] != found["columns"]:
+    confusion = group.get("confusion")
+    if not confusion or confusion["rows"] != confusion["columns"]:
         return _nothing(title)
-    counts = found["counts"]
+    counts = confusion["counts"]
     judge, people = (
         [sum(line) for line in counts],
-        [sum(some) for some in zip(*counts, strict=True)],
+        [sum(column) for column in zip(*counts, strict=True)],
     )
     n = sum(judge) or 1
-    levels = _level_names(group, found["rows"])
+    levels = _level_names(group, confusion["rows"])
     sides = (("judge", PLAIN, judge), ("people", _HOLLOW, people))
     series = [
-        Bars(name=name, mark=mark, percent=[100.0 * some / n for some in side])
+        Bars(name=name, mark=mark, percent=[100.0 * count / n for count in side])
         for name, mark, side in sides
     ]
-    said = "; ".join(
+    texts = "; ".join(
         f"{bars.name} " + ", ".join(
             f"{level} {percent:.0f} %"
             for level, percent in zip(levels, bars.percent, strict=True)
@@ -106,7 +106,7 @@ def ratings_plot(group: Json, title: str) -> Plot:
         for bars in series
     )  # fmt: skip
     figure = BarPlot(
-        name=f"Ratings of judge and people, {title}: {said}", levels=levels, series=series,
+        name=f"Ratings of judge and people, {title}: {texts}", levels=levels, series=series,
         across="value",
     )  # fmt: skip
     return Plot(figure, f"The same {pluralize(n, 'item')}; people's is the mean of their labels.")
@@ -114,13 +114,18 @@ def ratings_plot(group: Json, title: str) -> Plot:
 
 def systems_plot(group: Json, title: str) -> Plot:
     """Return each system's mean by the judge against its mean by people."""
-    means = [one for one in group.get("ppi", ()) if one["kind"] == "mean"]
+    means = [estimate for estimate in group.get("ppi", ()) if estimate["kind"] == "mean"]
     scales = group["scales"]
-    points = [Point(name=one["system"], x=one["naive"], y=one["classical"]) for one in means]
-    known = [p for p in points if None not in (p.x.get("value"), p.y.get("value"))]
-    said = "; ".join(f"{p.name} judge {p.x['value']:.2f}, people {p.y['value']:.2f}" for p in known)
+    points = [
+        Point(name=estimate["system"], x=estimate["naive"], y=estimate["classical"])
+        for estimate in means
+    ]
+    defined = [p for p in points if None not in (p.x.get("value"), p.y.get("value"))]
+    texts = "; ".join(
+        f"{p.name} judge {p.x['value']:.2f}, people {p.y['value']:.2f}" for p in defined
+    )
     figure = ScatterPlot(
-        name=f"Systems, judge against people, {title}: {said}", points=points,
+        name=f"Systems, judge against people, {title}: {texts}", points=points,
         across="judge's mean", up="people's mean", same_scale=scales["judge"] == scales["labels"],
     )  # fmt: skip
     return Plot(
@@ -133,7 +138,7 @@ def systems_plot(group: Json, title: str) -> Plot:
 def position_pairs_plot(group: Json) -> Plot:
     """Return for each pair of systems how much more often the judge named what stood first."""
     pairs = group.get("by_systems", {})
-    rows = [row(name, one["first_minus_second"], digits=1) for name, one in pairs.items()][
+    rows = [row(name, pair["first_minus_second"], digits=1) for name, pair in pairs.items()][
         :MAX_ROWS
     ]
     return forest(
@@ -150,11 +155,11 @@ def outlets_plot(by: str, groups: Sequence[Json]) -> Plot:
         [_slice_cell(group["slices"][by].get(name)) for group in groups]
         for name in names[:MAX_ROWS]
     ]
-    what = by.partition(" by ")[2]
+    dimension = by.partition(" by ")[2]
     more = len(names) > MAX_ROWS
     return _matrix(
         f"{by.capitalize()}, by {groups[0]['judge']}", names[:MAX_ROWS],
-        [group["system"] for group in groups], cells, down=what, across="system",
+        [group["system"] for group in groups], cells, down=dimension, across="system",
         caption="Percent covered, and the number of clusters or answers it rests on."
         + (f" The first {MAX_ROWS} of {len(names)}; the table has all." if more else ""),
     )  # fmt: skip
@@ -163,24 +168,28 @@ def outlets_plot(by: str, groups: Sequence[Json]) -> Plot:
 def answers_plots(groups: Sequence[Json]) -> Iterator[Plot]:
     """Yield for each event which system covers which answer."""
     covered = [
-        {(one["eid"], one["question"], one["answer"]): one["value"] for one in group["answers"]}
+        {
+            (answer["eid"], answer["question"], answer["answer"]): answer["value"]
+            for answer in group["answers"]
+        }
         for group in groups
         if group.get("answers")
     ]
     systems = [group["system"] for group in groups if group.get("answers")]
-    every = list(dict.fromkeys(key for some in covered for key in some))
+    every = list(dict.fromkeys(key for shares in covered for key in shares))
     for eid in dict.fromkeys(key[0] for key in every):
         rows = [key for key in every if key[0] == eid][:MAX_ROWS]
         cells = [
-            [_share_cell(some[key]) if key in some else None for some in covered] for key in rows
+            [_share_cell(shares[key]) if key in shares else None for shares in covered]
+            for key in rows
         ]
         questions = list(dict.fromkeys(key[1] for key in rows))
-        asked = "; ".join(f"Q{n}: {question}" for n, question in enumerate(questions, 1))
+        question_list = "; ".join(f"Q{n}: {question}" for n, question in enumerate(questions, 1))
         names = [f"Q{questions.index(key[1]) + 1}: {key[2]}" for key in rows]
         yield _matrix(
             f"Answers covered, {eid}, by {groups[0]['judge']}", names, systems, cells,
             down="answer", across="system",
-            caption=f"Event {eid}: percent of each answer that a summary covers. {asked}",
+            caption=f"Event {eid}: percent of each answer that a summary covers. {question_list}",
         )  # fmt: skip
 
 
@@ -195,7 +204,7 @@ def _matrix(
     caption: str,
 ) -> Plot:
     """Return a heat map named by its title and all its cells."""
-    said = "; ".join(
+    texts = "; ".join(
         f"{name}: " + ", ".join(
             f"{column} {cell.text}"
             for column, cell in zip(columns, line, strict=True)
@@ -204,7 +213,7 @@ def _matrix(
         for name, line in zip(rows, cells, strict=True)
     )  # fmt: skip
     figure = MatrixPlot(
-        name=f"{title}: {said}", rows=rows, columns=columns, cells=cells, down=down, across=across
+        name=f"{title}: {texts}", rows=rows, columns=columns, cells=cells, down=down, across=across
     )
     return Plot(figure, caption)
 
@@ -222,10 +231,10 @@ def _count_cell(n: int, total: int) -> Cell:
     return Cell(text=str(n), share=share, note=f"{share:.0%}" if n else "")
 
 
-def _slice_cell(found: Json | None) -> Cell | None:
-    if found is None or found.get("value") is None:
+def _slice_cell(figure: Json | None) -> Cell | None:
+    if figure is None or figure.get("value") is None:
         return None
-    return _share_cell(found["value"], f"n {found['n']}" if found.get("n") else "")
+    return _share_cell(figure["value"], f"n {figure['n']}" if figure.get("n") else "")
 
 
 def _level_names(group: Json, levels: Sequence[float]) -> list[str]:

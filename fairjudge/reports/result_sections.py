@@ -28,12 +28,12 @@ def ranking_page(report: Json) -> str:
 
 def ranking_parts(content: Content) -> Iterator[Part]:
     """Yield every ranking that was given."""
-    yield from _given(content, {"rank": ("Ranked by comparisons", _ranking)})
+    yield from _panels_of(content, {"rank": ("Ranked by comparisons", _ranking)})
 
 
 def change_parts(content: Content) -> Iterator[Part]:
     """Yield runs side by side, and checks of a judge after a change."""
-    yield from _given(
+    yield from _panels_of(
         content,
         {
             "compare": ("Two runs side by side", _comparison),
@@ -45,12 +45,12 @@ def change_parts(content: Content) -> Iterator[Part]:
 def stability_parts(content: Content) -> Iterator[Part]:
     """Yield what repeats and other prompts change."""
     stability = ("Stability: the same items judged again", _stability)
-    yield from _given(content, {"audit stability": stability})
+    yield from _panels_of(content, {"audit stability": stability})
 
 
 def plan_parts(content: Content) -> Iterator[Part]:
     """Yield what a cascade saves, what it promises, and the prompts that agree best."""
-    yield from _given(
+    yield from _panels_of(
         content,
         {
             kind: (title, lambda report, kind=kind: _tables(kind, report))  # type: ignore[misc]
@@ -66,7 +66,7 @@ _PLANS = {
 }
 
 
-def _given(content: Content, shows: Mapping[str, tuple[str, Show]]) -> Iterator[Part]:
+def _panels_of(content: Content, shows: Mapping[str, tuple[str, Show]]) -> Iterator[Part]:
     for panel in content.of_kind(*shows):
         yield from panel_parts(panel, *shows[panel.kind])
 
@@ -99,7 +99,7 @@ def _tables(kind: str, report: Json) -> Iterator[Part]:
 
 def _ranking(report: Json) -> Iterator[Part]:
     for group, table in zip(report["groups"], ranking_tables(report), strict=True):
-        rows = [row(one["system"], one["strength"]) for one in group["systems"]]
+        rows = [row(system["system"], system["strength"]) for system in group["systems"]]
         across = "strength (log-odds; they add up to 0)"
         yield Group((forest(rows, title=table.title, across=across), table))
         title = f"{group['aspect']}, by {group['judge']}"

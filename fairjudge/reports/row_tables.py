@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from string import Formatter
 from typing import Any, Final, NoReturn
 
-from fairjudge.reports.figures import Json, bounds, interval, p_value, percent, tally
+from fairjudge.reports.figures import Json, bounds, dollars, holm, interval, p_value, percent, tally
 from fairjudge.reports.tables import Column, TextTable, number
 
 _COLUMN = re.compile(r"\s*(?P<heading>[^:>]*)(?P<mark>[:>])\s*(?P<cell>.*?)\s*")
 _SHOWN: Final[Mapping[str, Callable[..., str]]] = {
     "": str,
     "bounds": bounds,
+    "count": lambda n: "-" if n is None else f"{n:,}",
+    "dollars": dollars,
+    "holm": holm,
     "interval": interval,
     "number": number,
     "p": p_value,
@@ -51,16 +54,19 @@ def table(
     stand right, and what it shows of a row: ``"system: {system} | gain> {gain:interval.3}"``.
     ``{row}`` is the row itself.
     """
-    found = [_COLUMN.fullmatch(column) or _no_column(column) for column in columns.split("|")]
+    matches = [_COLUMN.fullmatch(column) or _no_column(column) for column in columns.split("|")]
     shows = {":": _Text(), ">": _Cell()}
     return TextTable(
         title=title,
         columns=tuple(
-            Column(heading=one["heading"], align="right" if one["mark"] == ">" else "left")
-            for one in found
+            Column(heading=match["heading"], align="right" if match["mark"] == ">" else "left")
+            for match in matches
         ),
         rows=tuple(
-            tuple(shows[one["mark"]].vformat(one["cell"], (), {"row": row, **row}) for one in found)
+            tuple(
+                shows[match["mark"]].vformat(match["cell"], (), {"row": row, **row})
+                for match in matches
+            )
             for row in rows
         ),
         notes=tuple(note for note in notes if note != ""),
@@ -90,11 +96,11 @@ def side_by_side(
 
 def rows_of(found: Mapping[str, Json], name: str, **more: Any) -> Iterator[Json]:
     """Yield what `found` holds as rows, each with its key in the field `name`."""
-    for key, one in found.items():
-        yield {**one, **more, name: key}
+    for key, entry in found.items():
+        yield {**entry, **more, name: key}
 
 
 def rows_within(found: Mapping[str, Json], name: str, within: str, inner: str) -> Iterator[Json]:
     """Yield the rows in the field `within` of each that `found` holds, under both keys."""
-    for key, one in found.items():
-        yield from rows_of(one.get(within, {}), inner, **{name: key})
+    for key, entry in found.items():
+        yield from rows_of(entry.get(within, {}), inner, **{name: key})

@@ -38,10 +38,10 @@ def stability_tables(report: Json) -> tuple[TextTable, ...]:
 
 
 def _rows(group: Json) -> Iterator[Json]:
-    for found, words in ((group, _FIGURES), (group["shares"], _PARTS)):
+    for figures, words in ((group, _FIGURES), (group["shares"], _PARTS)):
         for name, word in words.items():
-            if interval(found[name]) != "-":
-                yield {"figure": word, "found": found[name]}
+            if interval(figures[name]) != "-":
+                yield {"figure": word, "found": figures[name]}
 
 
 def _notes(group: Json) -> Iterator[str]:
@@ -61,13 +61,13 @@ def _notes(group: Json) -> Iterator[str]:
             "are copies of one another."
         )
     if isinstance(group["worth"], list):
-        told = "; ".join(
-            f"{one['repeats']} repeats: {number(one['width'])}, {number(one['as_many_items'])}"
-            for one in group["worth"][1:]
+        rows = "; ".join(
+            f"{row['repeats']} repeats: {number(row['width'])}, {number(row['as_many_items'])}"
+            for row in group["worth"][1:]
         )
         yield (
             "Effect of repeats on a mean over items (width of its interval relative to one "
-            f"repeat; equivalent factor of items): {told}."
+            f"repeat; equivalent factor of items): {rows}."
         )
     if group["n_unscored"]:
         yield f"Excluded: {group['n_unscored']} without a score."

@@ -120,12 +120,14 @@ def citations_table(groups: Sequence[Json]) -> TextTable:
 def wrong_in_words(group: Json) -> str:
     """Say what is wrong in a system of which coverage is shown; empty where nothing is known."""
     contradicted = len(group.get("contradicted") or ())
-    told = group.get("statements")
-    said = []
+    statements = group.get("statements")
+    sentences = []
     if contradicted:
-        said.append(f"contradicts {contradicted} of {pluralize(group['n'], 'group')} of answers")
-    if told and told["contradicted"] + told["absent"]:
-        counts = {"contradicted": told["contradicted"], "in no article": told["absent"]}
+        sentences.append(
+            f"contradicts {contradicted} of {pluralize(group['n'], 'group')} of answers"
+        )
+    if statements and statements["contradicted"] + statements["absent"]:
+        counts = {"contradicted": statements["contradicted"], "in no article": statements["absent"]}
         which = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
-        said.append(f"scores by coverage alone; of {told['n']} statements {which}")
-    return f"{group['system']} {'; '.join(said)}." if said else ""
+        sentences.append(f"scores by coverage alone; of {statements['n']} statements {which}")
+    return f"{group['system']} {'; '.join(sentences)}." if sentences else ""

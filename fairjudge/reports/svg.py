@@ -166,9 +166,9 @@ def to_svg(drawing: Drawing) -> str:
 
     layout = drawing.layout
     with house_style(drawing.name):
-        drawn = Figure(figsize=_inches(layout), dpi=_POINTS_PER_INCH, frameon=False)
-        drawing.draw(drawn.add_axes(layout.box))
-        return _element(drawn, drawing.name)
+        figure = Figure(figsize=_inches(layout), dpi=_POINTS_PER_INCH, frameon=False)
+        drawing.draw(figure.add_axes(layout.box))
+        return _element(figure, drawing.name)
 
 
 def _inches(layout: Layout) -> tuple[float, float]:
@@ -185,16 +185,16 @@ def tooltip(text: str) -> str:
     return f"{_SAYS}{shown(text)}"
 
 
-def _element(drawn: Figure, name: str) -> str:
+def _element(figure: Figure, name: str) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     saved = _SAVED.get()
     if saved is not None:
-        saved.save(drawn, name)
-    written = io.StringIO()
-    FigureCanvasSVG(drawn).print_svg(written)
-    root = ET.fromstring(written.getvalue())  # noqa: S314  # Matplotlib's own
-    width, height = (drawn.get_size_inches() * _POINTS_PER_INCH).round().astype(int)
+        saved.save(figure, name)
+    buffer = io.StringIO()
+    FigureCanvasSVG(figure).print_svg(buffer)
+    root = ET.fromstring(buffer.getvalue())  # noqa: S314  # Matplotlib's own
+    width, height = (figure.get_size_inches() * _POINTS_PER_INCH).round().astype(int)
     _simplify(root)
     root.attrib = {
         "viewBox": f"0 0 {width} {height}", "width": str(width), "height": str(height),
@@ -219,11 +219,11 @@ def _simplify(node: ET.Element) -> None:
     node.attrib.pop("clip-path", None)
     if node.get("transform", "").startswith(("rotate(-0 ", "rotate(0 ")):
         del node.attrib["transform"]
-    said = "" if node.tag == "path" else node.attrib.pop("id", "")
+    title = "" if node.tag == "path" else node.attrib.pop("id", "")
     children = [child for child in node if _bare(child.tag) not in _DROPPED]
     node[:] = []
-    if said.startswith(_SAYS):
-        ET.SubElement(node, "title").text = said.removeprefix(_SAYS)
+    if title.startswith(_SAYS):
+        ET.SubElement(node, "title").text = title.removeprefix(_SAYS)
     for child in children:
         _simplify(child)
         bare = child.tag == "g" and not child.attrib and child.find("title") is None

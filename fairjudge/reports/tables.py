@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from io import StringIO
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from fairjudge.text.printable import printable
+from fairjudge.text.short_ids import shorten_ids
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -102,17 +104,19 @@ def _show(table: TextTable, console: Console) -> None:
     table = _printable(table)
     whole = not console.is_terminal  # what is searched or kept has its sentences in one line
     console.print(Text(table.title, "bold"), soft_wrap=whole)
-    shown = Table(box=SIMPLE_HEAD, pad_edge=False)
-    widths, left_out = _fitted(table, console.width)
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = _with_short_ids(table, console.width)
+    fit = _fit_columns(table, console.width)
+    widths, left_out = fit.widths, fit.left_out
     for place, width in widths.items():
         column = table.columns[place]
-        shown.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
+        grid.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
     for row in table.rows:
-        shown.add_row(*(Text(row[place]) for place in widths))
-    console.print(shown)
+        grid.add_row(*(Text(row[place]) for place in widths))
+    console.print(grid)
     if left_out:
-        named = ", ".join(table.columns[place].heading for place in left_out)
-        sentence = f"Columns hidden (terminal too narrow): {named}. --json has all."
+        names = ", ".join(table.columns[place].heading for place in left_out)
+        sentence = f"Columns hidden (terminal too narrow): {names}. --json has all."
         console.print(Text(sentence), soft_wrap=whole)
     for note in table.notes:
         console.print(Text(note), soft_wrap=whole)
@@ -131,11 +135,47 @@ def _printable(table: TextTable) -> TextTable:
     )
 
 
+_ID_LENGTHS = (40, 32, 24, 16)
+"""How long ids may be in a table that is too wide; the first is taken that shows the most."""
+
+
+def _with_short_ids(table: TextTable, width: int) -> TextTable:
+    """Return `table` with ids shortened in the middle where that lets `width` show more of it."""
+    best, most = table, _fit_columns(table, width)
+    for limit in _ID_LENGTHS:
+        if most.lost == (0, False):
+            break
+        headings = (column.heading for column in table.columns)
+        short = shorten_ids(chain(headings, *table.rows), limit=limit)
+        made = replace(
+            table,
+            columns=tuple(replace(one, heading=short[one.heading]) for one in table.columns),
+            rows=tuple(tuple(short[cell] for cell in row) for row in table.rows),
+        )
+        fit = _fit_columns(made, width)
+        if fit.lost < most.lost:
+            best, most = made, fit
+    return best
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fit:
+    """The columns that a width has room for with their widths, and the places of the others."""
+
+    widths: Mapping[int, int]
+    left_out: tuple[int, ...]
+    whole_numbers: bool
+
+    @property
+    def lost(self) -> tuple[int, bool]:
+        return len(self.left_out), not self.whole_numbers
+
+
 _BETWEEN = 3
 """Cells between two columns, as Rich draws them; one more stands at either edge."""
 
 
-def _fitted(table: TextTable, width: int) -> tuple[dict[int, int], tuple[int, ...]]:
+def _fit_columns(table: TextTable, width: int) -> _Fit:
     """Return the columns that `width` has room for with their widths, and the others.
 
     A column may be as narrow as its longest word, numbers as their longest cell where all but the
@@ -149,27 +189,35 @@ def _fitted(table: TextTable, width: int) -> tuple[dict[int, int], tuple[int, ..
             for place, column in enumerate(table.columns)
         }
         for n in range(len(places), len(places) - table.n_optional - 1, -1):
-            kept = {place: least[place] for place in places[:n]}
-            if _together(kept.values()) <= width:
-                return _widened(table, kept, width), tuple(places[n:])
-    while len(places) > 1 and _together(least[place] for place in places) > width:
+            widths = {place: least[place] for place in places[:n]}
+            if _total_width(widths.values()) <= width:
+                return _Fit(
+                    widths=_widened(table, widths, width),
+                    left_out=tuple(places[n:]),
+                    whole_numbers=whole_numbers,
+                )
+    while len(places) > 1 and _total_width(least[place] for place in places) > width:
         places.pop()
-    kept = {place: least[place] for place in places}
-    if len(kept) == 1:
-        kept[0] = min(kept[0], width - 2)
-    return _widened(table, kept, width), tuple(range(len(places), len(table.columns)))
+    widths = {place: least[place] for place in places}
+    if len(widths) == 1:
+        widths[0] = min(widths[0], width - 2)
+    return _Fit(
+        widths=_widened(table, widths, width),
+        left_out=tuple(range(len(places), len(table.columns))),
+        whole_numbers=False,
+    )
 
 
 def _widened(table: TextTable, least: dict[int, int], width: int) -> dict[int, int]:
     """Give what room is left to the columns that want it, those of numbers first."""
-    widths, room = dict(least), width - _together(least.values())
+    widths, room = dict(least), width - _total_width(least.values())
     for place in sorted(least, key=lambda place: table.columns[place].align != "right"):
         more = min(_widest(table, place, whole=True) - least[place], max(room, 0))
         widths[place], room = least[place] + more, room - more
     return widths
 
 
-def _together(widths: Iterable[int]) -> int:
+def _total_width(widths: Iterable[int]) -> int:
     every = list(widths)
     return sum(every) + _BETWEEN * (len(every) - 1) + 2
 

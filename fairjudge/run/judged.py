@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from fairjudge.calibration.grouping import kind_of
 from fairjudge.options.judging import JudgeOptions
+from fairjudge.records.results import figure
 from fairjudge.records.schema import with_schema
 from fairjudge.reports.findings import (
     Board,
@@ -114,8 +115,12 @@ class AspectReport:
         """Return findings and figures."""
         outcome, plan = self.outcome, self.outcome.plan
         mixed = outcome.without_probabilities
+        boards = {board.protocol: board for board in self.derived}
         derived = {
-            protocol: {score.system: score.to_json() for score in scores}
+            protocol: {
+                score.system: score.to_json() | _mean_interval(boards.get(protocol), score.system)
+                for score in scores
+            }
             for protocol, scores in outcome.derived_scores.items()
         }
         return {
@@ -129,6 +134,7 @@ class AspectReport:
             **({"without_probabilities": mixed} if mixed else {}),
             "systems": {
                 score.system: score.to_json()
+                | _mean_interval(self.leaderboard, score.system)
                 | {"ranks": list(self.ranks.get(score.system, ())) or None}
                 for score in outcome.scores
             },
@@ -139,6 +145,16 @@ class AspectReport:
             **({"stability": self.stability["groups"]} if self.stability else {}),
             **({"derived": derived} if outcome.derived else {}),
         }
+
+
+def _mean_interval(board: Leaderboard | None, system: str) -> dict[str, Any]:
+    """Return the confidence interval of a system's mean, which resamples clusters."""
+    means = {one.score.system: one.mean for one in board.standings} if board else {}
+    if system not in means:
+        return {"mean_interval": None}
+    shown = figure(means[system], keep=("level", "method"))
+    del shown["value"]
+    return {"mean_interval": {**shown, "resampled": "clusters"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

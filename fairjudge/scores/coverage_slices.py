@@ -9,32 +9,33 @@ weigh the same, and so do clusters, as on leaderboards.
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
-from typing import TypeAlias
 
 from fairjudge.domain import (
     Answer,
     Cluster,
-    Estimate,
     Judgement,
     Reference,
     SourceCovered,
-    Undefined,
 )
 from fairjudge.judges.balance import BALANCE, balance_of, least_covered, mean_covered
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.scores.importance import Weighed, weightings
-from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.scores.importance import Weighed
+from fairjudge.scores.slice_estimates import (
+    PLACES,
+    QUESTION_WORDS,
+    Point,
+    Slices,
+    estimates_by_slice,
+    estimates_by_weight,
+)
 from fairjudge.text.spellings import with_labels
 
 COVERED_FROM = 0.5
 """Share from which on an answer counts as covered when the uncovered ones are named."""
-_QUESTION_WORDS = ("what", "who", "when", "where", "why", "how")
 _WHO = {"whom": "who", "whose": "who"}
 _MOST_ARTICLES = 10
 """Answers held by more articles than this are one slice: a cluster of the paper has ten."""
@@ -42,14 +43,6 @@ POSITION, PLACE = "article position", "place in the prompt"
 FREQUENCY = "articles that hold the answer"
 ALONE = "position of the one article that holds it"
 """What is sliced by: DiverseSumm's Figures 3 and 5."""
-_PLACES = ("first article", "between", "last article")
-_WEIGHTS = ("macro", "micro")
-_NAMES = (*_PLACES, *_WEIGHTS, *_QUESTION_WORDS, "other")
-"""Names of slices in the order in which they are shown, before all others."""
-
-
-Slices: TypeAlias = Mapping[str, Estimate | Undefined]
-"""The mean, in [0, 1], of values that have something in common, by what that is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,16 +132,6 @@ class CoverageSlices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Point:
-    """A value and its slices; ``whole`` is the key of the item that it belongs to."""
-
-    eid: str
-    value: float
-    slices: tuple[tuple[str, str], ...]
-    whole: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
     """One group or article that was judged; ``covered`` holds a group's places, None for all.
 
@@ -179,7 +162,7 @@ def coverage_slices(
     by_eid = {reference.eid: reference for reference in with_labels(references)}
     judgements = tuple(judgements)
     counts: Counter[str] = Counter()
-    points: list[_Point] = []
+    points: list[Point] = []
     answers: list[AnswerCovered] = []
     uncovered: list[Uncovered] = []
     contradicted: list[Contradiction] = []
@@ -224,7 +207,7 @@ def coverage_slices(
         for eid, best_by_name in heard.items()
     }
     return CoverageSlices(
-        slices={**dict(_slices(points, level)), **_by_weight(weighed, level)},
+        slices={**dict(estimates_by_slice(points, level)), **estimates_by_weight(weighed, level)},
         answers=tuple(answers),
         uncovered=tuple(uncovered),
         contradicted=tuple(contradicted),
@@ -326,12 +309,12 @@ def _points(
     names: Sequence[tuple[str, str]],
     values: Mapping[str, float],
     reference: Cluster,
-) -> Iterator[_Point]:
+) -> Iterator[Point]:
     """Yield the point of the unit as a whole, then one for every name that its articles bear."""
     places = {article.aid: n for n, article in enumerate(reference.articles)}
     known = [aid for aid in values if aid in places]
     slices = tuple((f"{kind} by {by}", name) for by, name in names)
-    yield _Point(eid=row.eid, value=row.value, slices=slices, whole=kind)
+    yield Point(eid=row.eid, value=row.value, slices=slices, whole=kind)
     borne: dict[tuple[str, str], list[float]] = defaultdict(list)
     for aid in known:
         article = reference.articles[places[aid]]
@@ -343,7 +326,7 @@ def _points(
         for name, attribute in article.attributes.items():
             borne[f"{kind} by attribute {name}", str(attribute)].append(values[aid])
     for one, some in borne.items():
-        yield _Point(eid=row.eid, value=fmean(some), slices=(one,))
+        yield Point(eid=row.eid, value=fmean(some), slices=(one,))
 
 
 def _frequency(n_articles: int) -> str:
@@ -352,7 +335,7 @@ def _frequency(n_articles: int) -> str:
 
 
 def _place(place: int, n_articles: int) -> str:
-    return _PLACES[0] if place == 0 else _PLACES[2] if place == n_articles - 1 else _PLACES[1]
+    return PLACES[0] if place == 0 else PLACES[2] if place == n_articles - 1 else PLACES[1]
 
 
 def question_word(question: str) -> str:
@@ -361,7 +344,7 @@ def question_word(question: str) -> str:
     "whom" and "whose" count as who, as "which" counts as other.
     """
     words = (_WHO.get(word, word) for word in re.findall(r"[a-z]+", question.lower()))
-    return next((word for word in words if word in _QUESTION_WORDS), "other")
+    return next((word for word in words if word in QUESTION_WORDS), "other")
 
 
 def _least_covered(sources: Sequence[SourceCovered], reference: Cluster) -> LeastCovered:
@@ -413,70 +396,3 @@ def _contradiction(words: str, eid: str, group: _Group, reference: Cluster) -> C
 
 def _in_words(group: _Group) -> str:
     return group.label or (group.answers[0].answer if group.answers else "")
-
-
-def _by_weight(weighed: Sequence[Weighed], level: float) -> dict[str, Slices]:
-    """Return coverage with groups weighed in each way; see `fairjudge.scores.importance`."""
-    if not weighed:
-        return {}
-    return {
-        "coverage by weight of groups": {
-            name: _over_clusters(by_eid, level) for name, by_eid in weightings(weighed).items()
-        }
-    }
-
-
-def _slices(points: Sequence[_Point], level: float) -> Iterator[tuple[str, Slices]]:
-    cells: dict[str, dict[str, list[_Point]]] = defaultdict(lambda: defaultdict(list))
-    for point in points:
-        for by, name in point.slices:
-            cells[by][name].append(point)
-    for by, groups in cells.items():
-        # questions stay in the reference's order
-        names = list(groups) if by == "coverage by question" else sorted(groups, key=_order)
-        yield by, {name: _mean(groups[name], level) for name in names}
-    for kind, items in _items(points).items():
-        yield (
-            f"{kind} by weighting",
-            {
-                _WEIGHTS[0]: _mean(items, level),
-                _WEIGHTS[1]: _bounded(
-                    clustered_mean([p.value for p in items], [p.eid for p in items], level=level),
-                    len({point.eid for point in items}),
-                ),
-            },
-        )
-
-
-def _items(points: Iterable[_Point]) -> dict[str, list[_Point]]:
-    """Group the points of whole groups, or of articles, by kind."""
-    by_name: dict[str, list[_Point]] = defaultdict(list)
-    for point in points:
-        if point.whole:
-            by_name[point.whole].append(point)
-    return by_name
-
-
-def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
-    """Return the mean over clusters of the mean in each; an interval in [0, 1] of enough."""
-    by_eid: dict[str, list[float]] = defaultdict(list)
-    for point in points:
-        by_eid[point.eid].append(point.value)
-    return _over_clusters({eid: fmean(some) for eid, some in by_eid.items()}, level)
-
-
-def _over_clusters(by_eid: Mapping[str, float], level: float) -> Estimate | Undefined:
-    estimate = clustered_mean(list(by_eid.values()), list(by_eid), level=level)
-    return _bounded(estimate, len(by_eid))
-
-
-def _bounded(estimate: Estimate | Undefined, n_clusters: int) -> Estimate | Undefined:
-    if isinstance(estimate, Estimate) and n_clusters < FEWEST_CLUSTERS:
-        why = f"no interval: fewer than {FEWEST_CLUSTERS} clusters"
-        return replace(estimate, low=None, high=None, method=why)
-    return within(estimate, 0.0, 1.0)
-
-
-def _order(name: str) -> tuple[int, int, str]:
-    number = int(name) if name.isdecimal() else sys.maxsize
-    return _NAMES.index(name) if name in _NAMES else len(_NAMES), number, name

@@ -8,7 +8,7 @@ jackknife for BCa is one more matrix.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -230,6 +230,15 @@ def two_sided_p_value(replicate_values: FloatArray, null: float) -> float | None
     return float(min(1.0, 2.0 * (1 + min(below, above)) / (1 + defined.size)))
 
 
+def with_p_value(estimate: Estimate, replicate_values: FloatArray, null: float | None) -> Estimate:
+    """Add the p-value of `null`, if there is one, and the smallest that the replicates can give."""
+    p_value = None if null is None else two_sided_p_value(replicate_values, null)
+    if p_value is None:
+        return estimate
+    n = np.count_nonzero(~np.isnan(replicate_values))
+    return replace(estimate, p_value=p_value, p_floor=min(1.0, 2.0 / (1 + n)))
+
+
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """Divide elementwise; NaN where the denominator is 0."""
     out = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
@@ -274,17 +283,12 @@ class _Plan:
         undefined_share = 1.0 - defined.size / replicate_values.size
         if undefined_share > MOST_UNDEFINED:
             why = f"no interval: undefined on {undefined_share:.0%} of the resamples"
-            return self.filled(value, None, why, None)
-        p_value = None if self.null is None else two_sided_p_value(defined, self.null)
-        bounds = self.bounds(value, defined, jackknife)
-        if bounds is not None:
-            return self.filled(value, bounds, _NAMES[self.method], p_value)
-        return self.filled(
-            value,
-            percentile_bounds(defined, level=self.level),
-            f"{_NAMES['percentile']} (BCa undefined: all resamples lie on one side)",
-            p_value,
-        )
+            return self.filled(value, None, why)
+        bounds, name = self.bounds(value, defined, jackknife), _NAMES[self.method]
+        if bounds is None:
+            bounds = percentile_bounds(defined, level=self.level)
+            name = f"{_NAMES['percentile']} (BCa undefined: all resamples lie on one side)"
+        return with_p_value(self.filled(value, bounds, name), defined, self.null)
 
     def bounds(self, value: float, defined: FloatArray, jackknife: FloatArray) -> Bounds | None:
         if self.method == "bca":
@@ -293,9 +297,7 @@ class _Plan:
             return expanded_bounds(defined, level=self.level, n_documents=self.n_documents)
         return percentile_bounds(defined, level=self.level)
 
-    def filled(
-        self, value: float, bounds: Bounds | None, method: str, p_value: float | None
-    ) -> Estimate:
+    def filled(self, value: float, bounds: Bounds | None, method: str) -> Estimate:
         return Estimate(
             value=value,
             n=self.n,
@@ -304,7 +306,6 @@ class _Plan:
             level=self.level,
             method=method,
             n_excluded=self.n_excluded,
-            p_value=p_value,
         )
 
 
@@ -312,4 +313,4 @@ def _without_interval(value: float, plan: _Plan) -> Estimate | Undefined:
     if np.isnan(value):
         return Undefined(why=NO_VALUE)
     documents = pluralize(plan.fewest, "document")
-    return plan.filled(value, None, f"no interval: fewer than {documents}", None)
+    return plan.filled(value, None, f"no interval: fewer than {documents}")

@@ -31,6 +31,11 @@ class PermutationTest:
     n_permutations: int
     alternative: Alternative
 
+    @property
+    def p_floor(self) -> float:
+        """The smallest ``p_value`` that these permutations can give."""
+        return 1 / (1 + self.n_permutations)
+
 
 def compare(
     observed: float, permuted: FloatArray, *, alternative: Alternative = "greater"

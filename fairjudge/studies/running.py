@@ -17,7 +17,8 @@ from fairjudge.engine.models import Spent
 from fairjudge.engine.runs import make_folder
 from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
-from fairjudge.reports.figures import dollars
+from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
+from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, columns
 from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study, read_study
@@ -31,8 +32,6 @@ from fairjudge.studies.record import (
 )
 from fairjudge.studies.steps import COSTS, RUNS, Step, Workplace, run_folders, run_name
 from fairjudge.text.counting import pluralize
-
-_COUNTS = ("calls", "from the cache", "tokens in", "tokens out", "US dollars")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,22 +118,15 @@ class StudyResult:
 
     def cost_table(self) -> TextTable:
         """Return what each step cost that asks language models."""
-        return TextTable(
-            title="What the steps cost",
-            columns=columns("step", *_COUNTS, numbers=_COUNTS),
-            rows=tuple(
-                (
-                    step.name,
-                    f"{step.spent.n_calls:,}",
-                    f"{step.spent.n_cached:,}",
-                    f"{step.spent.tokens.input:,}",
-                    f"{step.spent.tokens.output:,}",
-                    dollars(step.spent.cost_usd),
-                )
+        return table(
+            "What the steps cost",
+            f"step: {{step}} | {SPENT_COLUMNS}",
+            [
+                spent_row(step.spent.to_json(), step=step.name)
                 for step in self.steps
                 if step.spent is not None
-            ),
-            notes=("All starts together.",),
+            ],
+            notes=["All starts together."],
         )
 
     def tables(self) -> list[TextTable]:

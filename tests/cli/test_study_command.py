@@ -347,7 +347,10 @@ def test_init_writes_what_a_paper_did(cli, written, server, like, n_judges, n_wr
     assert found == ({} if measures is None else {"kind": measures})
     assert study.tables.calibrate is not None
 
-    tables = r"(?m)^# (\[\[?(?:models|budget|build|summarize)|(?:backend|system|model|sweeps|[a-z_]+) = )"
+    tables = (
+        r"(?m)^# (\[\[?(?:models|budget|build|summarize)"
+        r"|(?:backend|system|model|sweeps|[a-z_]+) = )"
+    )
     Path("whole.toml").write_text(re.sub(tables, r"\1", text))
     whole = read_study("whole.toml")
     assert len(whole.writers) == n_writers

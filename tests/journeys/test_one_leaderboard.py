@@ -85,7 +85,7 @@ def run(cli, server, monkeypatch):
     def judge(*before: str) -> str:
         done = cli(*before, "judge", "--references", "c.jsonl", "--summaries", "s.jsonl",
                    "--aspect", "faithfulness", "--protocol", "likert", "-o", "j.jsonl",
-                   *openai(server), "--max-unscored", "1")  # fmt: skip
+                   *openai(server), "--max-unscored", "1", "--json", "found.json")  # fmt: skip
         assert done.code == 0, done.err
         return done.out
 
@@ -106,6 +106,13 @@ def test_three_tables_agree_cell_by_cell(run, cli):
     cells = next(rows for rows in page.tables.values() if rows and rows[0][0] == "system")
     assert cells[0] == HEADS
     assert cells == [list(cells[0]), *map(list, board.shown.rows)]
+    found = json.loads(Path("found.json").read_text("utf-8"))["systems"]
+    means = {name: {"value": one["mean"], **one["mean_interval"]} for name, one in found.items()}
+    column = HEADS.index("mean [95 %]")
+    assert {name: interval(one) for name, one in means.items()} == {
+        row[0]: row[column] for row in board.shown.rows
+    }
+    assert {(one["level"], one["resampled"]) for one in means.values()} == {(0.95, "clusters")}
     for shown, row in zip(cells[1:], board, strict=True):  # the data frame has the same unrounded
         best, worst = row["best_rank"], row["worst_rank"]
         star = "*" if row["significant"] else ""

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from fairjudge.reports.tables import (
     print_table,
     to_csv,
     to_latex,
+    to_markdown,
 )
 
 
@@ -33,7 +35,8 @@ WIDE = TextTable(
 def test_words_are_never_broken(capsys, monkeypatch, width):
     out = shown(capsys, monkeypatch, WIDE, width)
     words = {word for line in out.splitlines()[1:] for word in line.split()}
-    assert "extract-then-summarize" in words
+    assert words & {"extract-then-summarize", "extract-…mmarize"}
+    assert "extract-then-summarize" in words or width < 72
     said = "Columns hidden (terminal too narrow): " in out
     for heading, cell in zip(heads, WIDE.rows[0][2:], strict=True):
         assert set(cell.split()) <= words or (said and heading in out.split("narrow): ")[1])
@@ -48,9 +51,37 @@ def test_what_has_no_room_is_named(capsys, monkeypatch):
     assert "Columns hidden" not in shown(capsys, monkeypatch, WIDE, 80)
 
 
-def test_a_word_longer_than_the_terminal_is_broken_as_nothing_else_can_be(capsys, monkeypatch):
-    table = TextTable(title="t", columns=columns("system"), rows=(("x" * 50,),))
-    assert shown(capsys, monkeypatch, table, 40).count("x") == 50
+IDS = [f"dailymail-{middle}-0011223344556677889900aabbccddee-{n}" for middle, n in
+       (("c1", 1), ("c1", 2), ("d7", 1))]  # fmt: skip
+
+
+def test_long_ids_are_shortened_so_that_every_column_has_room(capsys, monkeypatch):
+    heads = ("answers", "mean [95 %]")
+    table = TextTable(
+        title="Answers",
+        columns=columns("cluster", "system", *heads, numbers=heads),
+        rows=tuple((name, f"org/{'m' * 30}-{n}", "1,234", "3.20 [3.11, 4.22]")
+                   for n, name in enumerate(IDS)),
+    )  # fmt: skip
+    out = shown(capsys, monkeypatch, table, 80)
+    assert "Columns hidden" not in out
+    assert all(len(line.rstrip()) <= 80 for line in out.splitlines())
+    rows = [line.split() for line in out.splitlines() if "3.20 [3.11, 4.22]" in line]
+    assert len({row[0] for row in rows}) == len({row[1] for row in rows}) == 3
+    assert all(row[0].startswith("dailymai") and "…" in row[0] for row in rows)
+    wide = shown(capsys, monkeypatch, table, 200)
+    assert all(name in wide for name in IDS)
+    assert all(name in to_markdown(table) for name in IDS)
+
+
+ONE_COLUMN = TextTable(title="t", columns=columns("system"), rows=())
+
+
+def test_an_id_longer_than_the_terminal_is_shortened_and_other_text_broken(capsys, monkeypatch):
+    out = shown(capsys, monkeypatch, replace(ONE_COLUMN, rows=(("x" * 50,),)), 40)
+    assert f" {'x' * 16}…{'x' * 15} " in out
+    out = shown(capsys, monkeypatch, replace(ONE_COLUMN, rows=(("新" * 50,),)), 40)
+    assert out.count("新") == 50
 
 
 ODD = TextTable(

@@ -1,0 +1,79 @@
+"""What `fairjudge.calibrate` is given: judgements with their spending, and scorers' support."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairjudge.api.judging import JudgeResult, inputs_of
+from fairjudge.datasets import read_judgements
+
+if TYPE_CHECKING:
+    from fairjudge.calibration.grouping import GroupKey
+    from fairjudge.calibration.protocol_table import Asked
+    from fairjudge.domain import Cluster, Judgement, Summary
+
+
+def read_family(text: str) -> tuple[str, str]:
+    """Return the name and the pattern of a text such as ``openai=gpt-*``.
+
+    Raises
+    ------
+    ValueError
+        One of them is missing.
+    """
+    name, separator, pattern = text.partition("=")
+    if not (name and separator and pattern):
+        raise ValueError(f"expected NAME=PATTERN, got {text!r}")
+    return name, pattern
+
+
+def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked]]:
+    """Return all rows of one input or of several, and what asking for them took."""
+    from fairjudge.analysis.judged_inputs import (
+        JudgedInputs,
+        of_jury,
+        read_judged,
+        requests_of,
+        spent_by,
+        with_spent,
+    )
+    from fairjudge.calibration.grouping import by_group
+
+    if isinstance(inputs, JudgedInputs):
+        return inputs.rows, inputs.asked
+    inputs = inputs_of(inputs)
+    paths = [Path(value) for value in inputs if isinstance(value, str | Path)]
+    if paths == inputs and len(paths) > 1:
+        loaded = read_judged(paths)
+        return loaded.rows, loaded.asked
+    rows: list[Judgement] = []
+    requests: dict[GroupKey, Asked] = {}
+    for value in inputs:
+        records = read_judgements(value).records
+        rows += records
+        requests |= requests_of(records)
+        groups = by_group(records)
+        if isinstance(value, JudgeResult) and value.spent is not None:
+            costs = [] if value.report is None else value.report.to_dict()["costs"]
+            if len(costs) > 1:
+                requests = with_spent(requests, of_jury(groups, costs))
+            elif len(groups) == 1:
+                own = spent_by(costs or [asdict(value.spent)])
+                requests = with_spent(requests, dict.fromkeys(groups, own))
+    return rows, requests
+
+
+def support_by_summary(
+    summaries: Sequence[Summary], clusters: Sequence[Cluster]
+) -> dict[tuple[str, str], float]:
+    """Return how far the articles support each summary, by the packaged models."""
+    from fairjudge.analysis.calibrating import trained_support
+    from fairjudge.scorers.embedding import load_embedder
+    from fairjudge.scorers.trained_models import load_trained_models
+
+    return trained_support(
+        summaries, clusters, models=load_trained_models(), embedder=load_embedder()
+    )

@@ -1,0 +1,243 @@
+"""Tables of the ``fairness`` commands that compare reports, or check what measures rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fairjudge.fairness.registry import shown_measures
+from fairjudge.reports.fairness_tables import EXCLUDED, settings_note
+from fairjudge.reports.figures import Json, bounds, holm, sentence, tally, why
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.text.counting import pluralize
+
+_TOGETHER = " with "
+
+
+def label_of(key: str) -> str:
+    """Return a measure's label with its unit; the key itself where the measure is not known."""
+    measures = shown_measures()
+    return _TOGETHER.join(
+        part if (measure := measures.get(part)) is None else measure.label_with_unit
+        for part in key.split(_TOGETHER)
+    )
+
+
+def is_fairer(key: str, difference: float) -> bool:
+    """Whether a change of the measure by `difference` makes a system fairer."""
+    measure = shown_measures().get(key)
+    return difference < 0 if measure is None else measure.is_fairer(difference)
+
+
+def overall_table(report: Json) -> TextTable:
+    """Return the rank of systems over several data sets."""
+    ranked = sum("normalised" in figures for figures in report["systems"].values())
+    of = f"of {pluralize(ranked, 'system')}"
+    title = f"Overall {report['measure']} {of}; 0 is the fairest on every data set"
+    if report.get("scaling") == "none":
+        title = f"Mean {report['measure']} over reports, {of}"
+    return table(
+        title,
+        "system: {system} | overall> {found:interval.3} | by report: {sets}",
+        [
+            {
+                "system": system,
+                "found": figures,
+                "sets": why(figures)
+                or ", ".join(f"{n} {v:.3f}" for n, v in figures["normalised"].items()),
+            }
+            for system, figures in report["systems"].items()
+        ],
+    )
+
+
+def agreement_table(report: Json) -> TextTable:
+    """Return how two scorers, or measures, agree."""
+    correlations = agreements(report)
+    name = str(report.get("correlation", "spearman")).capitalize()
+    compared = "measures" if any(_TOGETHER in key for key in correlations) else "scorers"
+    return table(
+        f"{name} correlation of two {compared}",
+        "measure: {measure} | n> {found[n]} | in one only> {found[n_unmatched]}"
+        " | rho> {found:value} | 95 % interval> {found:bounds} | p> {found:p}",
+        [
+            {"measure": label_of(key), "found": correlation}
+            for key, correlation in correlations.items()
+        ],
+        notes=[
+            f"{label_of(key)}: {reason}."
+            for key, correlation in correlations.items()
+            if (reason := why(correlation))
+        ],
+    )
+
+
+def people_tables(report: Json) -> tuple[TextTable, TextTable]:
+    """Return which measure agrees better with people, by summary and over groups of summaries."""
+    systems = report["systems"]
+    return (
+        table(
+            "Summaries in which a measure of fairness agrees with people",
+            "system: {system} | n> {n} | Equal Coverage alone> {equal_coverage}"
+            " | Proportional alone> {proportional} | both or neither> {neither}"
+            " | difference> {difference:interval} | p> {difference:p}",
+            [
+                {"system": name, "n": comparison["n"], **comparison["summaries"]}
+                for name, comparison in systems.items()
+            ],
+            notes=[
+                "Of a summary that leans to a value, a measure agrees by which that value is over-"
+                "represented most; of a fair one, the measure whose value is nearer to 0, each as "
+                "a part of its largest value here. Difference: mean of 1, -1 and 0."
+            ],
+        ),
+        table(
+            "Share of resampled groups in which a measure finds the value that people find",
+            "system: {system} | groups> {n} | Coverage Parity> {coverage_parity:number.3}"
+            " | SOF> {sof:number.3}",
+            [{"system": name, **comparison["groups"]} for name, comparison in systems.items()],
+        ),
+    )
+
+
+def temperature_table(report: Json) -> TextTable:
+    """Return how a scorer's shares go with people's at each temperature."""
+    return table(
+        f"{str(report['correlation']).capitalize()} correlation of shares with people's",
+        "temperature> {shown} | shares> {n} | correlation> {row:value.3}"
+        " | 95 % interval> {row:bounds.3} | : {best}",
+        [
+            {
+                "n": 0,
+                **row,
+                "shown": f"{row['temperature']:g}",
+                "best": "best" if row["temperature"] == report["best"] else "",
+            }
+            for row in report["temperatures"]
+        ],
+    )
+
+
+def agreements(report: Json) -> Mapping[str, Json]:
+    """Return the measures of ``fairness agreement``, beside which its findings stand."""
+    return {key: figure for key, figure in report.items() if isinstance(figure, Mapping)}
+
+
+def changes_tables(report: Json) -> tuple[TextTable, ...]:
+    """Return one table a system of what it changed; what holds for all stands under the last."""
+    systems = report["systems"]
+    return tuple(
+        changes_table(
+            f"{system} minus {report['baseline']}; below 0 is fairer",
+            changes,
+            notes=tuple(_change_notes(report)) if system == list(systems)[-1] else (),
+        )
+        for system, changes in systems.items()
+    )
+
+
+def changes_table(
+    title: str,
+    changes: Mapping[str, Json],
+    *,
+    sides: tuple[str, str] = ("baseline", "here"),
+    notes: tuple[str, ...] = (),
+) -> TextTable:
+    """Return one row a measure: its value on both `sides`, and the difference."""
+    heads = ("n", *sides, "change", "95 % interval", "p (Holm)")
+    first, second = ("baseline", "value") if sides[0] == "baseline" else sides
+    rows, measures = [], shown_measures()
+    for name, figures in changes.items():
+        digits, change = measures[name].digits if name in measures else 4, figures["difference"]
+        values = (figures[first], figures[second], change.get("value"))
+        rows.append(
+            (
+                label_of(name),
+                str(figures["n"]),
+                *(number(value, digits=digits) for value in values),
+                bounds(change, digits=digits),
+                holm(change),
+            )
+        )
+    reasons = {
+        reason: label_of(name)
+        for name, figures in changes.items()
+        if (reason := why(figures["difference"]))
+    }
+    return TextTable(
+        title=title,
+        columns=columns("measure", *heads, numbers=heads),
+        rows=tuple(rows),
+        notes=(*(f"Change not estimated: {reason}." for reason in reasons), *notes),
+    )
+
+
+def _change_notes(report: Json) -> Iterator[str]:
+    keys = {key for changes in report["systems"].values() for key in changes}
+    for measure in shown_measures().values():
+        if measure.direction == "higher" and measure.key in keys:
+            yield f"{measure.label}: above 0 is fairer."
+    yield "R_EC: share of summaries in which Equal Coverage is significant."
+    yield (
+        f"p (Holm) is over the family of all {report['family']['tests']} differences shown; --json "
+        "has Benjamini-Hochberg's too."
+    )
+    unpaired = sorted(
+        system
+        for system, changes in report["systems"].items()
+        if any(change["n_unpaired"] for change in changes.values())
+    )
+    if unpaired:
+        yield f"Excluded samples that only one has: {', '.join(unpaired)}."
+    for measure, by_system in report["excluded"].items():
+        for system, reasons in by_system.items():
+            if reasons:
+                yield f"Excluded from {measure}, {system}: {tally(reasons, EXCLUDED)}."
+    yield from map(sentence, report["notes"])
+    yield from (
+        f"Settings of {name} (for reproducibility): {text}"
+        for name, text in report["signatures"].items()
+    )
+
+
+def chunk_size_table(report: Json) -> TextTable:
+    """Return the share of supported sentences by system and chunk size."""
+    heads = ("words", "clusters", "share", "95 % interval")
+    return TextTable(
+        title="Share of summary sentences that some document supports, by chunk size",
+        columns=columns("system", *heads, "", numbers=heads),
+        rows=tuple(
+            (
+                system,
+                str(row["max_words"] or "sentence"),
+                str(row.get("n", 0)),
+                number(row["value"], digits=3),
+                bounds(row, digits=3),
+                "best" if row["max_words"] == figures["best"] else "",
+            )
+            for system, figures in {"all": report, **report["systems"]}.items()
+            for row in figures["identified"]
+        ),
+        notes=(
+            *map(sentence, report["notes"]),
+            settings_note(report),
+        ),
+    )
+
+
+def oracle_table(report: Json) -> TextTable:
+    """Return the measures of biased beside those of balanced pseudo-summaries."""
+    excluded = tally(report["excluded_by_reason"])
+    return changes_table(
+        f"Biased minus balanced pseudo-summaries of {report['n']} sets; for a valid scorer far "
+        "above 0",
+        report["measures"],
+        sides=("balanced", "biased"),
+        notes=(
+            f"Pseudo-summaries join {pluralize(report['documents'], 'document')}, "
+            "or as many as there are.",
+            *((f"Sets excluded: {excluded}.",) if excluded else ()),
+            *map(sentence, report["notes"]),
+            settings_note(report),
+        ),
+    )
