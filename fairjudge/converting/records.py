@@ -13,8 +13,7 @@ from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Cluster, Label, Record, Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Skipped
-from fairjudge.judges.criteria import ASPECTS
-from fairjudge.judges.local import LOCAL_ASPECTS
+from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
 from fairjudge.text.counting import pluralize
 
 Entry: TypeAlias = Reference | Cluster | Summary | Label | Skipped

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fairjudge.calibration.calibrators import FEWEST_LABELS
-from fairjudge.judges.criteria import ASPECTS
-from fairjudge.judges.local import LOCAL_ASPECTS
+from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
 from fairjudge.options.models import Model
 from fairjudge.studies.experiments import EXPERIMENTS
 from fairjudge.studies.found_data import FoundData
