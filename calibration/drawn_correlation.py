@@ -4,7 +4,8 @@ The judge's moments come from all items. People's, and the product's, are those 
 the judge's score and its square, plus the weighted mean residual (the generalised regression
 estimator: Cassel, Sarndal and Wretman 1976; weights are one over the chances of being labelled, as
 in `fairjudge.calibration.drawn_ppi`). The interval is Student's on Fisher's scale, from influences
-summed by document; residuals are divided by one minus their leverage (HC3).
+summed by document, with Satterthwaite's degrees of freedom, around Fisher's z less its bias to
+second order; residuals are divided by one minus their leverage (HC3).
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from scipy.stats import t as student_t
 
 from fairjudge.calibration.drawn_ppi import PartlyLabelled
 from fairjudge.calibration.items import Joined
-from fairjudge.calibration.ppi import summed
 from fairjudge.calibration.samples import whole_sample
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import document_codes
+from fairjudge.stats._arrays import FloatArray, document_codes, totals
 from fairjudge.text.counting import pluralize
 
 FEWEST_LABELS = 10
@@ -62,22 +62,46 @@ def drawn_correlation(sample: PartlyLabelled, *, level: float = 0.95) -> Estimat
     if variance <= 0.0 or abs(product) >= sqrt(variance):
         return Undefined(why="too few labels for the spread of people's values")
     value = float(product / sqrt(variance))
-    # The derivatives of the correlation by people's mean, mean square and the mean product; then
-    # by the judge's mean (0) and mean square (1).
-    gradient = np.array([value * mean / variance, -value / (2 * variance), 1.0 / sqrt(variance)])
-    rows = (predictions - predictions.mean(axis=0)) @ gradient
-    rows = (rows - mean / sqrt(variance) * f - value / 2 * (f**2 - 1.0)) / f.size
-    residuals = (targets - predictions[:n]) @ gradient
-    rows[:n] += weights * residuals / np.maximum(1.0 - leverages, 1e-9)
+    # Influences on people's mean, on their variance and on the mean product; what the judge's own
+    # moments (0 and 1) vary by, on the correlation.
+    rows = (predictions - predictions.mean(axis=0)) / f.size
+    rows[:n] += (weights / np.maximum(1.0 - leverages, 1e-9))[:, None] * (targets - predictions[:n])
+    rows[:, 1] -= 2.0 * mean * rows[:, 0]
+    judge = -(mean / sqrt(variance) * f + value / 2 * (f**2 - 1.0)) / f.size
     coded, d = document_codes(names, f.size)
-    by_document = summed(rows, coded, d)
-    error = sqrt(float(by_document @ by_document)) / (1.0 - value**2)
-    half = float(student_t.ppf((1.0 + level) / 2.0, n_documents - 1)) * error
+    sums = totals(np.column_stack([rows, judge]), coded, d)
+    influence = sums[:, 2] / sqrt(variance) - value / (2.0 * variance) * sums[:, 1] + sums[:, 3]
+    own, slope = float(influence @ influence), 1.0 / (1.0 - value**2)
+    bias = slope**2 * value * own + slope * _bias(value, variance, sums.T @ sums)
+    freedom = _freedom(influence**2, n_documents)
+    half = float(student_t.ppf((1.0 + level) / 2.0, freedom)) * slope * sqrt(own)
+    centre = atanh(value) - bias
     return Estimate(
         value=value,
         n=n,
-        low=tanh(atanh(value) - half),
-        high=tanh(atanh(value) + half),
+        low=tanh(centre - half),
+        high=tanh(centre + half),
         level=level,
         method=_METHOD,
     )
+
+
+def _bias(value: float, variance: float, spread: FloatArray) -> float:
+    """Return the bias of a mean product over a root of a variance, to second order.
+
+    `spread` are the covariances of people's mean, their variance and the mean product.
+    """
+    of_ratio = 0.75 * value * spread[1, 1] / variance**2 - spread[1, 2] / variance**1.5
+    return float(of_ratio + value * spread[0, 0] / variance) / 2.0
+
+
+def _freedom(squares: FloatArray, n_documents: int) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of squared influences.
+
+    They match its mean and its estimated variance, ``sum(squares^2) - sum(squares)^2 / documents``:
+    influences on a product have long tails, so that few documents make most of the variance.
+    """
+    total = float(squares.sum())
+    spread = float(squares @ squares) - total**2 / n_documents
+    most = float(n_documents - 1)
+    return most if spread <= 0.0 else max(1.0, min(most, 2.0 * total**2 / spread))

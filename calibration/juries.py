@@ -62,18 +62,9 @@ class Stacking:
         used = np.flatnonzero(present & (np.diag(covariance)[:-1] > 0.0))
         out = np.zeros(len(means) - 1)
         if used.size:
-            own = covariance[np.ix_(used, used)] + self._ridge(used, covariance) / self.n
+            own = ridged(covariance, used, n_members=self.n_members, n=np.array(self.n))
             out[used] = np.linalg.pinv(own, hermitian=True) @ covariance[used, -1]
         return float(means[-1] - out @ means[:-1]), out
-
-    def _ridge(self, used: IntArray, covariance: FloatArray) -> FloatArray:
-        variances = np.diag(covariance)[used]
-        member = used < self.n_members
-        out = np.diag(variances)
-        if member.any():
-            n, size = int(member.sum()), float(variances[member].mean())
-            out[np.ix_(member, member)] = size * (np.eye(n) - 1.0 / n)
-        return PRIOR_ITEMS * out
 
     def __call__(self, values: FloatArray) -> FloatArray:
         """Return what people would say, shape (n,), NaN where no member has a value.
@@ -89,6 +80,21 @@ class Stacking:
             intercept, weights = self.weights(pattern)
             out[rows] = intercept + np.where(pattern, values[rows], 0.0) @ weights
         return out
+
+
+def ridged(covariance: FloatArray, used: IntArray, *, n_members: int, n: FloatArray) -> FloatArray:
+    """Return ``C + R / n`` of the `used` columns; `covariance` is (..., k, k) and `n` is (...)."""
+    own = covariance[..., used[:, None], used]
+    variances = np.diagonal(own, axis1=-2, axis2=-1)
+    member = used < n_members
+    ridge = variances[..., None] * np.eye(used.size)
+    if member.any():
+        m = int(member.sum())
+        size = variances[..., member].mean(axis=-1)[..., None, None]
+        ridge[..., np.flatnonzero(member)[:, None], np.flatnonzero(member)] = size * (
+            np.eye(m) - 1.0 / m
+        )
+    return np.asarray(own + PRIOR_ITEMS * ridge / n[..., None, None])
 
 
 def fit_stacking(values: FloatArray, labels: FloatArray, *, n_members: int) -> Stacking:
@@ -210,10 +216,12 @@ class FittedMembers:
 
     ``calibrators`` has None for a member that has no curve here; ``errors`` is the mean squared
     error, over held-out documents, of each member's curve: infinite where there is none.
+    ``held_out``, shape (n, members), are the values that the regression was fitted on.
     """
 
     calibrators: tuple[Calibrator | None, ...]
     errors: FloatArray
+    held_out: FloatArray
     stacking: Stacking
 
     def values(self, items: JuryItems) -> FloatArray:
@@ -258,6 +266,7 @@ def fit_members(
     return FittedMembers(
         calibrators=tuple(calibrators),
         errors=errors,
+        held_out=values,
         stacking=fit_stacking(
             np.column_stack([values, items.covariates]), items.labels, n_members=k
         ),

@@ -1,13 +1,16 @@
 """What a fitted jury is worth: against its members, their mean and the best of them.
 
 Everything is cross-fitted by document: the curves, the weights, and which member is the best one
-are found on the other folds, so that none of them has seen the items on which it is compared.
+are found on the other folds, so that none of them has seen the items on which it is compared. The
+estimand is thus the expected distance of a fit on as many documents as all folds but one have,
+not that of one fit. So intervals weigh members and choose the best of them anew on each resample
+(`fairjudge.calibration.jury_resampling`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,9 +24,10 @@ from fairjudge.calibration.juries import (
     calibrated,
     fit_members,
 )
+from fairjudge.calibration.jury_resampling import FoldSums, resampled_losses
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import BoolArray, FloatArray, codes, totals
-from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap_many, divide
+from fairjudge.stats._arrays import FloatArray, codes, totals
+from fairjudge.stats.bootstrap import bootstrap_many, divide
 from fairjudge.stats.resampling import adjusted_by_name
 
 BEST, MEAN, MEAN_CALIBRATED = "best single judge", "mean", "mean, calibrated"
@@ -91,14 +95,14 @@ class HeldOut:
     """Scores of held-out documents, each of shape (n,), NaN where missing.
 
     ``without`` has shape (n, members): the jury without each. ``best_in`` counts the folds in which
-    each was the best single one.
+    each was the best single one; ``folds`` are for resampling.
     """
 
     jury: FloatArray
     others: Mapping[str, FloatArray]
     without: FloatArray
     best_in: FloatArray
-    n_folds: int
+    folds: tuple[FoldSums, ...]
 
 
 def held_out_scores(
@@ -111,16 +115,21 @@ def held_out_scores(
 ) -> HeldOut | Undefined:
     """Score every item by models fitted on the documents of other folds."""
     n, k = items.scores.shape
-    n_documents = len(set(items.documents))
+    documents, distinct = codes(items.documents)
+    n_documents = len(distinct)
     if n_documents < 2:
         return Undefined(why="fewer than 2 documents: nothing to hold out")
     out = np.full((n, 4 + 2 * k), np.nan)
-    best_in, used = np.zeros(k), min(n_folds, n_documents)
-    for fold in held_out(items.documents, used, rng):
-        fitted = fit_members(items.subset(~fold), method=method, rng=rng)
+    best_in, folds = np.zeros(k), []
+    for fold in held_out(items.documents, min(n_folds, n_documents), rng):
+        training, test = items.subset(~fold), items.subset(fold)
+        fitted = fit_members(training, method=method, rng=rng)
         if isinstance(fitted, Undefined):
             return fitted
-        out[fold] = _scores(fitted, items.subset(~fold), items.subset(fold), method)
+        mean = _calibrated_mean(training, test, method)
+        out[fold] = _scores(fitted, training, test, mean[1])
+        own = documents[~fold], documents[fold]
+        folds.append(FoldSums.of(fitted, (training, test), mean, own, n_documents))
         best_in[int(np.argmin(fitted.errors))] += 1
     jury, best, mean, mean_calibrated = out[:, :4].T
     alternatives = {BEST: best, MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
@@ -129,12 +138,12 @@ def held_out_scores(
         others=alternatives | dict(zip(names, out[:, 4 : 4 + k].T, strict=True)),
         without=out[:, 4 + k :],
         best_in=best_in,
-        n_folds=used,
+        folds=tuple(folds),
     )
 
 
 def _scores(
-    fitted: FittedMembers, training: JuryItems, test: JuryItems, method: CalibratorName
+    fitted: FittedMembers, training: JuryItems, test: JuryItems, mean: FloatArray
 ) -> FloatArray:
     """Return one column each: jury, best, mean, calibrated mean, members, jury without each."""
     members = fitted.values(test)
@@ -143,16 +152,11 @@ def _scores(
     def jury(values: FloatArray) -> FloatArray:
         return np.clip(fitted.stacking(np.column_stack([values, test.covariates])), low, high)
 
-    means = [_row_means(items_of_side.mapped) for items_of_side in (training, test)]
-    is_finite = np.isfinite(means[0])
-    curve = fit_calibrator(method, means[0][is_finite], training.labels[is_finite])
     columns = [
         jury(members),
         _first_known(members[:, np.argsort(fitted.errors, kind="stable")]),
-        means[1],
-        np.full(len(means[1]), np.nan)
-        if isinstance(curve, Undefined)
-        else calibrated(curve, means[1]),
+        _row_means(test.mapped),
+        mean,
         *members.T,
     ]
     for place in range(members.shape[1]):
@@ -160,6 +164,18 @@ def _scores(
         without[:, place] = np.nan
         columns.append(jury(without))
     return np.column_stack(columns)
+
+
+def _calibrated_mean(
+    training: JuryItems, test: JuryItems, method: CalibratorName
+) -> tuple[FloatArray, FloatArray]:
+    """Return members' calibrated means of training and test items, NaN where there is none."""
+    means = _row_means(training.mapped), _row_means(test.mapped)
+    is_finite = np.isfinite(means[0])
+    curve = fit_calibrator(method, means[0][is_finite], training.labels[is_finite])
+    if isinstance(curve, Undefined):
+        return np.full_like(means[0], np.nan), np.full_like(means[1], np.nan)
+    return calibrated(curve, means[0]), calibrated(curve, means[1])
 
 
 def _first_known(values: FloatArray) -> FloatArray:
@@ -188,9 +204,7 @@ def jury_figures(
     if isinstance(result, Undefined):
         return result
     documents, distinct = codes(items.documents)
-    losses = _Losses(items.labels, documents, len(distinct), resampling, rng)
-    compared = losses.compared(result.jury, result.others)
-    without = losses.compared(result.jury, dict(zip(names, result.without.T, strict=True)))
+    rmse, compared, without = _compared(items, result, names, resampling=resampling, rng=rng)
     effective = effective_number(
         items.mapped - items.labels[:, None],
         documents=documents,
@@ -202,15 +216,15 @@ def jury_figures(
         n_items=len(items.labels),
         n_complete=int(np.isfinite(items.scores).all(axis=1).sum()),
         n_documents=len(distinct),
-        n_folds=result.n_folds,
-        rmse=losses.rmse(result.jury),
+        n_folds=len(result.folds),
+        rmse=rmse,
         compared=compared,
         members=tuple(
             JuryMember(
                 name=name,
                 n_items=int(np.isfinite(items.scores[:, place]).sum()),
                 weight=float(weights[place]),
-                best_in=float(result.best_in[place] / result.n_folds),
+                best_in=float(result.best_in[place] / len(result.folds)),
                 loss=without[name].gain,
                 adjusted_p_value=without[name].adjusted_p_value,
                 effective_without=effective.without[place],
@@ -221,69 +235,88 @@ def jury_figures(
     )
 
 
+def _compared(
+    items: JuryItems,
+    result: HeldOut,
+    names: Sequence[str],
+    *,
+    resampling: Resampling,
+    rng: np.random.Generator,
+) -> tuple[Estimate | Undefined, dict[str, Compared], dict[str, Compared]]:
+    """Return the jury's RMSE, the others' with its gain over them, and those without a member."""
+    k = len(names)
+    ways = [*(result.others[name] for name in (BEST, *names)), *result.without.T]
+    ways += [result.others[MEAN_CALIBRATED], result.jury, result.others[MEAN]]
+    sums = _sums_by_document(ways, result.jury, items)
+
+    def statistic(counts: FloatArray) -> FloatArray:
+        n, way, jury = counts @ sums
+        drawn = resampled_losses(result.folds, counts, n_members=k)
+        way[:, :-1], jury[:, :-1], jury[:, -1] = drawn.way, drawn.jury, drawn.jury[:, -1]
+        return _distances(n, way, jury)
+
+    estimates = bootstrap_many(
+        statistic,
+        n_documents=sums.shape[1],
+        rng=rng,
+        n_resamples=resampling.n_resamples,
+        level=resampling.level,
+        method=resampling.method,
+        null=0.0,
+        values=_distances(*sums.sum(axis=1)[:, None])[0],
+    )
+    figures = [
+        _Way(int(np.isfinite(scores).sum()), rmse, gain)
+        for scores, rmse, gain in zip(
+            ways, estimates[: len(ways)], estimates[len(ways) :], strict=True
+        )
+    ]
+    mean_calibrated, jury, mean = figures[2 * k + 1 :]
+    others = {BEST: figures[0], MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
+    return (
+        _sized(jury.rmse, jury.n_items, tested=False),
+        _adjusted(others | dict(zip(names, figures[1 : k + 1], strict=True))),
+        _adjusted(dict(zip(names, figures[k + 1 : 2 * k + 1], strict=True))),
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class _Losses:
-    """Squared errors by document."""
+class _Way:
+    n_items: int
+    rmse: Estimate | Undefined
+    gain: Estimate | Undefined
 
-    labels: FloatArray
-    documents: np.ndarray
-    n_documents: int
-    resampling: Resampling
-    rng: np.random.Generator
 
-    def rmse(self, scores: FloatArray) -> Estimate | Undefined:
-        is_finite = np.isfinite(scores)
-        (estimate,) = self._bootstrap(
-            lambda counts: _roots(self._sums([scores], is_finite), counts),
-            n=int(is_finite.sum()),
-            null=None,
+def _adjusted(ways: Mapping[str, _Way]) -> dict[str, Compared]:
+    gains = {name: _sized(way.gain, way.n_items) for name, way in ways.items()}
+    adjusted = adjusted_by_name(gains)
+    return {
+        name: Compared(
+            n_items=way.n_items,
+            rmse=_sized(way.rmse, way.n_items, tested=False),
+            gain=gains[name],
+            adjusted_p_value=adjusted.get(name),
         )
-        return estimate
-
-    def compared(self, jury: FloatArray, others: Mapping[str, FloatArray]) -> dict[str, Compared]:
-        gains = {name: self._gain(jury, scores) for name, scores in others.items()}
-        adjusted = adjusted_by_name(gains)
-        return {
-            name: Compared(
-                n_items=int(np.isfinite(scores).sum()),
-                rmse=self.rmse(scores),
-                gain=gains[name],
-                adjusted_p_value=adjusted.get(name),
-            )
-            for name, scores in others.items()
-        }
-
-    def _gain(self, jury: FloatArray, scores: FloatArray) -> Estimate | Undefined:
-        shared = np.isfinite(jury) & np.isfinite(scores)
-        sums = self._sums([scores, jury], shared)
-
-        def statistic(counts: FloatArray) -> FloatArray:
-            roots = _roots(sums, counts)
-            return roots[:, :1] - roots[:, 1:]
-
-        (estimate,) = self._bootstrap(statistic, n=int(shared.sum()), null=0.0)
-        return estimate
-
-    def _sums(self, scores: Sequence[FloatArray], is_finite: BoolArray) -> FloatArray:
-        squares = [np.where(is_finite, (column - self.labels) ** 2, 0.0) for column in scores]
-        columns = np.column_stack([is_finite.astype(float), *squares])
-        return totals(columns, self.documents, self.n_documents)
-
-    def _bootstrap(
-        self, statistic: WeightedStatistic, *, n: int, null: float | None
-    ) -> tuple[Estimate | Undefined, ...]:
-        return bootstrap_many(
-            statistic,
-            n_documents=self.n_documents,
-            rng=self.rng,
-            n_resamples=self.resampling.n_resamples,
-            level=self.resampling.level,
-            method=self.resampling.method,
-            n=n,
-            null=null,
-        )
+        for name, way in ways.items()
+    }
 
 
-def _roots(sums: FloatArray, counts: FloatArray) -> FloatArray:
-    totals_of_draw = counts @ sums
-    return np.sqrt(divide(totals_of_draw[:, 1:], totals_of_draw[:, :1]))
+def _sized(one: Estimate | Undefined, n: int, *, tested: bool = True) -> Estimate | Undefined:
+    if isinstance(one, Undefined):
+        return one
+    return replace(one, n=n, p_value=one.p_value if tested else None)
+
+
+def _sums_by_document(ways: Sequence[FloatArray], jury: FloatArray, items: JuryItems) -> FloatArray:
+    """Return number, squared errors, and the jury's on the same items: (3, documents, ways)."""
+    documents, distinct = codes(items.documents)
+    scores, labels = np.column_stack(ways), items.labels[:, None]
+    both = np.isfinite(scores) & np.isfinite(jury)[:, None]
+    squares = [np.where(both, (one - labels) ** 2, 0.0) for one in (scores, jury[:, None])]
+    return np.array([totals(one, documents, len(distinct)) for one in (both * 1.0, *squares)])
+
+
+def _distances(n: FloatArray, way: FloatArray, jury: FloatArray) -> FloatArray:
+    """Return the RMSE of each way, and the jury's gain over it: shape (resamples, 2 ways)."""
+    rmse, of_jury = (np.sqrt(np.maximum(divide(sums, n), 0.0)) for sums in (way, jury))
+    return np.column_stack([rmse, rmse - of_jury])

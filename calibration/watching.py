@@ -83,12 +83,7 @@ def watch(
     `level`, for the sequence ``"betting"`` surely and for ``"spending"`` nearly
     (`fairjudge.stats.sequences`). Shift and systems always have ``"spending"``.
     """
-    changes = [look.agreement for look in looks]
-    estimates = (
-        _betting(changes, planned=planned, level=level)
-        if sequence == "betting"
-        else _spending(list(map(_mean, changes)), planned=planned, level=level)
-    )
+    estimates = agreement_sequence(looks, planned=planned, sequence=sequence, level=level)
     verdicts = [_verdict(estimate, margin) for estimate in estimates]
     shifts = [_mean(look.shift) for look in looks]
     shift = _spending(shifts, planned=planned, level=level)[-1]
@@ -107,6 +102,20 @@ def watch(
         moved=_moved(judge=judge_moved, systems=_excludes_zero(systems)),
         first_worse=worse[0] + 1 if worse else None,
     )
+
+
+def agreement_sequence(
+    looks: Sequence[Look],
+    *,
+    planned: int,
+    sequence: SequenceName = "spending",
+    level: float = 0.95,
+) -> list[Estimate | Undefined]:
+    """Return the change in agreement at every look, with intervals that all hold at once."""
+    changes = [look.agreement for look in looks]
+    if sequence == "betting":
+        return _betting(changes, planned=planned, level=level)
+    return _spending(list(map(_mean, changes)), planned=planned, level=level)
 
 
 def _mean(values: ByDocument) -> LookEstimate | None:

@@ -134,10 +134,14 @@ def bootstrap_many(
     n_excluded: int = 0,
     null: float | None = None,
     fewest: int = 2,
+    values: FloatArray | None = None,
 ) -> tuple[Estimate | Undefined, ...]:
     """Estimate several statistics on the same resamples; see `bootstrap`.
 
-    `statistic` returns shape (r, k); the result has k entries.
+    `statistic` returns shape (r, k); the result has k entries. `values`, shape (k,), are the
+    estimates where these are not the statistic on the data. The resamples are then moved to have
+    them as their means: what is fitted on resamples has seen fewer distinct documents, which is
+    no error of the estimates.
     """
     check_level(level)
     if n_resamples < 1 or n_documents < 0 or fewest < 2:
@@ -154,7 +158,7 @@ def bootstrap_many(
         null=null,
         fewest=fewest,
     )
-    observed = np.asarray(statistic(np.ones((1, n_documents))))[0]
+    observed = np.asarray(statistic(np.ones((1, n_documents))))[0] if values is None else values
     if n_documents < 2:
         return tuple(_without_interval(float(value), plan) for value in observed)
     # Drawn even with too few documents, so that later draws from `rng` do not depend on it.
@@ -163,6 +167,8 @@ def bootstrap_many(
     )
     if n_documents < fewest:
         return tuple(_without_interval(float(value), plan) for value in observed)
+    if values is not None:
+        replicate_values = replicate_values + (values - _column_means(replicate_values))
     jackknife = _jackknife(statistic, n_documents) if method == "bca" else replicate_values[:0]
     return tuple(
         Undefined(why=NO_VALUE)
@@ -244,6 +250,12 @@ def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     out = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
     np.divide(numerator, denominator, out=out, where=denominator != 0.0)
     return out
+
+
+def _column_means(replicate_values: FloatArray) -> FloatArray:
+    """Return the means of defined values of each column, NaN where there is none."""
+    defined = ~np.isnan(replicate_values)
+    return divide(np.where(defined, replicate_values, 0.0).sum(axis=0), defined.sum(axis=0) * 1.0)
 
 
 def _chunk_sizes(n_resamples: int, n_documents: int) -> Iterator[int]:

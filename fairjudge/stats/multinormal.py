@@ -69,6 +69,31 @@ def regression(covariance: FloatArray, predictors: IntArray, targets: IntArray) 
     return np.asarray(covariance[np.ix_(targets, predictors)] @ inverse)
 
 
+def expected_products(rows: FloatArray, means: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Return the expected products of each row's values, with 1 in front, given what it has.
+
+    `rows`, shape (n, k), are normal with these moments, NaN where missing; the result has shape
+    (n, k + 1, k + 1), so that sums of it are counts, sums and sums of products.
+    """
+    n, k = rows.shape
+    out = np.empty((n, k + 1, k + 1))
+    present = np.isfinite(rows)
+    for row_pattern in np.unique(present, axis=0):
+        where = np.flatnonzero((present == row_pattern).all(axis=1))
+        observed, missing = np.flatnonzero(row_pattern), np.flatnonzero(~row_pattern)
+        filled = np.ones((where.size, k + 1))
+        filled[:, 1 + observed] = rows[np.ix_(where, observed)]
+        slopes = regression(covariance, observed, missing)
+        centred = rows[np.ix_(where, observed)] - means[observed]
+        filled[:, 1 + missing] = means[missing] + centred @ slopes.T
+        products = filled[:, :, None] * filled[:, None, :]
+        products[:, 1 + missing[:, None], 1 + missing] += (
+            covariance[np.ix_(missing, missing)] - slopes @ covariance[np.ix_(observed, missing)]
+        )
+        out[where] = products
+    return out
+
+
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     """The rows with one pattern of missing values: number, sums and sums of products."""
@@ -88,6 +113,8 @@ class _Pattern:
 
     def expected(self, means: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the expected sums of whole rows and of their products."""
+        if not self.missing.size:
+            return self.sums, self.products
         k = means.size
         slopes = regression(covariance, self.observed, self.missing)
         fill = np.zeros((k, self.observed.size))

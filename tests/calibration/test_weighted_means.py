@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks import few_labels
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean
@@ -14,14 +15,9 @@ from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Article, Cluster, Judgement, Label, Undefined
 from fairjudge.errors import InputError
 
-DATA_SETS = 300
-LOW, HIGH = 0.912, 0.988
-"""Three standard errors around 95 % of `DATA_SETS`."""
-
-
-def covers(found: PpiMean, truth: float, way: str = "ppi_plus") -> bool:
-    one = getattr(found, way)
-    return bool(one.low <= truth <= one.high)
+DATA_SETS = 500
+LOW, HIGH = 0.92, 0.98
+"""95 %, and three standard errors of `DATA_SETS`: 2.9 points."""
 
 
 def sample(human, judged, rest, strata, **more) -> PartlyLabelled:
@@ -68,66 +64,37 @@ def test_one_stratum_is_none():
 
 @pytest.mark.slow
 def test_post_stratified_means_cover_where_the_labelled_topics_are_not_those_of_all():
-    """300 data sets: people labelled one topic far more often than its share of all items.
-
-    The mean is that of the population of topics; unweighted it is missed most of the time.
-    """
-    shifts, shares = np.array([0.0, 1.5, -1.0]), np.array([0.2, 0.5, 0.3])
-    truth = float(shares @ shifts)
-    weighted, plain, widths = [], [], []
-    for seed in range(DATA_SETS):
-        rng = np.random.default_rng([seed, 1])
-        topics = rng.choice(3, size=400, p=shares)
-        human = shifts[topics] + rng.normal(size=400)
-        judged = 0.5 + human + 0.7 * rng.normal(size=400)
-        chance = np.array([0.15, 0.7, 0.15])[topics]
-        order = np.argsort(rng.random(400) / chance)
-        taken, others = order[:60], order[60:]
-        one = sample(
-            human[taken], judged[taken], judged[others], topics[[*taken, *others]].tolist()
-        )
-        found, other = drawn_mean(one), drawn_mean(replace(one, strata=None))
-        assert isinstance(found, PpiMean)
-        assert isinstance(other, PpiMean)
-        weighted.append([covers(found, truth, way) for way in ("classical", "ppi", "ppi_plus")])
-        plain.append(covers(other, truth, "classical"))
-        widths.append([one.high - one.low for one in (found.classical, found.ppi_plus)])
-    assert np.all((np.mean(weighted, axis=0) > LOW) & (np.mean(weighted, axis=0) < HIGH))
-    assert np.mean(plain) < 0.8
-    classical, tuned = np.mean(widths, axis=0)
-    assert tuned < classical
+    """People labelled one topic far more often than its share: unweighted, the mean is missed."""
+    found = few_labels.strata(DATA_SETS)
+    without = found.coverage().pop("mean without strata")
+    weighted = [share for name, share in found.coverage().items() if "by strata" in name]
+    assert len(weighted) == 3
+    assert all(LOW < share < HIGH for share in weighted), weighted
+    assert without < 0.8
+    widths = found.widths()
+    assert widths["mean by strata, ppi_plus"] < widths["mean by strata, classical"]
 
 
-SYSTEMS = {"plain": 0.0, "rich": 0.8}
+@pytest.mark.slow
+@pytest.mark.parametrize("n_labels", [60, 120])
+def test_labels_of_single_answers_correct_a_systems_coverage(n_labels):
+    """Both systems' coverage and the difference; the judge alone misses, labels alone are wide."""
+    found = few_labels.answers(DATA_SETS, n_labels)
+    covered, widths = found.coverage(), found.widths()
+    for name in ("plain", "rich", "difference"):
+        assert LOW < covered[f"coverage, {name}"] < HIGH, covered
+    assert covered["coverage by the judge alone, rich"] < 0.5
+    own, alone = (
+        sum(widths[f"coverage{by}, {name}"] for name in few_labels.SYSTEMS)
+        for by in ("", " by labels alone")
+    )
+    assert own < 0.9 * alone
 
 
-def checklists(rng, n_labels: int) -> tuple[list[Judgement], list[Label]]:
-    """Draw 40 documents of 3 to 12 groups, two systems; labels of single groups of some of them.
-
-    Long checklists are covered less, so that a mean over groups is not one over summaries.
-    """
-    rows: list[Judgement] = []
-    labels: list[tuple[dict[str, str], str, int]] = []
-    for document in range(40):
-        n = int(rng.integers(3, 13))
-        level = 0.7 * rng.normal() - 0.15 * (n - 7.5)
-        for system, better in SYSTEMS.items():
-            hidden = level + better + rng.normal(size=n)
-            people = hidden > 0
-            judge = hidden + 0.6 * rng.normal(size=n) > -0.4
-            of = {"eid": f"e{document}", "system": system, "aspect": "coverage"}
-            entries = [{"unit": f"answer:{g}.0", "covered": int(judge[g])} for g in range(n)]
-            rows.append(
-                Judgement(
-                    **of, judge="j", protocol="checklist", value=judge.mean(), checklist=entries
-                )
-            )
-            labels += [(of, f"answer:{g}.0", int(people[g])) for g in range(n)]
-    drawn = rng.permutation(len(labels))[:n_labels]
-    return rows, [
-        Label(**of, unit=unit, annotator="ann", value=value)
-        for of, unit, value in (labels[at] for at in sorted(drawn.tolist()))
-    ]
+def test_estimates_of_answers_take_every_label():
+    plain, rich, _ = few_labels.estimates_of_answers(0, 60)
+    assert plain.of == "answers"
+    assert plain.n_labelled + rich.n_labelled == 60
 
 
 def figures(rows, labels, **settings):
@@ -136,59 +103,6 @@ def figures(rows, labels, **settings):
         labels,
         settings=Settings(resampling=Resampling(n_resamples=100), **settings),
     )
-
-
-def covered_of_all() -> dict[str, float]:
-    """Return the share of a summary that people call covered, over 4,000 documents."""
-    rng = np.random.default_rng(99)
-    found: dict[str, list[float]] = {name: [] for name in SYSTEMS}
-    for _ in range(4000):
-        n = int(rng.integers(3, 13))
-        level = 0.7 * rng.normal() - 0.15 * (n - 7.5)
-        for system, better in SYSTEMS.items():
-            found[system].append(float(np.mean(level + better + rng.normal(size=n) > 0)))
-    return {name: float(np.mean(some)) for name, some in found.items()}
-
-
-def estimates_of_answers(seed: int, n_labels: int):
-    from fairjudge.calibration.estimates import system_estimates
-    from fairjudge.calibration.items import join
-    from fairjudge.calibration.labels import Labels
-    from fairjudge.calibration.samples import answers_by_system
-
-    rows, labels = checklists(np.random.default_rng([seed, n_labels]), n_labels)
-    (joined,) = join(rows, labels, label_scale=(0.0, 1.0))
-    answers = answers_by_system(joined, rows, Labels.by_aspect(labels, ("*",)))
-    return system_estimates(joined, level=0.95, answers=answers)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_labels", [60, 120])
-def test_labels_of_single_answers_correct_a_systems_coverage(n_labels):
-    """300 data sets of checklists: intervals of both systems' coverage and of the difference."""
-    truth = covered_of_all()
-    hits, widths = [], []
-    for seed in range(DATA_SETS):
-        plain, rich, difference = estimates_of_answers(seed, n_labels)
-        assert plain.of == "answers"
-        assert plain.n_labelled + rich.n_labelled == n_labels
-        hits.append(
-            [
-                covers(plain.ppi, truth["plain"]),
-                covers(rich.ppi, truth["rich"]),
-                covers(difference.ppi, truth["plain"] - truth["rich"]),
-                covers(rich.ppi, truth["rich"], "naive"),
-            ]
-        )
-        widths.append(
-            [one.ppi.ppi_plus.high - one.ppi.ppi_plus.low for one in (plain, rich)]
-            + [one.classical.high - one.classical.low for one in (plain, rich)]
-        )
-    *intervals, naive = np.mean(hits, axis=0)
-    assert all(LOW < one < HIGH for one in intervals), intervals
-    assert naive < 0.5
-    own, labels_alone = np.mean(widths, axis=0).reshape(2, 2).mean(axis=1)
-    assert own < 0.9 * labels_alone
 
 
 def test_a_checklists_coverage_by_hand():

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
-from fairjudge.stats.multinormal import moments, regression
+from fairjudge.stats.multinormal import expected_products, moments, regression
 
 
 def drawn(n, *, missing, seed=0):
@@ -75,3 +75,20 @@ def test_a_column_twice_shares_its_coefficient():
     slope = np.polyfit(rows[:, 0], rows[:, 2], 1)[0]
     ours = regression(moments(doubled).covariance, np.array([0, 1]), np.array([2]))[0]
     assert ours == pytest.approx([slope / 2, slope / 2], abs=1e-10)
+
+
+def test_expected_products_at_the_maximum_have_its_moments():
+    """EM stops where the expected sums give the moments that they are expected by."""
+    rows = drawn(80, missing=0.3)
+    found = moments(rows)
+    mean = expected_products(rows, found.means, found.covariance).mean(axis=0)
+    assert mean[0] == pytest.approx(np.r_[1.0, found.means], abs=1e-6)
+    centred = mean[1:, 1:] - np.outer(found.means, found.means)
+    assert centred == pytest.approx(found.covariance, abs=1e-6)
+
+
+def test_a_row_with_all_values_is_its_own_products():
+    rows = drawn(3, missing=0.0)
+    whole = np.column_stack([np.ones(3), rows])
+    found = expected_products(rows, np.zeros(3), np.eye(3))
+    assert found == pytest.approx(whole[:, :, None] * whole[:, None, :])

@@ -138,6 +138,22 @@ def test_a_statistic_undefined_on_many_resamples_has_no_interval():
     assert "resamples" in estimate.method
 
 
+def test_replicates_of_what_is_fitted_anew_are_moved_to_the_estimates():
+    """By hand: means of resamples lie around the sample's, the estimate 5 above it; NaN stays."""
+
+    def statistic(counts):
+        means = counts @ np.arange(20.0) / 20.0
+        return np.column_stack([means, means, np.full(len(counts), np.nan)])
+
+    options = {"n_documents": 20, "n_resamples": 400, "rng": np.random.default_rng(0)}
+    values = np.array([9.5, 14.5, np.nan])
+    plain, moved, none = boot.bootstrap_many(statistic, values=values, **options)
+    assert (plain.value, moved.value) == (9.5, 14.5)
+    assert moved.low - plain.low == pytest.approx(5.0)
+    assert moved.high - plain.high == pytest.approx(5.0)
+    assert none == Undefined(why=boot.NO_VALUE)
+
+
 def test_bca_falls_back_to_percentile_where_all_resamples_lie_on_one_side():
     # The maximum's multiplicity-weighted indicator: observed 1 = the largest possible value;
     # the statistic below is at most the observed one and strictly below it never ties.
