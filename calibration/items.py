@@ -208,7 +208,7 @@ def _join_group(
     chances = chances_of(keys, chances_said)
     if chances is not None:
         notes.append(DRAWN_NOTE)
-    annotators, ratings, present = _ratings([people.ratings[key] for key in keys])
+    annotators, ratings, present = ratings_of([people.ratings[key] for key in keys])
     return Joined(
         judge=group.judge,
         aspect=group.aspect,
@@ -236,7 +236,7 @@ def _join_group(
     )
 
 
-def _ratings(
+def ratings_of(
     labels: Sequence[Mapping[str, float]],
 ) -> tuple[tuple[str, ...], FloatArray, BoolArray]:
     """Return annotators by name, and each item's ratings by them and which there are: (n, m)."""

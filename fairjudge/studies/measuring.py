@@ -39,7 +39,7 @@ from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import kept_rows, write_atomically
 from fairjudge.records.schema import report_text
-from fairjudge.reports.decision_tables import verdict
+from fairjudge.reports.decision_tables import group_title, verdict, with_juries
 from fairjudge.reports.fairness_findings import fairness_findings
 from fairjudge.reports.figures import protocol_of
 from fairjudge.reports.jury_tables import jury_findings
@@ -211,6 +211,10 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
                     for group in groups
                 ),
                 *jury_findings(figures),
+                *(
+                    f"{group_title(group)}: {in_keys(verdict(group))}."
+                    for group in with_juries(figures)[len(groups) :]
+                ),
             ),
         )
 
