@@ -2,6 +2,8 @@
 
     benchmarks/reference_quality.py sheet refs.jsonl -o marks.json
     benchmarks/reference_quality.py count refs.jsonl marks.json [--requests FOLDER] [--json FILE]
+    benchmarks/reference_quality.py keep marks.json -o kept.json
+    benchmarks/reference_quality.py recount kept.json [kept.json ...]
 
 `sheet` writes the marks of a reader who finds nothing to fault, with the texts they are of; the
 reader changes them, and `count` compares what stands there with the references. A list of clusters:
@@ -28,6 +30,9 @@ Counted are
 - larger groups pure: of groups with two articles or more, those in which all answers are `yes`;
 - pairs of groups that say the same, of all pairs within a question;
 - questions with rivals or by degree, and without a fault.
+
+`keep` writes the marks without any text of articles, questions, answers or readers: ids, verdicts,
+and how many faults a question has. `recount` counts these, without references.
 
 `--requests` is a folder of requests as sent, one a `body_*.json` (an OpenAI body): calls a cluster,
 and the share of characters that a call has in common, from its first on, with an earlier one of its
@@ -112,7 +117,6 @@ def quality(references: Sequence[Reference], marks: Sequence[dict[str, Any]]) ->
     by_eid = {one["eid"]: one for one in marks}
     if len(by_eid) < len(marks) or by_eid.keys() != {one.eid for one in references}:
         raise ValueError("the marks are of other clusters than the references")
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for reference in references:
         marked = by_eid[reference.eid]["questions"]
         aids = {article.aid for article in reference.articles}
@@ -120,9 +124,40 @@ def quality(references: Sequence[Reference], marks: Sequence[dict[str, Any]]) ->
             raise ValueError(f"{reference.eid}: {len(marked)} questions are marked")
         for question, mark in zip(reference.question_answers, marked, strict=True):
             _check(question, mark, aids)
-            for name, (n, of) in _of_question(mark).items():
-                counts[name][0] += n
-                counts[name][1] += of
+    return counts_of(marks)
+
+
+def without_texts(marks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what is counted of marks, without a word of articles, questions or the reader."""
+    return [
+        {"eid": one["eid"], "questions": [_bare(question) for question in one["questions"]]}
+        for one in marks
+    ]
+
+
+def _bare(mark: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "divided": mark["divided"],
+        "faults": len(mark["faults"]),
+        "same": mark["same"],
+        "groups": [
+            {
+                "answers": [{"aid": one["aid"], "mark": one["mark"]} for one in group["answers"]],
+                "dispute": group["dispute"],
+                "missing": group["missing"],
+            }
+            for group in mark["groups"]
+        ],
+    }
+
+
+def counts_of(marks: Sequence[dict[str, Any]]) -> dict[str, Share]:
+    """Return each count of marks, with texts or without."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for mark in (question for one in marks for question in one["questions"]):
+        for name, (n, of) in _of_question(mark).items():
+            counts[name][0] += n
+            counts[name][1] += of
     return {name: Share(*counts[name]) for name in TARGETS if name in counts}
 
 
@@ -219,7 +254,7 @@ def report(counts: dict[str, Share]) -> str:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Write a sheet, or count what stands in one."""
+    """Write a sheet, count what stands in one, or keep what is counted."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -232,7 +267,20 @@ def main(args: Sequence[str] | None = None) -> int:
     counting.add_argument("marks", type=Path)
     counting.add_argument("--requests", type=Path)
     counting.add_argument("--json", type=Path)
+    keeping = commands.add_parser("keep", help="write marks without any text")
+    keeping.add_argument("marks", type=Path)
+    keeping.add_argument("-o", "--output", type=Path, required=True)
+    again = commands.add_parser("recount", help="count marks that were kept")
+    again.add_argument("marks", type=Path, nargs="+")
     given = parser.parse_args(args)
+    if given.command == "keep":
+        text = json.dumps(without_texts(json.loads(given.marks.read_text("utf-8"))))
+        given.output.write_text(text + "\n", "utf-8")
+        return 0
+    if given.command == "recount":
+        marks = [one for path in given.marks for one in json.loads(path.read_text("utf-8"))]
+        print(report(counts_of(marks)))
+        return 0
     references = list(read_references(given.references))
     if given.command == "sheet":
         text = json.dumps(sheet(references), indent=1, ensure_ascii=False)

@@ -42,6 +42,7 @@ NO_NUMBER = {
     "{judge.name} needs questions",
     "{group['judge']} against people",
     "{found['winning_rate']} of annotators",
+    "{split} as annotators",  # groups, as said before
 }
 
 

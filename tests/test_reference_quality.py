@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 
-from benchmarks.reference_quality import Share, main, quality, shared_prefix, sheet
+from benchmarks.reference_quality import (
+    Share,
+    counts_of,
+    main,
+    quality,
+    shared_prefix,
+    sheet,
+    without_texts,
+)
 from fairjudge.domain import Reference
+
+READERS = Path(__file__).parent / "references" / "readers"
 
 
 def answers(*aids):
@@ -140,3 +151,41 @@ def test_the_sheet_that_is_written_is_the_one_that_is_counted(tmp_path, capsys):
     marks.write_text("[]")
     assert main(given) == 2
     assert "other clusters" in capsys.readouterr().err
+
+
+def test_marks_that_are_kept_have_the_counts_and_no_words(marks, tmp_path, capsys):
+    first = marks[0]["questions"][0]
+    first["groups"][0]["answers"][1]["mark"] = "elsewhere"
+    first["groups"][2]["missing"] = ["f"]
+    first["faults"] = ["asks two things", "is vague"]
+    kept = without_texts(marks)
+    assert counts_of(kept) == quality([REFERENCE], marks)
+    text = json.dumps(kept)
+    for words in ("says", "It failed", "Did the gate", "two things"):
+        assert words not in text
+    full, bare = tmp_path / "marks.json", tmp_path / "kept.json"
+    full.write_text(json.dumps(marks))
+    assert main(["keep", str(full), "-o", str(bare)]) == 0
+    assert main(["recount", str(bare), str(bare)]) == 0
+    assert json.loads(bare.read_text()) == kept
+    line = next(line for line in capsys.readouterr().out.splitlines() if "recall of mem" in line)
+    assert line.split()[3:6] == ["14", "of", "16"]  # 7 of 8, twice
+
+
+@pytest.mark.parametrize(
+    ("names", "figures"),
+    [
+        # eight events: right, memberships, sources, pure, same, rivals, without a fault
+        (("newsstance", "allsides"), (0.997, 0.911, 0.994, 0.897, 0.021, 0.667, 0.708)),
+        (("recession",), (0.991, 0.888, 0.983, 0.923, 0.006, 0.833, 0.667)),
+        (("recession-complete",), (0.992, 0.949, 0.983, 0.939, 0.006, 0.833, 0.667)),
+    ],
+)
+def test_the_readers_files_give_the_figures_that_were_reported(names, figures):
+    marks = [one for name in names for one in json.loads((READERS / f"{name}.json").read_text())]
+    values = [share.value for share in counts_of(marks).values()]
+    assert values == pytest.approx(figures, abs=5e-4)
+    # ids and verdicts alone
+    assert {key for one in marks for question in one["questions"] for key in question} == {
+        "divided", "faults", "same", "groups",
+    }  # fmt: skip

@@ -155,6 +155,10 @@ def length(
         float,
         Opt("Pairs count as matched within this many typical length differences.", ge=0.0),
     ] = 0.25,
+    tokenizer: Annotated[
+        str | None,
+        Opt("Count tokens of this Hugging Face tokenizer (hub id or folder) instead of words."),
+    ] = None,
 ) -> Findings:
     """Measure whether longer summaries win, and win rates at equal length.
 
@@ -164,11 +168,15 @@ def length(
         Pairwise judgements and what they judge: paths, results or lists.
     matched_within : float
         Pairs count as matched within this many typical differences of length.
+    tokenizer : str, optional
+        Count the tokens of this Hugging Face tokenizer (hub id, or folder) instead of words.
 
     Raises
     ------
     InputError
         If there is no pairwise judgement of these summaries.
+    ConfigurationError
+        If there is no such tokenizer, or the extra ``[local]`` is not installed.
 
     Examples
     --------
@@ -178,7 +186,13 @@ def length(
     from fairjudge.auditing.reports import length_report
 
     rows, texts = read_judgements(judgements).records, read_summaries(summaries).records
-    return Findings("audit length", length_report(rows, texts, matched_within=matched_within))
+    if tokenizer is None:
+        return Findings("audit length", length_report(rows, texts, matched_within=matched_within))
+    from fairjudge.scorers.token_counts import token_counter
+
+    count = token_counter(tokenizer)
+    report = length_report(rows, texts, matched_within=matched_within, count=count)
+    return Findings("audit length", {**report, "tokenizer": tokenizer})
 
 
 def parse(
@@ -323,6 +337,50 @@ def statements(
     clusters = sources_of_result if references is None else read_clusters(references).records
     texts = () if summaries is None else read_summaries(summaries).records
     return Findings("audit statements", statements_report(rows, clusters, texts))
+
+
+@checks_arguments
+def citations(
+    judgements: Annotated[
+        object, Opt("Checklists of faithfulness.", argument=True, reads=read_judgements)
+    ],
+    summaries: Annotated[object, Opt("The summaries with citations.", reads=read_summaries)],
+    references: Annotated[
+        object | None,
+        Opt("Clusters of the judgements, to swap citations for.", reads=read_clusters),
+    ] = None,
+) -> Findings:
+    """Measure how far the articles that sentences cite support them, and others in their place.
+
+    Parameters
+    ----------
+    judgements, summaries
+        Checklists of faithfulness, and the summaries with ``citations`` that they judge.
+    references : optional
+        The clusters, to swap each citation for other articles; not needed of a `JudgeResult`.
+
+    Raises
+    ------
+    InputError
+        If no judgement lists statements, or no summary has citations.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> written = fj.read_summaries("summaries.jsonl").records
+    >>> cite = lambda text, aid: {"text": text.split(". ")[0] + ".", "articles": [aid]}
+    >>> citing = [one.to_json() | {"citations": [cite(one.text, "a1")]} for one in written]
+    >>> judge = fj.Judge("local", aspect="faithfulness", protocol="checklist")
+    >>> found = fj.audit.citations(judge("references.json", citing), citing)
+    >>> found["groups"][0]["n_cited"]
+    2
+    """
+    from fairjudge.auditing.citations import citations_report
+
+    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
+    rows, texts = read_judgements(judgements).records, read_summaries(summaries).records
+    clusters = sources_of_result if references is None else read_clusters(references).records
+    return Findings("audit citations", citations_report(rows, texts, clusters))
 
 
 @checks_arguments

@@ -245,12 +245,16 @@ FEWEST_PAIRS = 30
 
 
 def length_report(
-    rows: Sequence[Judgement], summaries: Iterable[Summary], *, matched_within: float = 0.25
+    rows: Sequence[Judgement],
+    summaries: Iterable[Summary],
+    *,
+    matched_within: float = 0.25,
+    count: Callable[[str], int] = count_words,
 ) -> dict[str, Any]:
     """Return win rates as judged, at equal length, and among pairs of similar length.
 
-    Lengths are in words. Groups (judge, aspect, protocol and unit) with too little are listed with
-    the reason. Raises InputError if there is no pairwise judgement.
+    Lengths are in words, or in what `count` counts. Groups (judge, aspect, protocol and unit) with
+    too little are listed with the reason. Raises InputError if there is no pairwise judgement.
     """
     paired = [row for row in rows if PROTOCOLS[row.protocol].paired]
     joins = []
@@ -258,7 +262,7 @@ def length_report(
         names = ("summary", "summary of a pair")
         summaries, joined = join_samples(summaries, paired, names=names, complete=("right",))
         joins.append(joined.to_json())
-    words = {(summary.eid, summary.system): count_words(summary.text) for summary in summaries}
+    lengths = {(summary.eid, summary.system): count(summary.text) for summary in summaries}
     pairs = {
         key: members for key, members in by_group(rows).items() if PROTOCOLS[key.protocol].paired
     }
@@ -266,18 +270,18 @@ def length_report(
         raise InputError("length-adjusted win rates need pairwise judgements; there are none")
     return {
         "groups": [
-            {**key._asdict(), **_length_group(members, words, matched_within)}
+            {**key._asdict(), **_length_group(members, lengths, matched_within)}
             for key, members in pairs.items()
         ],
-        "lengths": _lengths(words),
+        "lengths": _mean_lengths(lengths),
         "joins": joins,
     }
 
 
-def _lengths(words: Mapping[tuple[str, str], int]) -> dict[str, Any]:
-    """Return the mean length of each system's summaries, in words (DiverseSumm, Figure 12)."""
+def _mean_lengths(lengths: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+    """Return the mean length of each system's summaries (DiverseSumm, Figure 12)."""
     by_system: dict[str, dict[str, int]] = defaultdict(dict)
-    for (eid, system), n in words.items():
+    for (eid, system), n in lengths.items():
         by_system[system][eid] = n
     return {
         system: figure(clustered_mean([float(n) for n in counts.values()], list(counts)))
@@ -286,14 +290,14 @@ def _lengths(words: Mapping[tuple[str, str], int]) -> dict[str, Any]:
 
 
 def _length_group(
-    rows: Sequence[Judgement], words: Mapping[tuple[str, str], int], matched_within: float
+    rows: Sequence[Judgement], lengths: Mapping[tuple[str, str], int], matched_within: float
 ) -> dict[str, Any]:
     used = [
         row
         for row in rows
         if isinstance(row.value, str)
-        and (row.eid, str(row.system_a)) in words
-        and (row.eid, str(row.system_b)) in words
+        and (row.eid, str(row.system_a)) in lengths
+        and (row.eid, str(row.system_b)) in lengths
     ]
     counts = {"n": len(used), "n_left_out": len(rows) - len(used)}
     if len(used) < FEWEST_PAIRS or len({row.eid for row in used}) < 2:
@@ -302,7 +306,7 @@ def _length_group(
         return {**counts, "why": why, "win_rates": []}
     met = comparisons(used)
     differences = [
-        float(words[row.eid, system] - words[row.eid, other])
+        float(lengths[row.eid, system] - lengths[row.eid, other])
         for row, system, other in zip(used, met.system_a, met.system_b, strict=True)
     ]
     length_control = length_controlled(

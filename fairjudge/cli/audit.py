@@ -156,6 +156,22 @@ def statements(
     display.found(audit_of(skip_bad=skip_bad), json_file)
 
 
+@app.command("citations")
+@opt.with_options(audit_of=opt.call_of(audit.citations))
+def citations(
+    *,
+    audit_of: opt.Call[Findings],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Measure how far the articles that sentences cite support them.
+
+    Given --references, also with citations swapped for other articles of the cluster, where
+    support should be lost: where it is not, the share says nothing of citations.
+    """
+    display.found(audit_of(skip_bad=skip_bad), json_file)
+
+
 @app.command("length")
 @opt.with_options(audit_of=opt.call_of(audit.length))
 def length(

@@ -173,6 +173,32 @@ def statement_findings(report: Json) -> Iterator[str]:
             )
 
 
+def citation_findings(report: Json) -> Iterator[str]:
+    """Yield how many sentences are supported by what they cite, and by other articles instead."""
+    judges = by_judge(report["groups"])
+    for groups in judges:
+        says = f", says {groups[0]['judge']}" if len(judges) > 1 else ""
+        for group in groups:
+            sentences = pluralize(group["n_sentences"], "sentence")
+            yield (
+                f"{group['system']}: a share of {interval(group['borne_out'])} of {sentences} is "
+                f"supported by what it cites{says}."
+            )
+            swapped = group["swapped"]
+            if swapped is None or swapped["difference"].get("value") is None:
+                continue
+            does = {
+                1: "supports them significantly less often",
+                0: "supports them not significantly less often: do not rely on this share",
+                -1: "supports them significantly more often: do not rely on this share",
+            }[significant_sign(swapped["difference"])]
+            yield (
+                f"In the place of what sentences of {group['system']} cite, another article of the "
+                f"cluster {does} ({interval(swapped['swapped'])} against "
+                f"{interval(swapped['as_cited'])})."
+            )
+
+
 def order_findings(report: Json) -> Iterator[str]:
     """Yield the effect of the place of articles, or of groups of answers."""
     of_groups = report["aspect"] == "coverage"

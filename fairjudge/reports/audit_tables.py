@@ -136,11 +136,13 @@ def length_tables(report: Json) -> Iterator[TextTable]:
             notes=[_length_effect(group)],
         )
     if lengths := report.get("lengths"):
+        tokenizer = report.get("tokenizer")
+        unit = "words" if tokenizer is None else "tokens"
         yield table(
-            "Lengths of summaries, in words",
-            "system: {system} | words> {words} | summaries> {n}",
+            f"Lengths of summaries, in {unit}" + (f" of {tokenizer}" if tokenizer else ""),
+            f"system: {{system}} | {unit}> {{length}} | summaries> {{n}}",
             [
-                {"system": name, "words": interval(figure, digits=0), "n": figure.get("n", "-")}
+                {"system": name, "length": interval(figure, digits=0), "n": figure.get("n", "-")}
                 for name, figure in lengths.items()
             ],
         )

@@ -76,7 +76,9 @@ def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) ->
     if by == "coverage by weight of groups":
         notes.append(
             "All from one judging: groups equal, each by how many sources give it, and where the "
-            "reference says which are vital; strict counts what is covered in part as nothing."
+            "reference says which are vital; strict counts what is covered in part as nothing. "
+            "Where it says which questions need all answers (AND) and which any (OR): the mean "
+            "over questions."
         )
     if by.endswith(" by weighting"):
         notes.append("macro: mean over clusters of the share of each; micro: share of all items.")

@@ -11,15 +11,15 @@ from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.counting import pluralize
 
-_TOGETHER = " with "
+TOGETHER = " with "
 
 
 def label_of(key: str) -> str:
     """Return a measure's label with its unit; the key itself where the measure is not known."""
     measures = shown_measures()
-    return _TOGETHER.join(
+    return TOGETHER.join(
         part if (measure := measures.get(part)) is None else measure.label_with_unit
-        for part in key.split(_TOGETHER)
+        for part in key.split(TOGETHER)
     )
 
 
@@ -55,7 +55,7 @@ def agreement_table(report: Json) -> TextTable:
     """Return how two scorers, or measures, agree."""
     correlations = agreements(report)
     name = str(report.get("correlation", "spearman")).capitalize()
-    compared = "measures" if any(_TOGETHER in key for key in correlations) else "scorers"
+    compared = "measures" if any(TOGETHER in key for key in correlations) else "scorers"
     return table(
         f"{name} correlation of two {compared}",
         "measure: {measure} | n> {found[n]} | in one only> {found[n_unmatched]}"

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.fairness_comparison_tables import agreements, is_fairer, label_of
+from fairjudge.reports.fairness_comparison_tables import (
+    TOGETHER,
+    agreements,
+    is_fairer,
+    label_of,
+)
 from fairjudge.reports.fairness_tables import EXCLUDED
 from fairjudge.reports.figures import Json, interval, named, percent, why
 from fairjudge.reports.findings import together
@@ -19,6 +24,11 @@ _ALPHA = 0.05
 _PLACES = {"coverage": "coverage_by_value", "proportional": "by_value"}
 """Where a system's differences by value stand."""
 _MAX_NAMED = 3
+_ORDERS = {
+    1: "agree significantly",
+    0: "neither agree nor disagree significantly",
+    -1: "rank in significantly opposite order",
+}
 _FEWEST_SWAPPED = 6
 """Pairs from which swapping them can have p below 0.05, for 2 of 2^n ways are as extreme."""
 
@@ -165,10 +175,11 @@ def agreement_findings(report: Json) -> Iterator[str]:
         if agreement.get("p_value") is None:
             yield f"On {label_of(name)} {agreement['n']} in common are too few to test agreement."
             continue
-        agree = agreement["p_value"] < _ALPHA and agreement["value"] > 0
-        how = "agree significantly" if agree else "do not agree significantly"
-        n = agreement["n"]
-        yield f"On {label_of(name)} the scorers {how} (rho {interval(agreement)}, n = {n})."
+        n, rho = agreement["n"], agreement["value"]
+        side = 0 if agreement["p_value"] >= _ALPHA else (rho > 0) - (rho < 0)
+        label = label_of(name)
+        pair = label.replace(TOGETHER, " and ") if TOGETHER in name else f"On {label} the scorers"
+        yield f"{pair} {_ORDERS[side]} (rho {interval(agreement)}, n = {n})."
 
 
 def people_findings(report: Json) -> Iterator[str]:
@@ -216,12 +227,20 @@ def oracle_findings(report: Json) -> Iterator[str]:
     """Say in which measures the scorer sees the unfairness that was planted."""
     detected: list[str] = []
     missed: list[str] = []
+    reverse: list[str] = []
     for name, change in report["measures"].items():
         difference = change["difference"]
-        sees = _is_significant(difference) and is_fairer(name, -difference["value"])
-        (detected if sees else missed).append(label_of(name))
+        side = missed
+        if _is_significant(difference):
+            side = detected if is_fairer(name, -difference["value"]) else reverse
+        side.append(label_of(name))
     if detected:
         yield f"The scorer detects the planted unfairness significantly in {', '.join(detected)}."
     if missed:
         start = "It does not" if detected else "The scorer does not detect the planted unfairness"
         yield f"{start} in {', '.join(missed)}: there a low value is no evidence."
+    if reverse:
+        yield (
+            f"In {', '.join(reverse)} the planted unfairness scores significantly fairer than the "
+            "balanced summaries: do not use this scorer for it."
+        )

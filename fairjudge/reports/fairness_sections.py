@@ -26,6 +26,7 @@ from fairjudge.reports.figures import Json, forest, plotted, row
 from fairjudge.reports.judge_sections import Show, panel_parts
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
 from fairjudge.reports.plots import Curve, CurvePlot, ForestRow
+from fairjudge.reports.result_figures import share_ratios_plot
 from fairjudge.reports.row_tables import rows_within
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.measures import Measure
@@ -107,7 +108,15 @@ def _proportional(report: Json) -> Iterator[Part]:
         )
         for system, figures in systems.items()
     ]
-    yield Group(tuple(plots), "row")
+    ratios = [
+        share_ratios_plot(
+            system,
+            [one for one in report.get("samples", ()) if one["system"] == system],
+            found.get("tau"),
+        )
+        for system, found in systems.items()
+    ]
+    yield Group((*plots, *ratios), "row")
     yield values
     yield lacking
     yield from _tau_curves(systems)

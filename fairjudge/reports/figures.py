@@ -166,8 +166,8 @@ def significant_sign(figure: Json) -> int:
 
     Significantly: the whole interval does, and p is below 0.05 where there is a test.
     """
-    low, high = figure.get("low"), figure.get("high")
-    if low is None or high is None or figure.get("p_value", 0.0) >= 0.05:
+    low, high, p = (figure.get(name) for name in ("low", "high", "p_value"))
+    if low is None or high is None or (p is not None and p >= 0.05):
         return 0
     return int(low > 0) - int(high < 0)
 

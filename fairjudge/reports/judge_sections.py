@@ -24,6 +24,7 @@ from fairjudge.reports.plots import Curve, CurvePlot
 from fairjudge.reports.result_figures import answers_plots, outlets_plot, position_pairs_plot
 from fairjudge.reports.statement_tables import (
     citations_table,
+    citations_tables,
     errors_table,
     shares_table,
     wrong_in_words,
@@ -126,6 +127,12 @@ def statement_parts(content: Content) -> Iterator[Part]:
         cited = [group for group in judge if group["citations"]]
         if cited:
             yield citations_table(cited)
+    for panel in content.of_kind("audit citations"):
+        yield from panel_parts(
+            panel,
+            "Citations, and others in their place",
+            lambda found: iter(citations_tables(found)),
+        )
 
 
 def sway_parts(content: Content) -> Iterator[Part]:

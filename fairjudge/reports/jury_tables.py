@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, forest, interval, p_value, row, why
+from fairjudge.reports.figures import (
+    Json,
+    forest,
+    interval,
+    p_value,
+    row,
+    significant_sign,
+    why,
+)
 from fairjudge.reports.parts import Plot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
@@ -36,8 +44,11 @@ def jury_findings(report: Json) -> Iterator[str]:
             continue
         best = next(comparison for comparison in jury["compared"] if comparison["name"] == _BEST)
         rmse = f"RMSE {_value(jury['rmse'])}, the best single judge {_value(best['rmse'])}"
-        sure = (best["gain"].get("low") or 0.0) > 0.0
-        predicate = f"{'has' if sure else 'does not have'} a significantly lower error than"
+        predicate = {
+            1: "has a significantly lower error than",
+            0: "does not have a significantly lower error than",
+            -1: "has a significantly higher error than",
+        }[significant_sign(best["gain"])]
         yield (
             f"{name}, fitted on labels, {predicate} the best single one, calibrated: {rmse}, gain "
             f"{interval(best['gain'], digits=3)}."

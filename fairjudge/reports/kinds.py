@@ -48,6 +48,7 @@ def _rank(report: Json) -> list[TextTable]:
 _TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
     "align": align_tables.align_tables,
     "audit checks": audit_tables.checks_tables,
+    "audit citations": statement_tables.citations_tables,
     "audit covered": covered_tables.covered_tables,
     "audit length": audit_tables.length_tables,
     "audit order": audit_tables.order_tables,

@@ -11,6 +11,7 @@ from fairjudge.records.matching import loss_finding
 from fairjudge.records.schema import with_schema
 from fairjudge.reports.align_tables import align_findings
 from fairjudge.reports.audit_findings import (
+    citation_findings,
     covered_findings,
     length_findings,
     metamorphic_findings,
@@ -194,6 +195,7 @@ _RULES: Mapping[str, _Rule] = {
     "audit parse": parse_findings,
     "audit covered": covered_findings,
     "audit statements": statement_findings,
+    "audit citations": citation_findings,
     "audit order": order_findings,
     "audit checks": metamorphic_findings,
     "audit stability": stability_findings,

@@ -14,6 +14,7 @@ from fairjudge.reports.figures import (
     p_value,
     protocol_of,
     row,
+    significant_sign,
     why,
 )
 from fairjudge.reports.parts import Plot
@@ -41,6 +42,13 @@ def protocol_findings(report: Json) -> Iterator[str]:
     """Say which protocol agrees best, whether it surely leads, and which costs less."""
     for protocols in report.get("protocols", ()):
         best, cheaper = _marked(protocols, "best"), _marked(protocols, "cheaper")
+        for protocol in protocols["rows"]:
+            tau = protocol["kendall"]
+            if significant_sign(tau) < 0:
+                yield (
+                    f"In {protocols['aspect']} {name_of(protocol)} has a significantly negative "
+                    f"correlation with people over summaries: tau-b {interval(tau)}."
+                )
         if best is None:
             yield (
                 f"In {protocols['aspect']} no protocol agrees significantly with people over "

@@ -5,10 +5,11 @@ Each is made of the JSON that a command writes; pages, ``--figures`` and ``.plot
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.drawing import BY_PEOPLE, PLAIN, Mark
+from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN, Mark
 from fairjudge.reports.figures import Json, forest, row
 from fairjudge.reports.matrix_plot import Cell, MatrixPlot
 from fairjudge.reports.parts import Plot
@@ -16,6 +17,10 @@ from fairjudge.reports.point_plots import BarPlot, Bars, Point, ScatterPlot
 from fairjudge.text.counting import pluralize
 
 _HOLLOW = Mark(shape=BY_PEOPLE.shape, filled=False)
+_BARS = (PLAIN, BY_PEOPLE, OTHER, _HOLLOW)
+"""What tells bars apart: colour, and filled or not."""
+_BIN, _LAST_BIN = 0.2, 10
+"""Width of a bin of shares' ratios, and the number of the one that has all from 2 upwards."""
 _VERDICTS = {-1.0: "second better", 0.0: "tie", 1.0: "first better"}
 _YES_OR_NO = {0.0: "no", 1.0: "yes"}
 RANKS_HELD = "those that the data allow, for all systems at once"
@@ -98,6 +103,50 @@ def ratings_plot(group: Json, title: str) -> Plot:
         Bars(name=name, mark=mark, percent=[100.0 * count / n for count in side])
         for name, mark, side in sides
     ]
+    return _bars(
+        f"Ratings of judge and people, {title}", levels, series, across="value",
+        caption=f"The same {pluralize(n, 'item')}; people's is the mean of their labels.",
+    )  # fmt: skip
+
+
+def share_ratios_plot(system: str, samples: Sequence[Json], tau: float | None) -> Plot:
+    """Return how p_y / p_x of each value is distributed over a system's summaries.
+
+    Source: FairSumm, section 6.5 and Figure 4.
+    """
+    ratios: dict[str, Counter[int]] = {}
+    for sample in samples:
+        for value, source, summary in zip(
+            sample["values"], sample["source"], sample["summary"], strict=True
+        ):
+            if source > 0:
+                place = int(summary / source / _BIN + 1e-9)  # 0.6 / 0.2 is 2.999...
+                ratios.setdefault(value, Counter())[min(place, _LAST_BIN)] += 1
+    series = [
+        Bars(
+            name=value,
+            mark=mark,
+            percent=[100.0 * counts[place] / counts.total() for place in range(_LAST_BIN + 1)],
+        )
+        for (value, counts), mark in zip(ratios.items(), _BARS, strict=False)
+    ]
+    levels = [f"{place * _BIN:.1f}" for place in range(_LAST_BIN)] + [f"{_LAST_BIN * _BIN:.0f}+"]
+    under = "" if tau is None else f" Below {tau:g} a summary under-represents the value."
+    more = ""
+    if len(ratios) > len(series):
+        more = f" The first {len(series)} of {pluralize(len(ratios), 'value')}."
+    return _bars(
+        f"Ratio of shares, {system}", levels, series,
+        across="p_y / p_x, from",
+        caption="Share of a value in the summary (p_y) over that in the sources (p_x), in bins of "
+        f"{_BIN:g}.{under}{more}",
+    )  # fmt: skip
+
+
+def _bars(
+    title: str, levels: Sequence[str], series: Sequence[Bars], *, across: str, caption: str
+) -> Plot:
+    """Return a bar plot named by its title and all its bars."""
     texts = "; ".join(
         f"{bars.name} " + ", ".join(
             f"{level} {percent:.0f} %"
@@ -105,11 +154,8 @@ def ratings_plot(group: Json, title: str) -> Plot:
         )
         for bars in series
     )  # fmt: skip
-    figure = BarPlot(
-        name=f"Ratings of judge and people, {title}: {texts}", levels=levels, series=series,
-        across="value",
-    )  # fmt: skip
-    return Plot(figure, f"The same {pluralize(n, 'item')}; people's is the mean of their labels.")
+    figure = BarPlot(name=f"{title}: {texts}", levels=levels, series=series, across=across)
+    return Plot(figure, caption)
 
 
 def systems_plot(group: Json, title: str) -> Plot:

@@ -15,6 +15,16 @@ from fairjudge.text.printable import printable
 _MAX_ERRORS = 12
 """Statements that a terminal names; ``--json`` has all of them."""
 _MAX_NAMED = 6
+_CITED = (
+    "sentences> {n_sentences} | cited> {n_cited} | citations> {n_citations} | full> {full}"
+    " | part> {part} | none> {none} | contradicts> {contradicts}"
+)
+_SUPPORTED = (
+    "Supported: the share of sentences of whose statements each is supported by an article that "
+    "the sentence cites. Full, part, none: the citations whose article supports all, some or none "
+    "of the sentence's statements. Relevant: the share of citations whose article says something "
+    "of a statement."
+)
 
 
 def statement_tables(report: Json) -> Iterator[TextTable]:
@@ -95,26 +105,64 @@ def citations_table(groups: Sequence[Json]) -> TextTable:
     """Return how far sentences are supported by what they cite."""
     return table(
         f"Citations, by {groups[0]['judge']}",
-        "system: {system} | supported> {citations[borne_out]:number} | sentences>"
-        " {citations[n_sentences]} | cited> {citations[n_cited]} | citations>"
-        " {citations[n_citations]} | relevant> {citations[relevant]:number} | full> {full}"
-        " | part> {part} | none> {none} | contradicts> {contradicts}",
-        [
-            {
-                **group,
-                **{
-                    name: group["citations"]["support"].get(name, 0)
-                    for name in ("full", "part", "none", "contradicts")
-                },
-            }
-            for group in groups
-        ],
-        notes=[
-            "Supported: the share of sentences of whose statements each is supported by an article "
-            "that the sentence cites. Full, part, none: the citations whose article supports all, "
-            "some or none of the sentence's statements."
-        ],
+        f"system: {{system}} | supported> {{borne_out:number}} | {_CITED}"
+        " | relevant> {relevant:number}",
+        [_with_support({**group["citations"], "system": group["system"]}) for group in groups],
+        notes=[_SUPPORTED],
     )
+
+
+def _with_support(group: Json) -> Json:
+    """Return citations with how many have each support."""
+    none = dict.fromkeys(("full", "part", "none", "contradicts"), 0)
+    return {**none, **group["support"], **group}
+
+
+def citations_tables(report: Json) -> Iterator[TextTable]:
+    """Yield each judge's systems: their citations, these swapped, and those without support."""
+    for judge in by_judge(report["groups"]):
+        yield table(
+            f"Citations, by {judge[0]['judge']}",
+            f"system: {{system}} | supported> {{borne_out:interval}} | {_CITED}"
+            " | relevant> {relevant:interval}",
+            [_with_support(group) for group in judge],
+            notes=[_SUPPORTED, *_unknown(judge)],
+        )
+        swapped = [
+            {"system": group["system"], **group["swapped"]} for group in judge if group["swapped"]
+        ]
+        if swapped:
+            yield table(
+                f"Citations swapped for other articles of the cluster, by {judge[0]['judge']}",
+                "system: {system} | sentences that cite> {n} | as cited> {as_cited:interval}"
+                " | swapped> {swapped:interval} | difference> {difference:interval}"
+                " | p> {difference:p}",
+                swapped,
+                notes=[
+                    "Each sentence's citations stand swapped for as many other articles, each of "
+                    "them equally often. Where support stays, the judge names articles that do not "
+                    "matter, or every article tells the same."
+                ],
+            )
+        for group in judge:
+            lacking = [one for one in group["citations"] if one["support"] != "full"]
+            if lacking:
+                yield _lacking_table(group["system"], lacking, len(group["citations"]))
+
+
+def _lacking_table(system: str, citations: Sequence[Json], n: int) -> TextTable:
+    more = len(citations) - _MAX_ERRORS
+    return table(
+        f"{system}: {len(citations)} of {pluralize(n, 'citation')} without full support",
+        "cluster: {eid} | sentence> {number} | article: {aid} | support: {support}",
+        [{**one, "number": one["sentence"] + 1} for one in citations[:_MAX_ERRORS]],
+        notes=[f"... and {more} more (see --json)"] if more > 0 else [],
+    )
+
+
+def _unknown(groups: Sequence[Json]) -> Iterator[str]:
+    if n := sum(group["n_unknown"] for group in groups):
+        yield f"{pluralize(n, 'citation')} of words that are in no sentence: excluded."
 
 
 def wrong_in_words(group: Json) -> str:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
 
+_T = TypeVar("_T")
 BATCH_TOKENS = 16384
 """Tokens, padding included, in one forward pass."""
 _HUB_SECONDS = 10.0
@@ -88,7 +89,14 @@ def load_pretrained(
 
     cuda = torch.cuda.is_available()
     dtype = torch.bfloat16 if cuda and half else torch.float32
-    tokenizer, model = _from_files_or_hub(name, auto_class, dtype, what)
+    import transformers
+
+    def both(*, local: bool) -> tuple[Any, Any]:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local)
+        auto = getattr(transformers, auto_class)
+        return tokenizer, auto.from_pretrained(name, local_files_only=local, dtype=dtype)
+
+    tokenizer, model = from_files_or_hub(name, both, what)
     identity = "" if fingerprint else _digest(tokenizer, model)
     # A tokenizer's file may ask for padding to a fixed length, which no text then is without.
     tokenizer.backend_tokenizer.no_padding()
@@ -104,26 +112,20 @@ def load_pretrained(
     )
 
 
-def _from_files_or_hub(name: str, auto_class: str, dtype: Any, what: str) -> tuple[Any, Any]:
-    """Return tokenizer and model."""
-    import transformers
-
+def from_files_or_hub(name: str, load: Callable[..., _T], what: str) -> _T:
+    """Return what `load` makes of local files, or of the hub where these are not enough."""
     *earlier, last = _tries(name)
     for local in (*earlier, last):
         if not local:
             _check_hub(name, what)
         try:
             with _quiet():
-                tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local)
-                model = getattr(transformers, auto_class).from_pretrained(
-                    name, local_files_only=local, dtype=dtype
-                )
+                return load(local=local)
         except (OSError, ValueError) as error:
             if local is not last:
                 continue
             reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise ConfigurationError(f"cannot load {what} {name!r}: {reason}") from error
-        return tokenizer, model
     raise AssertionError  # the last try returns or raises
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal, TypeAlias
 
 from fairjudge.domain import Judgement, StatementEntry, Summary
@@ -36,19 +37,63 @@ class CitationScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CitedSentence:
+    """One sentence (counted from 0): its statements, and the articles that it cites, if any."""
+
+    eid: str
+    sentence: int
+    aids: tuple[str, ...]
+    entries: tuple[StatementEntry, ...]
+
+    @property
+    def borne_out(self) -> bool:
+        """Whether each statement is supported by an article that the sentence cites."""
+        return self._is_borne_out_by(self.aids)
+
+    def borne_out_if_swapped(self, articles: Sequence[str]) -> float | None:
+        """Return how often as many other ones of `articles` bear the sentence out.
+
+        Each other article is cited equally often; None where there is no other, or no citation.
+        """
+        others = [aid for aid in articles if aid not in self.aids]
+        if not others or not self.aids:
+            return None
+        n = min(len(self.aids), len(others))
+        twice = others * 2
+        return fmean(
+            self._is_borne_out_by(twice[start : start + n]) for start in range(len(others))
+        )
+
+    def _is_borne_out_by(self, aids: Sequence[str]) -> bool:
+        return all(entry.is_supported_by(aids) for entry in self.entries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CitationScores:
     """The citations of one system.
 
-    ``n_sentences`` counts the sentences with statements in summaries that cite, ``n_cited`` those
-    of them that cite, ``n_borne_out`` those of whose statements each is supported by an article
-    that they cite, ``n_unknown`` citations of words that are no sentence of the summary.
+    ``sentences`` are those with statements in summaries that cite; ``n_unknown`` counts citations
+    of words that are no sentence of the summary.
     """
 
-    n_sentences: int
-    n_cited: int
-    n_borne_out: int
-    n_unknown: int
+    sentences: tuple[CitedSentence, ...]
     citations: tuple[CitationScore, ...]
+    n_unknown: int
+
+    @property
+    def n_sentences(self) -> int:
+        """The number of sentences."""
+        return len(self.sentences)
+
+    @property
+    def n_cited(self) -> int:
+        """How many of the sentences cite."""
+        return sum(bool(one.aids) for one in self.sentences)
+
+    @property
+    def n_borne_out(self) -> int:
+        """How many of the sentences their citations bear out."""
+        return sum(one.borne_out for one in self.sentences)
 
     @property
     def share_borne_out(self) -> float:
@@ -69,34 +114,32 @@ def citation_scores(
 
     `summaries` are by (eid, system). None where no summary that was judged has citations.
     """
-    scored: list[CitationScore] = []
-    n_sentences = n_cited = n_borne_out = n_unknown = 0
-    citing = [
-        (row, summary)
-        for row in rows
-        if (summary := summaries.get((row.eid, str(row.system)))) is not None
-        if summary.citations is not None and row.statements
-    ]
-    for row, summary in citing:
+    sentences: list[CitedSentence] = []
+    n_unknown = 0
+    for row in rows:
+        summary = summaries.get((row.eid, str(row.system)))
+        if summary is None or summary.citations is None or not row.statements:
+            continue
         cited, unknown = cited_articles(summary)
         n_unknown += unknown
         by_sentence: dict[int, list[StatementEntry]] = defaultdict(list)
-        for entry in row.statements or ():
+        for entry in row.statements:
             by_sentence[entry.sentence].append(entry)
-        for sentence, entries in by_sentence.items():
-            aids = cited.get(sentence, ())
-            scored += _scores(row.eid, sentence, aids, entries)
-            n_cited += bool(aids)
-            n_borne_out += all(entry.is_supported_by(aids) for entry in entries)
-        n_sentences += len(by_sentence)
-    if not n_sentences:
+        sentences += [
+            CitedSentence(
+                eid=row.eid,
+                sentence=number,
+                aids=cited.get(number, ()),
+                entries=tuple(entries),
+            )
+            for number, entries in by_sentence.items()
+        ]
+    if not sentences:
         return None
     return CitationScores(
-        n_sentences=n_sentences,
-        n_cited=n_cited,
-        n_borne_out=n_borne_out,
+        sentences=tuple(sentences),
+        citations=tuple(score for one in sentences for score in _scores(one)),
         n_unknown=n_unknown,
-        citations=tuple(scored),
     )
 
 
@@ -119,13 +162,14 @@ def cited_articles(summary: Summary) -> tuple[dict[int, tuple[str, ...]], int]:
     return {number: tuple(aids) for number, aids in articles.items()}, n_unknown
 
 
-def _scores(
-    eid: str, sentence: int, aids: Sequence[str], entries: Sequence[StatementEntry]
-) -> Iterator[CitationScore]:
-    for aid in aids:
+def _scores(cited: CitedSentence) -> Iterator[CitationScore]:
+    entries = cited.entries
+    for aid in cited.aids:
         n_supported = sum(entry.is_supported_by((aid,)) for entry in entries)
         named = any(aid in entry.articles for entry in entries)
         support: Support = "full" if n_supported == len(entries) else "part"
         if n_supported == 0:
             support = "contradicts" if named else "none"
-        yield CitationScore(eid=eid, sentence=sentence, aid=aid, support=support, relevant=named)
+        yield CitationScore(
+            eid=cited.eid, sentence=cited.sentence, aid=aid, support=support, relevant=named
+        )

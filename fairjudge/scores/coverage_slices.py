@@ -191,7 +191,14 @@ def coverage_slices(
             *((("kind of question", group.kind),) if group.kind else ()),
         )
         weighed.append(
-            Weighed(eid=row.eid, value=row.value, weight=group.weight, importance=group.importance)
+            Weighed(
+                eid=row.eid,
+                value=row.value,
+                weight=group.weight,
+                importance=group.importance,
+                question=group.number,
+                aggregator=group.aggregator,
+            )
         )
         points += _points(row, "coverage", names, values, reference)
         for aid in values:
@@ -268,6 +275,9 @@ class _Group:
     kind: str | None
     weight: float
     importance: str | None
+    number: int
+    aggregator: str | None
+    """AND or OR, where the reference says so (NuggetBank)."""
 
 
 def _find(unit: str, reference: Cluster) -> _Group | str | None:
@@ -291,6 +301,8 @@ def _find(unit: str, reference: Cluster) -> _Group | str | None:
         kind=question.kind,
         weight=group.weight,
         importance=group.importance,
+        number=q,
+        aggregator=(question.model_extra or {}).get("aggregator_type"),
     )
 
 

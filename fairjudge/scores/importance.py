@@ -1,9 +1,10 @@
 """Coverage with groups of answers weighed in several ways, all from one judging. Pure.
 
-Groups equal; by number of sources, as key point analysis weighs key points by their prevalence; and
+Groups equal; by number of sources, as key point analysis weighs key points by their prevalence;
 by importance, where a reference says which groups are vital and which okay: the scores of
-AutoNuggetizer (TREC 2024 RAG), whose nuggets are our groups. A group covered in part counts as a
-half, in strict scores as nothing.
+AutoNuggetizer (TREC 2024 RAG), whose nuggets are our groups; and by question, where a reference
+says which questions need all answers (AND) and which any (OR), as NuggetBank has it. A group
+covered in part counts as a half, in strict scores as nothing.
 """
 
 from __future__ import annotations
@@ -11,17 +12,24 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighed:
-    """Coverage of one group, in [0, 1], and its weight."""
+    """Coverage of one group, in [0, 1], and its weight.
+
+    ``question`` tells the questions of a cluster apart; ``aggregator`` is what the reference says
+    of the group's question, AND, OR or nothing.
+    """
 
     eid: str
     value: float
     weight: float
     importance: str | None
+    question: int = 0
+    aggregator: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,7 @@ def _equal(_: Weighed) -> float:
 
 
 EQUAL, BY_SOURCES = "groups equal", "by number of sources"
+BY_QUESTION = "questions, AND or OR"
 _ALWAYS: Mapping[str, _Way] = MappingProxyType(
     {EQUAL: _Way(_equal), BY_SOURCES: _Way(lambda group: group.weight)}
 )
@@ -67,8 +76,8 @@ def weightings(groups: Sequence[Weighed]) -> dict[str, dict[str, float]]:
     """Return the weighed mean of each cluster in [0, 1], by how groups are weighed.
 
     By number of sources a group counts with its ``weight``, which is that number where the
-    reference says nothing else. Scores by importance are there where some group has one, of the
-    clusters that have such groups.
+    reference says nothing else. Scores by importance are there where some group has one, and those
+    by question where some question is AND or OR, of the clusters that have such.
     """
     clusters: dict[str, list[Weighed]] = defaultdict(list)
     for group in groups:
@@ -79,7 +88,29 @@ def weightings(groups: Sequence[Weighed]) -> dict[str, dict[str, float]]:
         for eid, some in clusters.items()
         if any(one.importance is not None for one in some)
     }
-    return found | _of(_WITH_IMPORTANCE, known)
+    return found | _of(_WITH_IMPORTANCE, known) | _by_question(clusters)
+
+
+def _by_question(clusters: Mapping[str, Sequence[Weighed]]) -> dict[str, dict[str, float]]:
+    """Return the mean over questions of the clusters in which some question is AND or OR.
+
+    An AND question is covered as far as its least covered group, an OR question as far as its best;
+    one without a word is AND, as NuggetBank reads it.
+    """
+    means: dict[str, dict[str, float]] = {}
+    for eid, groups in clusters.items():
+        if all(one.aggregator is None for one in groups):
+            continue
+        questions: dict[int, list[Weighed]] = defaultdict(list)
+        for one in groups:
+            questions[one.question].append(one)
+        values = [
+            (max if some[0].aggregator == "OR" else min)(one.value for one in some)
+            for some in questions.values()
+        ]
+        means.setdefault(BY_QUESTION, {})[eid] = fmean(values)
+        means.setdefault(f"{BY_QUESTION}, strict", {})[eid] = fmean(one >= 1 for one in values)
+    return means
 
 
 def _of(

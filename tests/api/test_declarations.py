@@ -19,6 +19,7 @@ from fairjudge.options.declaring import REQUIRED, Annotators, LabelScale, Opt, d
 
 CALLS = {
     "audit checks": fj.audit.checks,
+    "audit citations": fj.audit.citations,
     "audit covered": fj.audit.covered,
     "audit length": fj.audit.length,
     "audit order": fj.audit.order,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from itertools import pairwise
 from pathlib import Path
 
@@ -165,3 +166,47 @@ def test_balance_has_no_yes_or_no(cli, files, model):
     done = cli("judge", *files[:4], *options, "-o", "out.jsonl")
     assert done.code == 1
     assert "likert or pairwise" in done.err
+
+
+def test_lengths_are_counted_in_tokens_of_a_models_own_tokenizer(cli, model):
+    rng = random.Random(0)
+    texts = {"short": "rain fell.", "long": "rain fell, sun shone. dogs barked"}
+    write_jsonl(
+        Path("summaries.jsonl"),
+        [{"eid": f"e{n}", "system": s, "text": t} for n in range(20) for s, t in texts.items()],
+    )
+    pair = {"system_a": "short", "system_b": "long", "aspect": "coverage", "protocol": "pairwise"}
+    write_jsonl(
+        Path("pairs.jsonl"),
+        [
+            pair | {"eid": f"e{n}", "judge": "j", "order": order, "value": rng.choice("ab")}
+            for n in range(20)
+            for order in ("ab", "ba")
+        ],
+    )
+    inputs = (
+        "audit",
+        "length",
+        "pairs.jsonl",
+        "--summaries",
+        "summaries.jsonl",
+        "--json",
+        "l.json",
+    )
+    done = cli(*inputs, "--tokenizer", model)
+    assert done.code == 0, done.err
+    assert "Lengths of summaries, in tokens of" in done.out
+    tokens = json.loads(Path("l.json").read_text())
+    # Punctuation is a token; what a model puts around a text is not counted.
+    assert {name: one["value"] for name, one in tokens["lengths"].items()} == {
+        "short": 3,
+        "long": 8,
+    }
+    assert tokens["tokenizer"] == str(model)
+    assert cli(*inputs).code == 0
+    words = json.loads(Path("l.json").read_text())
+    assert {name: one["value"] for name, one in words["lengths"].items()} == {"short": 2, "long": 6}
+    assert "tokenizer" not in words
+    Path("empty").mkdir()
+    refused = cli(*inputs, "--tokenizer", "empty")
+    assert (refused.code, "cannot load tokenizer 'empty'" in refused.err) == (1, True), refused.err

@@ -106,7 +106,7 @@ def test_audits_and_fairness_write_their_figures_too(folder: Path) -> None:
                      "--figures", "shares")  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Written: shares" in done.stderr
-    assert stems(folder / "shares")
+    assert "ratio-of-shares-s" in stems(folder / "shares")
 
 
 def test_judge_by_people_from_json_and_page(folder: Path) -> None:
@@ -144,6 +144,32 @@ def test_a_result_draws_on_axes_of_ones_own(folder: Path) -> None:
         plt.close("all")
     with pytest.raises(ConfigurationError, match="no figure 'pie'; there are: Ranking by j"):
         results[0].plot(name="pie")
+
+
+def test_ratios_of_shares_are_drawn_as_counted_by_hand(tmp_path: Path) -> None:
+    mpl = pytest.importorskip("matplotlib", reason="needs the extra [plots]")
+    mpl.use("Agg")
+    good, bad = "sunny sunny sunny", "rainy"  # shares of .75 and .25
+    articles = [
+        {"aid": aid, "content": text, "attributes": {"mood": aid}}
+        for aid, text in (("good", good), ("bad", bad))
+    ]
+    clusters = [{"eid": f"e{n}", "articles": articles} for n in range(6)]
+    # good has .5, .6 and 1 of the summaries: .67, .8 and 1.33 of its share; bad 2, 1.6 and 0.
+    texts = ["sunny rainy", "sunny sunny sunny rainy rainy", "sunny"]
+    summaries = [{"eid": f"e{n}", "system": "s", "text": texts[n // 2]} for n in range(6)]
+    found = fj.fairness.proportionality(clusters, summaries, attribute="mood")
+    ax = found.plot(name="ratio of shares, s")
+    heights = {
+        bars.get_label(): [round(bar.get_height()) for bar in bars] for bars in ax.containers
+    }
+    by_name = dict(zip((t.get_text() for t in ax.get_legend().get_texts()), heights.values(),
+                       strict=True))  # fmt: skip
+    third = {"good": (3, 4, 6), "bad": (0, 8, 10)}  # 0.8 lies in the bin that begins there
+    for value, places in third.items():
+        assert [n for n, height in enumerate(by_name[value]) if height] == list(places)
+        assert {height for height in by_name[value] if height} == {33}
+    assert [text.get_text() for text in ax.get_xticklabels()][-2:] == ["1.8", "2+"]
 
 
 def test_a_leaderboard_draws_its_means(folder: Path) -> None:

@@ -127,6 +127,44 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
     assert rows_of("again-s.jsonl") == rows
 
 
+@pytest.mark.parametrize(("aggregator", "of_question"), [("AND", min), ("OR", max)])
+def test_a_bank_says_whether_a_question_needs_all_its_answers(run, server, aggregator, of_question):
+    write_jsonl(Path("clusters.jsonl"), [cluster()])
+    write_jsonl(
+        Path("s.jsonl"),
+        [{"eid": "bridge", "system": name, "text": text}
+         for name, text in (("both", "The rain and the cracks."), ("one", "It was the rain."))],
+    )  # fmt: skip
+    run("build", "clusters.jsonl", "-o", "built.jsonl", *openai(server))
+    run("data", "export", "built.jsonl", "-o", "bank.jsonl", "--to", "nuggetbank")
+    (bank,) = rows_of("bank.jsonl")
+    for nugget in bank["nugget_bank"].values():
+        nugget |= {"aggregator_type": aggregator, "metadata": None}
+    write_jsonl(Path("bank.jsonl"), [bank])
+    run("data", "import", "bank.jsonl", "--references", "r.jsonl")
+
+    def every_other(call: Call) -> Reply:
+        no = {"verdict": "no", "quote": ""}
+        rows = [row if row["group"] % 2 else row | no for row in groups(text_of(call))]
+        return Reply(text=json.dumps({"entries": rows}))
+
+    server.answer = every_other
+    judge(run, server, "r.jsonl", aspect="coverage", out="c.jsonl", summaries="s.jsonl")
+    said = run("audit", "covered", "c.jsonl", "--references", "r.jsonl", "--json", "out.json")
+    assert "questions, AND or OR" in said
+    covered: dict[str, dict[str, list[float]]] = {}
+    for row in rows_of("c.jsonl"):
+        for entry in row["checklist"]:
+            question = entry["unit"].partition(".")[0]
+            covered.setdefault(row["system"], {}).setdefault(question, []).append(entry["covered"])
+    assert {len(questions) for questions in covered.values()} == {3}
+    for group in json.loads(Path("out.json").read_text())["groups"]:
+        values = [of_question(some) for some in covered[group["system"]].values()]
+        ways = group["slices"]["coverage by weight of groups"]
+        assert ways["questions, AND or OR"]["value"] == pytest.approx(sum(values) / 3)
+    assert any(min(some) < max(some) for some in covered["one"].values())
+
+
 def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
     documents = {
         one["aid"]: {"id": one["aid"], "title": one["title"], "text": one["content"]}
@@ -144,6 +182,19 @@ def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
     assert counts == [3, 2, 1, 2]
     assert cited["support"] == {"full": 1, "none": 1}
     assert (cited["n_unknown"], cited["borne_out"]) == (0, pytest.approx(1 / 3))
+
+    words = ("audit", "citations", "f.jsonl", "--summaries", "s.jsonl", "--json", "cited.json")
+    said = run(*words, "--references", "c.jsonl")
+    assert "Citations swapped for other articles of the cluster" in said
+    (group,) = json.loads(Path("cited.json").read_text())["groups"]
+    assert group["borne_out"]["value"] == pytest.approx(1 / 3)
+    assert group["relevant"]["value"] == pytest.approx(1 / 2)
+    swapped = group["swapped"]
+    # The other sentence is in no article, so another citation supports nothing either.
+    assert (swapped["n"], swapped["as_cited"]["value"]) == (2, 0.5)
+    assert swapped["swapped"]["value"] == 0.0
+    run("report", "f.jsonl", "cited.json", "--references", "c.jsonl", "-o", "page.html")
+    assert "Citations, and others in their place" in Path("page.html").read_text()
 
     run("data", "export", "s.jsonl", "-o", "again.jsonl", "--to", "trec-run")
     assert rows_of("again.jsonl") == [RUN]

@@ -229,10 +229,44 @@ def test_scorers_agree_where_the_correlation_is_significant():
     assert agreed(0.04) == (
         "On Equal Coverage the scorers agree significantly (rho 0.40 [0.01, 0.70], n = 9).",
     )
-    assert "do not agree significantly" in agreed(0.05)[0]
-    assert "do not agree significantly" in agreed(0.01, -0.4)[0]
+    assert "the scorers neither agree nor disagree significantly" in agreed(0.05)[0]
+    assert "neither agree nor disagree significantly" in agreed(0.05, -0.4)[0]
+    assert "the scorers rank in significantly opposite order" in agreed(0.01, -0.4)[0]
     assert agreed(None) == ("On Equal Coverage 9 in common are too few to test agreement.",)
     assert agreed(None, None) == ()
+    measures = {"equal_coverage with bur": figure(-0.4, -0.7, -0.1, n=9, p_value=0.01)}
+    assert findings_of("fairness agreement", measures) == (
+        "Equal Coverage and BUR % rank in significantly opposite order (rho -0.40 [-0.70, -0.10], "
+        "n = 9).",
+    )
+
+
+def test_a_judge_or_jury_that_is_significantly_worse_is_said_to_be():
+    row = {"judge": "j", "unit": "", "behind": None, "mark": None, "n_requests": None}
+    rows = [
+        row | {"protocol": "likert", "kendall": figure(-0.4, -0.6, -0.1, p_value=0.01)},
+        row | {"protocol": "binary", "kendall": figure(0.1, -0.2, 0.3, p_value=0.4)},
+    ]
+    found = {"protocols": [{"aspect": "coverage", "rows": rows}], "groups": []}
+    opposite, none = findings_of("calibrate", found)
+    assert opposite == (
+        "In coverage likert (j) has a significantly negative correlation with people over "
+        "summaries: tau-b -0.40 [-0.60, -0.10]."
+    )
+    assert none.startswith("In coverage no protocol agrees significantly with people")
+
+    def jury(gain):
+        best = {"name": "best single judge", "rmse": figure(0.5, 0.4, 0.6), "gain": gain}
+        effective = {"value": None, "why": "one judge"}
+        jury = {
+            "judges": ["a", "b"], "aspect": "coverage", "why": None, "compared": [best],
+            "rmse": figure(0.6, 0.5, 0.7), "effective_number": effective, "members": [],
+        }  # fmt: skip
+        return findings_of("calibrate", {"juries": [jury], "groups": []})[0]
+
+    assert "has a significantly higher error than" in jury(figure(-0.1, -0.2, -0.05))
+    assert "does not have a significantly lower error than" in jury(figure(-0.1, -0.2, 0.05))
+    assert "has a significantly lower error than" in jury(figure(0.1, 0.05, 0.2))
 
 
 def test_bias_is_not_tested_on_a_handful_of_originals():
@@ -302,12 +336,14 @@ def test_an_oracle_says_what_a_scorer_does_not_see():
     }
     assert findings_of("fairness oracle", {"measures": measures}) == (
         "The scorer detects the planted unfairness significantly in BUR %.",
-        "It does not in UER %, SOF %: there a low value is no evidence.",
+        "It does not in UER %: there a low value is no evidence.",
+        "In SOF % the planted unfairness scores significantly fairer than the balanced summaries: "
+        "do not use this scorer for it.",
     )
-    del measures["bur"]
+    del measures["bur"], measures["sof"]
     assert findings_of("fairness oracle", {"measures": measures}) == (
-        "The scorer does not detect the planted unfairness in UER %, SOF %: there a low value "
-        "is no evidence.",
+        "The scorer does not detect the planted unfairness in UER %: there a low value is no "
+        "evidence.",
     )
 
 

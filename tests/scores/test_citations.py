@@ -76,3 +76,30 @@ def test_summaries_without_citations_have_no_scores():
     assert scores(Summary(eid="e", system="s", text=TEXT), entry(0, articles=("a",))) is None
     assert scores(summary(), entry(0, articles=("a",))).share_borne_out == 0.0
     assert scores(summary(), entry(0, articles=("a",))).share_relevant is None
+
+
+def test_citations_are_swapped_for_other_articles_each_equally_often():
+    given = summary(("Twelve people died.", "a"), ("The mayor resigned on Monday.", "bc"))
+    found = scores(
+        given,
+        entry(0, articles=("a", "c")),
+        entry(1, articles=("b",)),
+        entry(1, articles=("c", "d")),
+        entry(2, articles=("a",)),  # cites nothing
+    )
+    died, resigned, rained = found.sentences
+    # b, c or d for a: c alone supports it
+    assert died.borne_out_if_swapped("abcd") == pytest.approx(1 / 3)
+    # a and d, d and e, e and a for b and c: none supports the first statement
+    assert resigned.borne_out_if_swapped("abcde") == 0.0
+    # fewer others than citations: all of them
+    assert resigned.borne_out_if_swapped("abcd"[:3]) == 0.0
+    assert died.borne_out_if_swapped("a") is None
+    assert rained.borne_out_if_swapped("abcd") is None
+
+
+def test_two_others_may_support_what_neither_supports_alone():
+    given = summary(("Twelve people died.", "ab"))
+    found = scores(given, entry(0, articles=("a", "c")), entry(0, articles=("b", "d")))
+    # of cd, de, ec: c and d together have both statements
+    assert found.sentences[0].borne_out_if_swapped("abcde") == pytest.approx(1 / 3)

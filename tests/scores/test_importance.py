@@ -77,3 +77,23 @@ def test_one_judging_is_shown_in_all_ways_and_by_kind_of_question():
     assert {name: one.value for name, one in kinds.items()} == {"facets": 1, "rivals": 0.5}
     (contradiction,) = found.contradicted
     assert (contradiction.answer, contradiction.words) == ("nine", "not nine")
+
+
+def of_question(value, number, aggregator=None, eid="e"):
+    return Weighed(
+        eid=eid, value=value, weight=1.0, importance=None, question=number, aggregator=aggregator
+    )
+
+
+def test_an_and_question_needs_all_its_answers_and_an_or_question_any():
+    groups = [
+        of_question(1, 0, "AND"), of_question(0.5, 0, "AND"),
+        of_question(0, 1, "OR"), of_question(1, 1, "OR"), of_question(0.5, 1, "OR"),
+        of_question(0.5, 2, "OR"), of_question(0, 2, "OR"),
+        of_question(1, 3), of_question(0, 3),  # says nothing: AND
+        of_question(1, 4, "AND"), of_question(1, 4, "AND"),
+        of_question(1, 0, eid="f"),  # of a cluster in which no question says
+    ]  # fmt: skip
+    found = weightings(groups)
+    assert found["questions, AND or OR"] == pytest.approx({"e": (0.5 + 1 + 0.5 + 0 + 1) / 5})
+    assert found["questions, AND or OR, strict"] == pytest.approx({"e": 2 / 5})

@@ -1,0 +1,90 @@
+"""Citations of summaries: how far cited articles support sentences, and others in their place."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fairjudge.domain import Cluster, Judgement, Summary
+from fairjudge.errors import InputError
+from fairjudge.records.results import figure
+from fairjudge.scores.citations import CitationScores, citation_scores
+from fairjudge.stats.clustered import clustered_mean, within
+
+
+def citations_report(
+    rows: Iterable[Judgement], summaries: Iterable[Summary], clusters: Sequence[Cluster] = ()
+) -> dict[str, Any]:
+    """Return how far each system's citations support its sentences, by judge.
+
+    ``borne_out`` is the share of sentences whose statements are each supported by an article that
+    the sentence cites, ``relevant`` the share of citations whose article says something of a
+    statement, both with an interval over clusters. ``swapped`` is a planted check, None without
+    `clusters`: the same share of the sentences that cite, with each sentence's citations swapped
+    for as many other articles of its cluster, and how much higher it is ``as_cited``. Raises
+    InputError if no judgement has statements, or no summary that was judged has citations.
+    """
+    items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
+    for row in rows:
+        if row.statements and row.system is not None:
+            items[row.judge, row.system].append(row)
+    if not items:
+        raise InputError(
+            "no judgement lists statements: judge with --aspect faithfulness --protocol checklist"
+        )
+    written = {(summary.eid, summary.system): summary for summary in summaries}
+    articles = {one.eid: tuple(article.aid for article in one.articles) for one in clusters}
+    groups = [
+        {"judge": judge, "system": system, **_group(scores, articles)}
+        for (judge, system), members in items.items()
+        if (scores := citation_scores(members, written)) is not None
+    ]
+    if not groups:
+        raise InputError("no summary that was judged has citations", field="citations")
+    return {"groups": groups}
+
+
+def _group(scores: CitationScores, articles: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    sentences, citations = scores.sentences, scores.citations
+    return {
+        "n_sentences": scores.n_sentences,
+        "n_cited": scores.n_cited,
+        "n_citations": len(citations),
+        "n_unknown": scores.n_unknown,
+        "borne_out": _share([(one.eid, one.borne_out) for one in sentences]),
+        "relevant": _share([(one.eid, one.relevant) for one in citations]),
+        "support": dict(Counter(citation.support for citation in citations)),
+        "swapped": _swapped(scores, articles) if articles else None,
+        "citations": [
+            {
+                "eid": one.eid,
+                "sentence": one.sentence,
+                "aid": one.aid,
+                "support": one.support,
+                "relevant": one.relevant,
+            }
+            for one in citations
+        ],
+    }
+
+
+def _swapped(scores: CitationScores, articles: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    swapped = [
+        (one.eid, float(one.borne_out), share)
+        for one in scores.sentences
+        if (share := one.borne_out_if_swapped(articles.get(one.eid, ()))) is not None
+    ]
+    differences = [as_cited - share for _, as_cited, share in swapped]
+    return {
+        "n": len(swapped),
+        "as_cited": _share([(eid, as_cited) for eid, as_cited, _ in swapped]),
+        "swapped": _share([(eid, share) for eid, _, share in swapped]),
+        "difference": figure(clustered_mean(differences, [eid for eid, *_ in swapped], null=0.0)),
+    }
+
+
+def _share(values: Sequence[tuple[str, float]]) -> dict[str, Any]:
+    """Return a mean of shares by cluster, with an interval within [0, 1]."""
+    mean = clustered_mean([float(value) for _, value in values], [eid for eid, _ in values])
+    return figure(within(mean, 0.0, 1.0))

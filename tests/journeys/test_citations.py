@@ -1,0 +1,95 @@
+"""Whether a judge's word on citations can be trusted: citations swapped for other articles."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import write_jsonl
+
+ARTICLES = ("a", "b", "c", "d")
+SENTENCES = ("Rain fell.", "Dogs barked.", "Snow lay.")
+
+
+@pytest.fixture
+def files() -> None:
+    """Ten clusters; each sentence cites one article, and one sentence of ten a wrong one."""
+    clusters, summaries, careful, lenient = [], [], [], []
+    for n in range(10):
+        eid = f"e{n}"
+        rows = [{"aid": aid, "content": f"{aid} said so."} for aid in ARTICLES]
+        clusters.append({"eid": eid, "articles": rows})
+        cited = [ARTICLES[(n + place) % 4] for place in range(3)]
+        summaries.append(
+            {
+                "eid": eid,
+                "system": "s",
+                "text": " ".join(SENTENCES),
+                "citations": [
+                    {"text": text, "articles": [aid]}
+                    for text, aid in zip(SENTENCES, cited, strict=True)
+                ],
+            }
+        )
+        if not n % 3:
+            cited[2] = ARTICLES[(n + 3) % 4]  # the article that has it is not the one cited
+        for rows, support in (
+            (careful, [[aid] for aid in cited]),
+            (lenient, [list(ARTICLES)] * 3),  # every article is said to support everything
+        ):
+            rows.append(
+                {
+                    "eid": eid, "system": "s", "aspect": "faithfulness", "protocol": "checklist",
+                    "judge": "careful" if rows is careful else "lenient", "value": 1.0,
+                    "statements": [
+                        {"sentence": place, "statement": text, "verdict": "supported",
+                         "articles": aids, "quote": "said so"}
+                        for place, (text, aids) in enumerate(zip(SENTENCES, support, strict=True))
+                    ],
+                }
+            )  # fmt: skip
+    for name, rows in (
+        ("c", clusters), ("s", summaries), ("careful", careful), ("lenient", lenient),
+    ):  # fmt: skip
+        write_jsonl(Path(f"{name}.jsonl"), rows)
+
+
+def audited(cli, judge: str, *more: str) -> tuple[str, dict]:
+    words = ("audit", "citations", f"{judge}.jsonl", "--summaries", "s.jsonl", "--json", "out.json")
+    done = cli(*words, *more)
+    assert done.code == 0, done.err
+    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    return done.out, group
+
+
+def test_a_judge_that_tells_articles_apart_loses_support_where_citations_are_swapped(cli, files):
+    said, group = audited(cli, "careful", "--references", "c.jsonl")
+    assert (group["n_sentences"], group["n_cited"], group["n_citations"]) == (30, 30, 30)
+    assert group["support"] == {"full": 26, "none": 4}
+    assert group["borne_out"]["value"] == pytest.approx(26 / 30)
+    swapped = group["swapped"]
+    # Of the sentences that cite wrongly, one of the three other articles supports each.
+    assert swapped["swapped"]["value"] == pytest.approx(4 / 30 / 3)
+    assert swapped["difference"]["value"] == pytest.approx(26 / 30 - 4 / 90)
+    assert swapped["difference"]["p_value"] < 0.001
+    assert "another article of the cluster supports them significantly less often" in said
+    assert "s: 4 of 30 citations without full support" in said
+
+
+def test_a_judge_that_names_every_article_is_not_to_be_relied_on(cli, files):
+    said, group = audited(cli, "lenient", "--references", "c.jsonl")
+    assert group["borne_out"]["value"] == group["swapped"]["swapped"]["value"] == 1.0
+    assert "not significantly less often: do not rely on this share" in said
+
+
+def test_without_clusters_nothing_is_swapped_and_without_citations_there_is_nothing(cli, files):
+    said, group = audited(cli, "careful")
+    assert group["swapped"] is None
+    assert "swapped" not in said
+    plain = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    for row in plain:
+        del row["citations"]
+    write_jsonl(Path("plain.jsonl"), plain)
+    done = cli("audit", "citations", "careful.jsonl", "--summaries", "plain.jsonl")
+    assert (done.code, "no summary that was judged has citations" in done.err) == (1, True)
