@@ -135,7 +135,8 @@ def join(
     if judged and by_aspect and not judged & by_aspect.keys():
         raise InputError(
             f"the labels are of {', '.join(map(repr, sorted(by_aspect)))}, the judgements of "
-            f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled",
+            f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled; judge "
+            f"an aspect that has labels (--aspect {min(by_aspect)})",
             field="aspect",
         )
     groups_joined = tuple(
