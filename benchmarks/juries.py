@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,8 @@ from fairjudge.reports.tables import TextTable, columns, to_markdown
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
+BEGIN, END = "<!-- juries: begin -->\n", "<!-- juries: end -->\n"
 RESULTS = Path(__file__).parent / "results" / "juries.json"
 
 
@@ -89,6 +93,32 @@ def coverage_table(found: Mapping[str, Any]) -> TextTable:
             for name, share in found["coverage"].items()
         ),
     )
+
+
+def coverage_lines(simulated: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a Markdown table: a row a figure (of judges: the range), a column a setting."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    shown = [one for one in simulated if one["what"].startswith("juries")]
+    for one in shown:
+        cells: dict[str, list[float]] = defaultdict(list)
+        for name, share in one["coverage"].items():
+            cells[re.sub(r"(the )?judge \d", "a member", name)].append(share)
+        for name, shares in cells.items():
+            low, high = f"{min(shares):.1f}", f"{max(shares):.1f}"
+            groups[name].append(low if low == high else f"{low} to {high}")
+    titles = [f"{one['what'].removeprefix('juries, ')} ({one['n_datasets']:,})" for one in shown]
+    return [
+        f"| interval of | {' | '.join(titles)} |",
+        f"| --- |{' --: |' * len(shown)}",
+        *(f"| {name} | {' | '.join(cells)} |" for name, cells in groups.items()),
+    ]
+
+
+def write_page(simulated: Sequence[Mapping[str, Any]]) -> None:
+    """Put the coverage of juries into docs/calibration.md."""
+    head, rest = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
+    table = "\n".join(coverage_lines(simulated)) + "\n"
+    DOCUMENT.write_text(head + BEGIN + table + END + rest.split(END)[1], encoding="utf-8")
 
 
 def _simulated(n_datasets: int, only: str, path: Path | None) -> list[dict[str, Any]]:
@@ -156,6 +186,7 @@ def main() -> int:
             "simulated": simulated,
         }
         given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        write_page(simulated)
     return 0
 
 

@@ -8,12 +8,11 @@ object raise `NoReplyError`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairjudge.backends.failures import failure_within
 from fairjudge.backends.http import one_line
-from fairjudge.backends.streams import assembled
 from fairjudge.backends.usage import read_usage
 from fairjudge.errors import BackendError, NoReplyError, RefusedError, ServerError
 
@@ -35,7 +34,7 @@ def read_json(content: bytes, *, where: str, charset: str | None = None) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        streamed = assembled(text)
+        streamed = _assembled(text)
         if streamed is not None:
             return streamed
         begins = one_line(text, limit=80)
@@ -97,3 +96,49 @@ def finish_reason_of(choice: Mapping[str, Any]) -> Any:
     """Return the finish reason of a choice, the server's own one if litellm replaced it."""
     own = choice.get("provider_specific_fields") or {}
     return own.get("native_finish_reason") or choice.get("finish_reason")
+
+
+_EVENT_MARK = "data:"
+
+
+def _assembled(text: str) -> Mapping[str, Any] | None:
+    """Return the chat completion assembled from the events in `text`, or None without events.
+
+    Some servers stream without being asked to: server-sent events of the chat completions format,
+    lines ``data: {...}`` with pieces of the text, up to ``data: [DONE]``.
+    An event with an error is returned in place of a reply. A stream that broke off has no finish
+    reason.
+    """
+    if not text.lstrip().startswith((_EVENT_MARK, "event:", ":")):
+        return None
+    reply: dict[str, Any] = {}
+    pieces: list[str] = []
+    reason = None
+    events = list(_events(text))
+    for event in events:
+        if event.get("error"):
+            return event
+        reply |= {name: event[name] for name in ("id", "model", "usage") if event.get(name)}
+        for choice in event.get("choices") or ():
+            if choice.get("index") not in {0, None}:
+                continue
+            piece = choice.get("delta") or choice.get("message") or {}
+            pieces.append(piece.get("content") or "")
+            reason = choice.get("finish_reason") or reason
+    if not events:
+        return None
+    message = {"role": "assistant", "content": "".join(pieces)}
+    choice = {"index": 0, "message": message, "finish_reason": reason}
+    return {**reply, "choices": [choice] if any(pieces) or reason else []}
+
+
+def _events(text: str) -> Iterator[Mapping[str, Any]]:
+    for line in text.split("\n"):  # not splitlines(): replies may contain U+2028 and the like
+        if not line.startswith(_EVENT_MARK):
+            continue
+        try:
+            event = json.loads(line.removeprefix(_EVENT_MARK))
+        except (ValueError, RecursionError):  # [DONE], or half an event
+            continue
+        if isinstance(event, Mapping):
+            yield event

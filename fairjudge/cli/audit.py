@@ -10,14 +10,32 @@ from typing import Annotated
 from fairjudge.api import audit
 from fairjudge.api.findings import Findings
 from fairjudge.cli import audit_options as audit_opt
-from fairjudge.cli import audit_stability, display
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
 app = Application(help="Audit a judge's biases, from stored judgements or new ones.")
-app.command("stability")(audit_stability.stability)
+
+
+@app.command("stability")
+@opt.with_options(audit_of=opt.call_of(audit.stability))
+def stability(
+    *,
+    audit_of: opt.Call[Findings],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Measure how often a judge gives one item another verdict, again or by another prompt.
+
+    Flip rate, spread within an item, the share of variance by item, prompt and repeat, and how much
+    repeats narrow an interval. 'judge --repeats 3 --prompt-variants 3' makes what this needs, and
+    ends with the same table.
+
+        fairjudge audit stability judgements.jsonl --json stability.json
+    """
+    display.found(audit_of(skip_bad=skip_bad), json_file)
 
 
 @app.command("position")

@@ -6,20 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from fairjudge.api import fairness
+from fairjudge.api import fairness, fairness_checks, fairness_comparing, fairness_people
 from fairjudge.api.fairness_inputs import COVERAGE_SCORERS, check_takes_units
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
-from fairjudge.cli import (
-    display,
-    fairness_changes,
-    fairness_checks,
-    fairness_compare,
-    fairness_people,
-)
+from fairjudge.api.findings import Findings
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
-from fairjudge.cli.split import split
+from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
+from fairjudge.options.models import Model
+from fairjudge.text.counting import pluralize
 
 app = Application(
     name="fairness",
@@ -104,11 +101,167 @@ def _finish(report: Mapping[str, Any], limit: float) -> None:
     )
 
 
-app.command("compare")(fairness_changes.compare)
-app.command("overall")(fairness_compare.overall)
-app.command("agreement")(fairness_compare.agreement)
-app.command("people")(fairness_people.people)
-app.command("temperature")(fairness_people.temperature)
-app.command("chunk-size")(fairness_checks.chunk_size)
-app.command("oracle")(fairness_checks.oracle)
-app.command("split")(split)
+@app.command("compare")
+@opt.with_options(comparison=opt.call_of(fairness_comparing.compare))
+def compare(
+    *,
+    comparison: opt.Call[Findings],
+    json_file: opt.Json = None,
+    figures: opt.Figures = None,
+) -> None:
+    r"""Tell what each variant did to every fairness measure, beside a baseline.
+
+    Systems are compared on the samples that both have, by bootstrap over these samples. A
+    difference below 0 is fairer. P-values are corrected over all variants and measures shown.
+
+        fairjudge summarize clusters.jsonl -o s.jsonl --backend openai:gpt-4o-mini \
+            --sweep temperature=0.5,1 --sweep sentences=1,5 --sweep fair=party
+
+        fairjudge fairness coverage clusters.jsonl --summaries s.jsonl --attribute party \
+            --json coverage.json
+
+        fairjudge fairness compare coverage.json --baseline gpt-4o-mini-direct
+    """
+    display.found(comparison(), json_file, figures)
+
+
+@app.command("overall")
+@opt.with_options(ranking=opt.call_of(fairness_comparing.overall))
+def overall(
+    *,
+    ranking: opt.Call[Findings],
+    json_file: opt.Json = None,
+    figures: opt.Figures = None,
+) -> None:
+    """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
+
+    Only systems with a score on every data set are compared.
+
+        fairjudge fairness overall amazon.json tweets.json --measure coverage_parity
+
+    The mean of several scorers on one data set:
+
+        fairjudge fairness overall ngram.json bert.json --measure uer --scaling none
+    """
+    display.found(ranking(), json_file, figures)
+
+
+@app.command("agreement")
+@opt.with_options(comparison=opt.call_of(fairness_comparing.agreement))
+def agreement(
+    *,
+    comparison: opt.Call[Findings],
+    json_file: opt.Json = None,
+    figures: opt.Figures = None,
+) -> None:
+    """Compare two scorers, or two measures, by their correlation over summaries and systems.
+
+    Two reports of one command: each measure by both scorers. One of coverage and one of
+    proportional: every two measures, by summary.
+
+        fairjudge fairness agreement by_embedding.json by_entailment.json
+
+        fairjudge fairness agreement coverage.json shares.json
+    """
+    display.found(comparison(), json_file, figures)
+
+
+@app.command("people")
+@opt.with_options(comparison=opt.call_of(fairness_people.people))
+def people(*, comparison: opt.Call[Findings], json_file: opt.Json = None) -> None:
+    """Test which measures of fairness agree better with people.
+
+    Over summaries Equal Coverage against Proportional Representation, over resampled groups of
+    them Coverage Parity against SOF (coverage fairness, section 5.4).
+
+        fairjudge fairness people coverage.json shares.json --leanings leanings.jsonl
+    """
+    display.found(comparison(), json_file)
+
+
+@app.command("temperature")
+@opt.with_options(comparison=opt.call_of(fairness_people.temperature))
+def temperature(
+    *,
+    comparison: opt.Call[Findings],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    r"""Choose the softmax temperature at which a scorer's shares go with people's.
+
+    'fairness proportional --temperature' takes the best (FairSumm, section 6.4, Figure 3).
+
+        fairjudge fairness temperature clusters.jsonl --summaries s.jsonl \
+            --attribute sentiment --scorer bert_score --human shares.jsonl
+    """
+    display.found(comparison(skip_bad=skip_bad, progress=display.shown(quiet=quiet)), json_file)
+
+
+@app.command("chunk-size")
+@opt.with_options(check=opt.call_of(fairness_checks.chunk_size))
+def chunk_size(
+    *,
+    check: opt.Call[Findings],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Choose the chunk size with which a scorer best finds where summary sentences are from.
+
+    Shown is the share of sentences that some document supports (coverage fairness, Table 7);
+    'fairness coverage --max-words' takes the best.
+
+        fairjudge fairness chunk-size clusters.jsonl --summaries s.jsonl --sizes 0,50,100
+    """
+    findings = check(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
+    display.found(findings, json_file)
+
+
+@app.command("oracle")
+@opt.with_options(check=opt.call_of(fairness_checks.oracle))
+def oracle(
+    *,
+    check: opt.Call[Findings],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Check that a scorer sees unfairness that was planted.
+
+    Pseudo-summaries of one value's documents ('biased') must score far worse than ones that keep
+    the source's shares ('balanced'; FairSumm, appendix C).
+
+        fairjudge fairness oracle clusters.jsonl --attribute sentiment --documents 4
+    """
+    findings = check(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
+    display.found(findings, json_file)
+
+
+@app.command("split")
+@opt.with_options(model=opt.options_of(Model, without=opt.LOCAL))
+def split(
+    summaries: Annotated[Path, Opt("Summaries: eid, system, text.", argument=True)],
+    *,
+    output: opt.Output,
+    model: Model,
+    skip_bad: opt.SkipBad = False,
+) -> None:
+    """Split summaries to atomic content units, one fact each, by an LLM; locally to sentences.
+
+    Where the LLM's units cannot be read or lose much of the summary, its sentences are written,
+    and 'split_by' and 'why' say so.
+    """
+    from fairjudge.datasets import read_summaries
+    from fairjudge.run.splitting import split_file
+
+    units = split_file(
+        display.read(read_summaries, summaries, skip_bad=skip_bad),
+        output,
+        model=model,
+    )
+    n_units = sum(len(row.units) for _, row in units)
+    n_left = sum(row.why is not None for _, row in units)
+    n_summaries = pluralize(len(units), "summary", "summaries")
+    sentence = f"{n_summaries}, {pluralize(n_units, 'unit')} written to {output}"
+    say(sentence + (f"; {n_left} left as sentences" if n_left else ""), err=True)

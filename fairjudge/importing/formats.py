@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from fairjudge.domain import Cluster
+from fairjudge.domain import Article, Cluster, Reference
 from fairjudge.errors import InputError
-from fairjudge.importing.articles import with_texts
 from fairjudge.importing.records import ImportedFile, Repeats, assemble
 from fairjudge.importing.sources import Source, open_source
 from fairjudge.scales import Scale
@@ -145,3 +144,26 @@ def recognise_format(source: Source) -> str | None:
 
 def _module(name: str) -> Any:
     return import_module(f"fairjudge.importing.{FORMATS[name]}")
+
+
+def with_texts(references: Iterable[Reference], clusters: Iterable[Cluster]) -> Iterator[Reference]:
+    """Yield `references` with articles without text completed from `clusters`.
+
+    Articles are matched by the ids of the cluster and the article. Fields of the reference itself,
+    such as whether an article was used, have priority.
+    """
+    by_cluster = {
+        cluster.eid: {article.aid: article for article in cluster.articles} for cluster in clusters
+    }
+    for reference in references:
+        articles_by_id = by_cluster.get(reference.eid, {})
+        articles = tuple(_with_text(article, articles_by_id) for article in reference.articles)
+        yield reference.model_copy(update={"articles": articles})
+
+
+def _with_text(article: Article, articles_by_id: Mapping[str, Article]) -> Article:
+    known_article = articles_by_id.get(article.aid)
+    if known_article is None or article.content:
+        return article
+    own = {name: value for name, value in article.to_json().items() if name != "content"}
+    return Article.model_validate({**known_article.to_json(), **own})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairjudge.judges.token_places import spans_from_end
+from fairjudge.judges.distributions import spans_from_end
 
 
 def found(tokens, text):
