@@ -49,11 +49,21 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LookChanges:
+    """The changes that one look found."""
+
+    agreement: Estimate | Undefined
+    shift: Estimate | Undefined
+    systems: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
     """What the last of several looks says; each interval holds at all looks at once.
 
     ``systems`` is the change of what the judge says of new summaries since the first look that had
-    such, less ``shift``. ``first_worse`` is the first look of this block whose verdict was worse.
+    such, less ``shift``. ``first_worse`` is the first look of this block whose verdict was worse,
+    ``by_look`` has the changes of every look.
     """
 
     n_looks: int
@@ -65,6 +75,7 @@ class Watch:
     verdict: DriftVerdict
     moved: Moved
     first_worse: int | None
+    by_look: tuple[LookChanges, ...]
 
 
 def watch(
@@ -86,8 +97,9 @@ def watch(
     estimates = agreement_sequence(looks, planned=planned, sequence=sequence, level=level)
     verdicts = [_verdict(estimate, margin) for estimate in estimates]
     shifts = [_mean(look.shift) for look in looks]
-    shift = _spending(shifts, planned=planned, level=level)[-1]
-    systems = _spending(_systems(looks, shifts), planned=planned, level=level)[-1]
+    shift_by_look = _spending(shifts, planned=planned, level=level)
+    systems_by_look = _spending(_systems(looks, shifts), planned=planned, level=level)
+    shift, systems = shift_by_look[-1], systems_by_look[-1]
     block = (len(looks) - 1) // planned * planned
     worse = [number for number in range(block, len(looks)) if verdicts[number] == "worse"]
     judge_moved = verdicts[-1] in ("better", "worse") or _excludes_zero(shift)
@@ -101,6 +113,10 @@ def watch(
         verdict=verdicts[-1],
         moved=_moved(judge=judge_moved, systems=_excludes_zero(systems)),
         first_worse=worse[0] + 1 if worse else None,
+        by_look=tuple(
+            LookChanges(agreement=one, shift=moved, systems=other)
+            for one, moved, other in zip(estimates, shift_by_look, systems_by_look, strict=True)
+        ),
     )
 
 

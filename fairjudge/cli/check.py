@@ -27,6 +27,7 @@ def check(
     ] = None,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Check that a new prompt, model or version still agrees with people: a gate for CI.
 
@@ -41,7 +42,7 @@ def check(
     from fairjudge.datasets import write_records
 
     findings = gate(skip_bad=skip_bad)
-    display.found(findings, json_file)
+    display.found(findings, json_file, figures)
     if save is not None:
         write_records(save, without_texts(gate.values["judgements"].records))
     if findings["outcome"] != "passed":

@@ -81,12 +81,12 @@ def _show(aspect: AspectReport) -> None:
         print_table(_leaderboard(outcome, aspect.leaderboard))
     for board in aspect.derived:
         print_table(_derived(outcome, board))
-    for shown in (
+    for table_of_aspect in (
         *covered_tables({"groups": aspect.covered}, only=MATRICES),
         *(statement_tables({"groups": aspect.statements}) if aspect.statements else ()),
         *(stability_tables(aspect.stability) if aspect.stability else ()),
     ):
-        print_table(shown)
+        print_table(table_of_aspect)
 
 
 def _meaning(protocol: str, aspect: str, low: float, high: float) -> str:

@@ -51,9 +51,9 @@ def guarantee_tables(report: Json) -> tuple[TextTable, ...]:
         {"what": "agreement of all labelled items", "found": report["overall"], "n": n_labelled}
     ]
     if threshold is not None:
-        kept = {"what": "kept, of all items", "found": report["kept"], "n": "-"}
+        kept_row = {"what": "kept, of all items", "found": report["kept"], "n": "-"}
         agree = {"what": "agreement of kept labelled items", "found": report["agreement"]}
-        shares = [kept, agree | {"n": report["n_kept_labelled"]}, *shares]
+        shares = [kept_row, agree | {"n": report["n_kept_labelled"]}, *shares]
     return (
         table(
             f"{group_title(report)}: {report['agreement_promised']:.0%} agreement guaranteed "

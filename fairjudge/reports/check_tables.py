@@ -1,4 +1,4 @@
-"""Tables of a judge before and after a change; no arithmetic."""
+"""Tables and figures of a judge before and after a change; no arithmetic."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from fairjudge.calibration.drift import FEWEST_DOCUMENTS
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.figures import Json, protocol_of
+from fairjudge.reports.figures import Json, forest, interval, protocol_of, row
+from fairjudge.reports.parts import Plot
+from fairjudge.reports.point_plots import LooksPlot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
 from fairjudge.text.counting import pluralize
@@ -34,12 +36,44 @@ _WATCHED = {
     "shift": "watched: the judge's values of anchors",
     "systems": "watched: the systems, by values of new summaries minus those of anchors",
 }
+_LOOKS = {
+    "agreement": "Agreement with people, 0 as in the baseline. Dashed: the margin.",
+    "shift": "The judge's values of the same anchors, as a part of its scale.",
+    "systems": "New summaries since the first look that had such, less the change of anchors.",
+}
 _MOVED = {
     "neither": "Neither judge nor systems have changed significantly.",
     "judge": "The judge changed: its values of the same anchors differ.",
     "systems": "The systems changed: values of new summaries differ, those of anchors do not.",
     "judge and systems": "Both judge and systems changed.",
 }
+
+
+def check_plots(report: Json, group: Json) -> Iterator[Plot]:
+    """Yield the change of agreement beside its margin, or every change that was watched by look."""
+    title = f"{group['aspect']}, {protocol_of(group)}, by {group['judge_after']}"
+    margin = report["margin"]
+    by_look = group.get("watch", {}).get("by_look", ())
+    if len(by_look) < 2:
+        yield forest(
+            [row("agreement with people", group["agreement"])],
+            title=f"Change of agreement, {title}",
+            across="change: after minus before",
+            band=(-margin, 0.0),
+            caption="Dashed: the margin. Passed where the interval lies to the right of its left "
+            "border.",
+        )
+        return
+    for name, words in _WATCHED.items():
+        changes = [one[name] for one in by_look]
+        said = "; ".join(f"look {n} {interval(one)}" for n, one in enumerate(changes, 1))
+        plot = LooksPlot(
+            name=f"{words.capitalize().replace(': ', ', ')}, {title}: {said}",
+            changes=changes,
+            up="change since the baseline",
+            margin=margin if name == "agreement" else None,
+        )
+        yield Plot(plot, f"{_LOOKS[name]} Intervals hold at all looks at once.")
 
 
 def check_tables(report: Json) -> tuple[TextTable, ...]:

@@ -78,8 +78,8 @@ def decisions_tables(groups: Sequence[Json]) -> tuple[TextTable, ...]:
     if not tables:
         return ()
     notes = [*tables[-1].notes, _NOTE]
-    if others := [group_title(group) for group in groups if group not in labelled]:
-        notes.append(f"No answers without labelled items: {'; '.join(others)}.")
+    if unlabelled := [group_title(group) for group in groups if group not in labelled]:
+        notes.append(f"No answers without labelled items: {'; '.join(unlabelled)}.")
     return (*tables[:-1], replace(tables[-1], notes=tuple(notes)))
 
 

@@ -91,6 +91,19 @@ function compare(one, other, sign) {
   return sign * collator.compare(one, other);
 }
 
+const LONGEST_NAME = 26;
+
+// Long names shortened in their middle, by name; those that would read the same as another are not there.
+function shortNames(names) {
+  const short = new Map();
+  for (const name of names) {
+    const letters = Array.from(name);
+    if (letters.length > LONGEST_NAME) short.set(name, `${letters.slice(0, 12).join("")}…${letters.slice(-12).join("")}`);
+  }
+  const shown = [...short.values()];
+  return new Map([...short].filter(([, text]) => shown.indexOf(text) === shown.lastIndexOf(text)));
+}
+
 function plural(n, one, many) {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many || `${one}s`}`;
 }

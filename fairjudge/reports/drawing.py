@@ -161,6 +161,31 @@ def short(label: str, longest: int = 44) -> str:
     return label[: max(sum(end <= longest - 1 for end in ends), 1)] + "…"
 
 
+def short_apart(labels: Sequence[str], longest: Sequence[int]) -> list[str]:
+    """Return `labels`, each in its room: cut at the end, or in the middle if another begins alike.
+
+    Judges of one name and other settings differ in their last characters.
+    """
+    cut = [short(label, room) for label, room in zip(labels, longest, strict=True)]
+    shown = [svg.shown(label) for label in labels]
+    return [
+        _middle(label, room)
+        if some != label
+        and any(other != label and other.startswith(some.removesuffix("…")) for other in shown)
+        else some
+        for label, some, room in zip(shown, cut, longest, strict=True)
+    ]
+
+
+def _middle(label: str, longest: int) -> str:
+    """Return the beginning and the end of `label`, as much of both as has room."""
+    head, tail = (
+        sum(end <= (longest - 1) / 2 for end in accumulate(map(_width, side)))
+        for side in (label, reversed(label))
+    )
+    return f"{label[: max(head, 1)]}…{label[len(label) - tail :]}"
+
+
 def _width(character: str) -> float:
     """Return how much room a character takes beside a usual one, about, in sans-serif type."""
     if unicodedata.east_asian_width(character) in {"W", "F"}:

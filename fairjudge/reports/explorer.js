@@ -39,7 +39,7 @@ class Explorer {
   columns() {
     const j = this.judgements;
     const has = (name) => j.names[name].length > 1;
-    const named = (key, title, name = key) => has(name) && { key, title, value: (i) => j.get(name, i), minor: true };
+    const named = (key, title, name = key) => has(name) && { key, title, value: (i) => j.get(name, i), show: (i) => j.brief(name, i), minor: true };
     return [
       { key: "cluster", title: "Cluster", value: (i) => j.get("eid", i), show: (i) => this.opener(i) },
       { key: "system", title: "System", value: (i) => (j.shown(i) || [j.who(i)]).join(" before ") },
@@ -79,7 +79,7 @@ class Explorer {
   }
 
   opener(place) {
-    return this.judgements.opener(place, this.judgements.get("eid", place), () => this.table.items);
+    return this.judgements.opener(place, this.judgements.brief("eid", place), () => this.table.items);
   }
 
   form() {
@@ -176,13 +176,13 @@ class Unscored {
   constructor(judgements, box) {
     const items = judgements.items.filter((i) => judgements.get("unscored", i) !== null);
     const more = (i) => judgements.columns.more[i] || {};
-    const opener = (i) => judgements.opener(i, judgements.get("eid", i), () => table.items);
+    const opener = (i) => judgements.opener(i, judgements.brief("eid", i), () => table.items);
     const columns = [
       { title: "Cluster", value: (i) => judgements.get("eid", i), show: opener },
       { title: "System", value: (i) => judgements.who(i) },
       { title: "Aspect", value: (i) => judgements.get("aspect", i), minor: true },
       { title: "Part", value: (i) => judgements.get("unit", i), minor: true },
-      { title: "Judge", value: (i) => judgements.get("judge", i), minor: true },
+      { title: "Judge", value: (i) => judgements.get("judge", i), show: (i) => judgements.brief("judge", i), minor: true },
       { title: "Reason", value: (i) => judgements.get("unscored", i) },
       items.some((i) => more(i).detail) && { title: "Detail", value: (i) => String(more(i).detail || ""), minor: true },
     ].filter(Boolean);
@@ -197,14 +197,14 @@ class Disagreements {
   constructor(judgements, box) {
     const found = judgements.data.disagreements;
     const items = found.map((_, n) => n);
-    const opener = (n) => judgements.opener(found[n].place, judgements.get("eid", found[n].place), () => table.items.map((i) => found[i].place));
+    const opener = (n) => judgements.opener(found[n].place, judgements.brief("eid", found[n].place), () => table.items.map((i) => found[i].place));
     const at = (name) => (n) => judgements.get(name, found[n].place);
     const several = (name) => new Set(items.map(at(name))).size > 1;
     const columns = [
       { title: "Cluster", value: at("eid"), show: opener },
       { title: "System", value: (n) => judgements.who(found[n].place) },
       several("aspect") && { title: "Aspect", value: at("aspect"), minor: true },
-      several("judge") && { title: "Judge", value: at("judge"), minor: true },
+      several("judge") && { title: "Judge", value: at("judge"), show: (n) => judgements.brief("judge", found[n].place), minor: true },
       { title: "Judge's value", value: (n) => found[n].judged, show: (n) => rounded(found[n].judged), right: true },
       { title: "People", value: (n) => found[n].people, show: (n) => rounded(found[n].people), right: true },
       { title: "Gap", value: (n) => Math.abs(found[n].gap), show: (n) => rounded(found[n].gap), right: true },

@@ -111,10 +111,10 @@ def _proportional(report: Json) -> Iterator[Part]:
     ratios = [
         share_ratios_plot(
             system,
-            [one for one in report.get("samples", ()) if one["system"] == system],
-            found.get("tau"),
+            [sample for sample in report.get("samples", ()) if sample["system"] == system],
+            figures.get("tau"),
         )
-        for system, found in systems.items()
+        for system, figures in systems.items()
     ]
     yield Group((*plots, *ratios), "row")
     yield values

@@ -19,6 +19,14 @@ class Judgements {
     return name in this.names ? this.names[name][value] : value;
   }
 
+  // A name as a list has room for it: shortened in its middle, unless another one would read the same.
+  brief(name, place) {
+    this.briefs ??= {};
+    this.briefs[name] ??= shortNames(this.names[name].filter((one) => one !== null));
+    const whole = this.get(name, place);
+    return this.briefs[name].get(whole) ?? whole;
+  }
+
   // What `compute` returns, computed once for each judgement.
   once(name, place, compute) {
     const known = this.known[name];

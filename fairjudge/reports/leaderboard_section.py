@@ -27,7 +27,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
         yield Paragraph(" ".join(board_findings(sentences)))
         yield Paragraph(f"{_described(board)}.", "note")
         yield from (Paragraph(caution, "strong") for caution in leaderboard_cautions(board))
-        yield Group((_plot(board), leaderboard_table(board), _ranks(board)))
+        yield Group((_plot(board), _ranks(board), leaderboard_table(board)))
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample clusters. 'Difference to best' is the first system's "

@@ -28,8 +28,8 @@ from fairjudge.text.counting import pluralize
 FEW_CLUSTERS = 15
 """Below this an interval is flagged, as ``calibrate`` does."""
 DESIGN = (
-    f"{INCOMPLETE[:1].upper()}{INCOMPLETE[1:]}, so that a win rate says whom a system met: "
-    "strengths (Bradley-Terry with ties) rank them, and hold whom each met against it."
+    f"{INCOMPLETE[:1].upper()}{INCOMPLETE[1:]}, so that a win rate depends on whom a system met: "
+    "systems are ranked by strength (Bradley-Terry with ties), which accounts for that."
 )
 """What must be said of win rates in an incomplete design of pairs."""
 RANKS_BY_MEANS = "the best and the worst that the 95 % intervals of the differences allow"

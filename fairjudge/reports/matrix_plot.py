@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairjudge.reports import svg
-from fairjudge.reports.drawing import LETTER, WIDTH, Layout, length, short
+from fairjudge.reports.drawing import LETTER, WIDTH, Layout, length, short, short_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ class MatrixPlot:
         axes.tick_params(length=0)
         axes.set_xticks(
             [place + 0.5 for place in range(n_columns)],
-            [short(name, _LONGEST_COLUMN) for name in self.columns],
+            short_apart(self.columns, [_LONGEST_COLUMN] * len(self.columns)),
             rotation=90 if self._upright() else 0,
         )
         axes.set_yticks(

@@ -26,7 +26,7 @@ from fairjudge.reports.drawing import (
     linear,
     marker,
     plain_tick,
-    short,
+    short_apart,
     within,
 )
 from fairjudge.text.counting import pluralize
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROW = 38
+_NAME = 44
+"""Characters of a curve's name."""
 _MAX_STEPPED = 200
 """High to low of a logarithmic axis up to which its ticks are 1, 2, 5, 10 and not 1, 10."""
 
@@ -155,8 +157,10 @@ class ForestPlot:
         _upright(axes, ticks, n_rows, colors=RULE, linewidths=0.8)
         if limits[0] <= 0 <= limits[1]:
             _upright(axes, [0.0], n_rows)
-        for place, row in enumerate(self.rows):
-            _forest_row(axes, row, place, limits)
+        rooms = [LINE - len(row.text) - 3 for row in self.rows]
+        labels = short_apart([row.label for row in self.rows], rooms)
+        for place, (row, label) in enumerate(zip(self.rows, labels, strict=True)):
+            _forest_row(axes, row, label, place, limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,10 +205,9 @@ class CurvePlot:
                 [within(y, (0.0, highest)) for _, y in curve.points],
                 color="black",
                 linestyle="-" if curve.mark.filled else DASHES,
-                label=short(curve.name),
                 **marker(curve.mark, 3.5),
             )
-        names = [short(curve.name) for curve in self.curves]
+        names = short_apart([curve.name for curve in self.curves], [_NAME] * len(self.curves))
         above_axes(axes, axes.get_lines(), names)
         linear(axes.yaxis)
         if not (logarithmic and _logarithmic(axes)):
@@ -217,12 +220,11 @@ def _upright(axes: Axes, xs: Sequence[float], n_rows: int, **style: Any) -> None
         axes.vlines(xs, place + 0.44, place + 0.9, **{"colors": "black", "zorder": 1, **style})
 
 
-def _forest_row(axes: Axes, row: ForestRow, place: int, limits: Limits) -> None:
-    """Draw label and figures on one line, the interval below it."""
+def _forest_row(axes: Axes, row: ForestRow, label: str, place: int, limits: Limits) -> None:
+    """Draw `label` and figures on one line, the interval below it."""
     from matplotlib.transforms import blended_transform_factory
 
     edges = blended_transform_factory(axes.transAxes, axes.transData)
-    label = short(row.label, LINE - len(row.text) - 3)
     axes.text(0, place + 0.3, label, transform=edges)
     axes.text(1, place + 0.3, svg.shown(row.text), ha="right", transform=edges)
     if row.value is None:

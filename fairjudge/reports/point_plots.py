@@ -1,4 +1,4 @@
-"""Plots of systems as points with intervals both ways, and of two distributions side by side."""
+"""Plots of points with intervals, of systems both ways or by look, and of two distributions."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from fairjudge.reports.drawing import (
     draw_mark,
     linear,
     short,
+    short_apart,
     within,
 )
 
@@ -99,9 +100,10 @@ class ScatterPlot:
         low, high = limits
         ordered = sorted(points, key=lambda p: (p.y["value"], p.x["value"]))
         heights = [(p.y["value"] - low) / (high - low) for p in ordered]
-        for p, place in zip(ordered, spread(heights, gap), strict=True):
+        names = short_apart([p.name for p in ordered], [_LONGEST_NAME] * len(ordered))
+        for p, name, place in zip(ordered, names, spread(heights, gap), strict=True):
             axes.annotate(
-                short(p.name, _LONGEST_NAME), (p.x["value"], p.y["value"]), (1.06, place),
+                name, (p.x["value"], p.y["value"]), (1.06, place),
                 textcoords="axes fraction", va="center", annotation_clip=False,
                 arrowprops={"arrowstyle": "-", "linestyle": ":", "color": _GREY, "linewidth": 0.8,
                             "shrinkA": 1, "shrinkB": 3, "zorder": 1.5},
@@ -124,6 +126,48 @@ def _limits(figures: Sequence[Mapping[str, Any]]) -> Limits:
     low, high = apart(min(values), max(values))
     room = 0.05 * (high - low)
     return low - room, high + room
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LooksPlot:
+    """A change at each look with its interval, a line at 0, and a dashed one at ``-margin``.
+
+    ``changes`` has one figure a look, as JSON has it; a look without a value leaves a gap.
+    """
+
+    name: str
+    changes: Sequence[Mapping[str, Any]]
+    up: str
+    margin: float | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether fewer than two looks have a value."""
+        return sum(one.get("value") is not None for one in self.changes) < 2
+
+    @property
+    def layout(self) -> Layout:
+        """The size of the figure, and where its axes stand."""
+        return Layout(WIDTH, _HEIGHT, (0.17, _BELOW / _HEIGHT, 0.8, 1 - (_BELOW + 10) / _HEIGHT))
+
+    def draw(self, axes: Axes) -> None:
+        """Draw on `axes`."""
+        known = {n: one for n, one in enumerate(self.changes, 1) if one.get("value") is not None}
+        edge = {"value": -(self.margin or 0.0)}
+        axes.set(
+            xlim=(0.5, len(self.changes) + 0.5),
+            ylim=_limits([*known.values(), edge, {"value": 0.0}]),
+            xlabel="look", ylabel=svg.shown(self.up),
+        )  # fmt: skip
+        axes.axhline(0, color="black", linewidth=1)
+        if self.margin is not None:
+            axes.axhline(edge["value"], color="black", linestyle=DASHES, linewidth=1)
+        for n, one in known.items():
+            if one.get("low") is not None and one.get("high") is not None:
+                axes.vlines(n, one["low"], one["high"], _GREY)
+            draw_mark(axes, PLAIN, n, one["value"], size=3, said=f"look {n}: {one['value']:.3f}")
+        linear(axes.yaxis)
+        linear(axes.xaxis, whole=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

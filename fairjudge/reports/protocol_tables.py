@@ -80,8 +80,8 @@ def _lead(protocols: Json, best: Json) -> str:
         return f"; its lead is not tested: {why(second['behind'])}"
     p, behind = second["adjusted_p_value"], second["behind"]
     sure = "is significant" if p is not None and p < 0.05 else "is not significant"
-    shown = f"{interval(behind)}, {equals_p(p_value(p, behind))}"
-    return f"; its lead over {name_of(second)} {sure} ({shown})"
+    figures_in_words = f"{interval(behind)}, {equals_p(p_value(p, behind))}"
+    return f"; its lead over {name_of(second)} {sure} ({figures_in_words})"
 
 
 def protocol_plot(found: Json) -> Plot:
@@ -91,6 +91,7 @@ def protocol_plot(found: Json) -> Plot:
         title=f"Protocols of {found['aspect']}: Kendall's tau-b with people over summaries",
         across="Kendall's tau-b with people, over summaries",
         span=(-1.0, 1.0),
+        caption=f"{found['aspect'].capitalize()}, by protocol.",
     )
 
 

@@ -88,7 +88,7 @@ def validated_tables(report: Json) -> Iterator[TextTable]:
 
 def _totals(clusters: Sequence[Json]) -> Json:
     counts = [name for name in clusters[0] if name.startswith("n_")]
-    return {"eid": "all", **{name: sum(one[name] for one in clusters) for name in counts}}
+    return {"eid": "all", **{name: sum(cluster[name] for cluster in clusters) for name in counts}}
 
 
 def recall_tables(report: Json) -> Iterator[TextTable]:

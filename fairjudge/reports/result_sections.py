@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from fairjudge.reports.check_tables import check_plots
 from fairjudge.reports.comparison_page import comparison_parts
 from fairjudge.reports.content import Content, Panel
 from fairjudge.reports.figures import Json, forest, row
@@ -14,6 +15,9 @@ from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Section
 from fairjudge.reports.ranking_tables import ranking_tables, together_tables
 from fairjudge.reports.result_figures import ranks_plot, wins_plot
+from fairjudge.text.counting import pluralize
+
+_STRENGTH = "strength (log-odds; they add up to 0)"
 
 
 def ranking_page(report: Json) -> str:
@@ -37,7 +41,7 @@ def change_parts(content: Content) -> Iterator[Part]:
         content,
         {
             "compare": ("Two runs side by side", _comparison),
-            "check": ("A judge before and after a change", lambda report: _tables("check", report)),
+            "check": ("A judge before and after a change", _check),
         },
     )
 
@@ -100,16 +104,37 @@ def _tables(kind: str, report: Json) -> Iterator[Part]:
 def _ranking(report: Json) -> Iterator[Part]:
     for group, table in zip(report["groups"], ranking_tables(report), strict=True):
         rows = [row(system["system"], system["strength"]) for system in group["systems"]]
-        across = "strength (log-odds; they add up to 0)"
-        yield Group((forest(rows, title=table.title, across=across), table))
         title = f"{group['aspect']}, by {group['judge']}"
-        yield Group((ranks_plot(group["systems"], title), wins_plot(group, title)), "row")
-    yield from together_tables(report)
+        ranks = ranks_plot(group["systems"], title)
+        yield Group((forest(rows, title=table.title, across=_STRENGTH), ranks, table))
+        yield wins_plot(group, title)
+    yield from _together(report)
 
 
 def _comparison(report: Json) -> Iterator[Part]:
     for group in report["groups"]:
         yield from comparison_parts(group)
+
+
+def _check(report: Json) -> Iterator[Part]:
+    for group, table in zip(report["groups"], tables_of("check", report), strict=True):
+        plots = tuple(check_plots(report, group))
+        yield from (Group(plots, "row"), table) if len(plots) > 1 else (Group((*plots, table)),)
+
+
+def _together(report: Json) -> Iterator[Part]:
+    """Yield what several judges say together: strengths and ranks, then how each discriminates."""
+    tables = [*together_tables(report)]
+    for group, systems, judges in zip(
+        report.get("together", ()), tables[::2], tables[1::2], strict=True
+    ):
+        rows = [row(one["system"], one["strength"]) for one in group["systems"]]
+        title = f"{group['aspect']}, by {pluralize(len(group['judges']), 'judge')} together"
+        ranks = ranks_plot(group["systems"], title)
+        yield Group((forest(rows, title=systems.title, across=_STRENGTH), ranks, systems))
+        rows = [row(one["judge"], one["discrimination"]) for one in group["judges"]]
+        across = "discrimination; 1: as the judges' mean, 0: by chance"
+        yield Group((forest(rows, title=judges.title, across=across), judges))
 
 
 def _stability(report: Json) -> Iterator[Part]:

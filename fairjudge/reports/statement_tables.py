@@ -145,7 +145,7 @@ def citations_tables(report: Json) -> Iterator[TextTable]:
                 ],
             )
         for group in judge:
-            lacking = [one for one in group["citations"] if one["support"] != "full"]
+            lacking = [citation for citation in group["citations"] if citation["support"] != "full"]
             if lacking:
                 yield _lacking_table(group["system"], lacking, len(group["citations"]))
 
@@ -155,7 +155,7 @@ def _lacking_table(system: str, citations: Sequence[Json], n: int) -> TextTable:
     return table(
         f"{system}: {len(citations)} of {pluralize(n, 'citation')} without full support",
         "cluster: {eid} | sentence> {number} | article: {aid} | support: {support}",
-        [{**one, "number": one["sentence"] + 1} for one in citations[:_MAX_ERRORS]],
+        [{**citation, "number": citation["sentence"] + 1} for citation in citations[:_MAX_ERRORS]],
         notes=[f"... and {more} more (see --json)"] if more > 0 else [],
     )
 

@@ -157,7 +157,8 @@ class PagedTable {
   row(item) {
     return make("tr", { role: "row" }, this.columns.map((column, place) => {
       const content = column.show ? column.show(item) : column.value(item);
-      const attributes = { class: this.classOf(column), hidden: this.hidden.has(column.key), "data-title": column.title,
+      const text = content instanceof Node ? content.textContent : content;
+      const attributes = { title: typeof text === "string" && text.includes("…") && text !== column.value(item) ? column.value(item) : null, class: this.classOf(column), hidden: this.hidden.has(column.key), "data-title": column.title,
         scope: place ? null : "row", role: place ? "cell" : "rowheader" };
       return make(place ? "td" : "th", attributes, content === null || content === undefined ? "-" : content);
     }));

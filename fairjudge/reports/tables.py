@@ -147,14 +147,16 @@ def _with_short_ids(table: TextTable, width: int) -> TextTable:
             break
         headings = (column.heading for column in table.columns)
         short = shorten_ids(chain(headings, *table.rows), limit=limit)
-        made = replace(
+        shortened = replace(
             table,
-            columns=tuple(replace(one, heading=short[one.heading]) for one in table.columns),
+            columns=tuple(
+                replace(column, heading=short[column.heading]) for column in table.columns
+            ),
             rows=tuple(tuple(short[cell] for cell in row) for row in table.rows),
         )
-        fit = _fit_columns(made, width)
+        fit = _fit_columns(shortened, width)
         if fit.lost < most.lost:
-            best, most = made, fit
+            best, most = shortened, fit
     return best
 
 

@@ -96,10 +96,10 @@ def _reconciled_pairs(judgements: Iterable[Rated]) -> dict[_PairKey, PairVerdict
 def _pair(ab: Rated | None, ba: Rated | None) -> PairVerdict:
     """Reconcile two orders; by their distributions where both gave one."""
     pair = reconcile(_verdict(ab), _verdict(ba))
-    one, other = _sides(ab), _sides(ba)
-    if pair.verdict is None or one is None or other is None:
+    first, other = _sides(ab), _sides(ba)
+    if pair.verdict is None or first is None or other is None:
         return pair
-    return replace(average_sides(one, other), flipped=pair.flipped)
+    return replace(average_sides(first, other), flipped=pair.flipped)
 
 
 def _verdict(judgement: Rated | None) -> Verdict | None:
@@ -153,7 +153,8 @@ class SystemScore:
     no ranking. ``why`` says it where no system is ranked. Ranked systems are in the order of
     ``shared_mean``, over the ``n_shared`` clusters that all of them were scored on.
 
-    Where not every pair of systems is compared in every cluster, win rates say whom a system met.
+    Where not every pair of systems is compared in every cluster, win rates depend on whom
+    a system met.
     ``strength`` is then its log-strength (see `fairjudge.scores.strengths`), by which it is ranked.
     """
 
@@ -265,9 +266,9 @@ def shared_clusters(means: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]
 
 def _apart(means: Mapping[str, Mapping[str, float]]) -> str:
     """Return two systems that share no cluster, in words; all of them where every two share one."""
-    for one, other in combinations(means, 2):
-        if means[one].keys().isdisjoint(means[other].keys()):
-            return f"{one} and {other}"
+    for first, other in combinations(means, 2):
+        if means[first].keys().isdisjoint(means[other].keys()):
+            return f"{first} and {other}"
     return f"all {pluralize(len(means), 'system')} together"
 
 
@@ -275,9 +276,13 @@ def _by_strengths(scores: Sequence[SystemScore], found: Ranking | Undefined) -> 
     if isinstance(found, Undefined):
         why = f"{INCOMPLETE}, and {found.why}"
         return [replace(score, ranked=False, why=why) for score in scores]
-    known = {system.system: system.strength.value for system in found.systems}
+    strength_by_system = {system.system: system.strength.value for system in found.systems}
     return [
-        replace(score, ranked=score.system in known, strength=known.get(score.system))
+        replace(
+            score,
+            ranked=score.system in strength_by_system,
+            strength=strength_by_system.get(score.system),
+        )
         for score in scores
     ]
 

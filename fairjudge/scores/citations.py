@@ -55,13 +55,13 @@ class CitedSentence:
 
         Each other article is cited equally often; None where there is no other, or no citation.
         """
-        others = [aid for aid in articles if aid not in self.aids]
-        if not others or not self.aids:
+        other_aids = [aid for aid in articles if aid not in self.aids]
+        if not other_aids or not self.aids:
             return None
-        n = min(len(self.aids), len(others))
-        twice = others * 2
+        n = min(len(self.aids), len(other_aids))
+        twice = other_aids * 2
         return fmean(
-            self._is_borne_out_by(twice[start : start + n]) for start in range(len(others))
+            self._is_borne_out_by(twice[start : start + n]) for start in range(len(other_aids))
         )
 
     def _is_borne_out_by(self, aids: Sequence[str]) -> bool:
@@ -88,12 +88,12 @@ class CitationScores:
     @property
     def n_cited(self) -> int:
         """How many of the sentences cite."""
-        return sum(bool(one.aids) for one in self.sentences)
+        return sum(bool(sentence.aids) for sentence in self.sentences)
 
     @property
     def n_borne_out(self) -> int:
         """How many of the sentences their citations bear out."""
-        return sum(one.borne_out for one in self.sentences)
+        return sum(sentence.borne_out for sentence in self.sentences)
 
     @property
     def share_borne_out(self) -> float:
@@ -138,7 +138,7 @@ def citation_scores(
         return None
     return CitationScores(
         sentences=tuple(sentences),
-        citations=tuple(score for one in sentences for score in _scores(one)),
+        citations=tuple(score for sentence in sentences for score in _scores(sentence)),
         n_unknown=n_unknown,
     )
 
@@ -166,10 +166,10 @@ def _scores(cited: CitedSentence) -> Iterator[CitationScore]:
     entries = cited.entries
     for aid in cited.aids:
         n_supported = sum(entry.is_supported_by((aid,)) for entry in entries)
-        named = any(aid in entry.articles for entry in entries)
+        is_cited = any(aid in entry.articles for entry in entries)
         support: Support = "full" if n_supported == len(entries) else "part"
         if n_supported == 0:
-            support = "contradicts" if named else "none"
+            support = "contradicts" if is_cited else "none"
         yield CitationScore(
-            eid=cited.eid, sentence=cited.sentence, aid=aid, support=support, relevant=named
+            eid=cited.eid, sentence=cited.sentence, aid=aid, support=support, relevant=is_cited
         )

@@ -282,10 +282,10 @@ class _Group:
 
 def _find(unit: str, reference: Cluster) -> _Group | str | None:
     """Return the answer group or the article id that `unit` names, None if there is none."""
-    kind, _, rest = unit.partition(":")
+    kind, _, name = unit.partition(":")
     if kind == "article":
-        return rest if any(a.aid == rest for a in reference.articles) else None
-    place = re.fullmatch(r"(\d+)\.(\d+)", rest) if kind == "answer" else None
+        return name if any(a.aid == name for a in reference.articles) else None
+    place = re.fullmatch(r"(\d+)\.(\d+)", name) if kind == "answer" else None
     if place is None:
         return None
     q, g = int(place[1]), int(place[2])
@@ -308,11 +308,11 @@ def _find(unit: str, reference: Cluster) -> _Group | str | None:
 
 def _values(row: _Row, group: _Group) -> dict[str, float]:
     """Return how far each article's own wording is covered: the mean over its answers."""
-    found: dict[str, list[float]] = defaultdict(list)
+    values_by_article: dict[str, list[float]] = defaultdict(list)
     for place, answer in enumerate(group.answers):
         credited = row.covered is None or place in row.covered
-        found[answer.aid].append(row.value if credited else 0.0)
-    return {aid: fmean(values) for aid, values in found.items()}
+        values_by_article[answer.aid].append(row.value if credited else 0.0)
+    return {aid: fmean(values) for aid, values in values_by_article.items()}
 
 
 def _points(
@@ -324,11 +324,11 @@ def _points(
 ) -> Iterator[Point]:
     """Yield the point of the unit as a whole, then one for every name that its articles bear."""
     places = {article.aid: n for n, article in enumerate(reference.articles)}
-    known = [aid for aid in values if aid in places]
+    known_aids = [aid for aid in values if aid in places]
     slices = tuple((f"{kind} by {by}", name) for by, name in names)
     yield Point(eid=row.eid, value=row.value, slices=slices, whole=kind)
     borne: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for aid in known:
+    for aid in known_aids:
         article = reference.articles[places[aid]]
         borne[f"{kind} by {POSITION}", str(places[aid] + 1)].append(values[aid])
         borne[f"{kind} by {PLACE}", _place(places[aid], len(places))].append(values[aid])
@@ -337,8 +337,8 @@ def _points(
         borne[f"{kind} by outlet", _outlet(aid, reference)].append(values[aid])
         for name, attribute in article.attributes.items():
             borne[f"{kind} by attribute {name}", str(attribute)].append(values[aid])
-    for one, some in borne.items():
-        yield Point(eid=row.eid, value=fmean(some), slices=(one,))
+    for slice_name, slice_values in borne.items():
+        yield Point(eid=row.eid, value=fmean(slice_values), slices=(slice_name,))
 
 
 def _frequency(n_articles: int) -> str:
@@ -380,8 +380,8 @@ def _uncovered(row: _Row, group: _Group, reference: Cluster) -> Uncovered | None
     if covered is None:
         covered = tuple(range(len(group.answers))) if row.value >= COVERED_FROM else ()
     voices = [
-        Voice(outlet=_outlet(one.aid, reference), speaker=one.speaker, answer=one.answer)
-        for place, one in enumerate(group.answers)
+        Voice(outlet=_outlet(answer.aid, reference), speaker=answer.speaker, answer=answer.answer)
+        for place, answer in enumerate(group.answers)
         if place not in covered
     ]
     if not voices:

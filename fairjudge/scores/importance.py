@@ -41,10 +41,10 @@ class _Way:
 
     def mean(self, groups: Sequence[Weighed]) -> float | None:
         """Return the weighed mean, None where no group counts."""
-        total = sum(self.weight(one) for one in groups)
+        total = sum(self.weight(group) for group in groups)
         if total <= 0:
             return None
-        return sum(self.weight(one) * self._got(one) for one in groups) / total
+        return sum(self.weight(group) * self._got(group) for group in groups) / total
 
     def _got(self, group: Weighed) -> float:
         return float(group.value >= 1) if self.strict else group.value
@@ -82,13 +82,13 @@ def weightings(groups: Sequence[Weighed]) -> dict[str, dict[str, float]]:
     clusters: dict[str, list[Weighed]] = defaultdict(list)
     for group in groups:
         clusters[group.eid].append(group)
-    found = _of(_ALWAYS, clusters)
-    known = {
-        eid: some
-        for eid, some in clusters.items()
-        if any(one.importance is not None for one in some)
+    weighted = _of(_ALWAYS, clusters)
+    rated = {
+        eid: groups
+        for eid, groups in clusters.items()
+        if any(group.importance is not None for group in groups)
     }
-    return found | _of(_WITH_IMPORTANCE, known) | _by_question(clusters)
+    return weighted | _of(_WITH_IMPORTANCE, rated) | _by_question(clusters)
 
 
 def _by_question(clusters: Mapping[str, Sequence[Weighed]]) -> dict[str, dict[str, float]]:
@@ -99,17 +99,19 @@ def _by_question(clusters: Mapping[str, Sequence[Weighed]]) -> dict[str, dict[st
     """
     means: dict[str, dict[str, float]] = {}
     for eid, groups in clusters.items():
-        if all(one.aggregator is None for one in groups):
+        if all(group.aggregator is None for group in groups):
             continue
         questions: dict[int, list[Weighed]] = defaultdict(list)
-        for one in groups:
-            questions[one.question].append(one)
+        for group in groups:
+            questions[group.question].append(group)
         values = [
-            (max if some[0].aggregator == "OR" else min)(one.value for one in some)
-            for some in questions.values()
+            (max if question_groups[0].aggregator == "OR" else min)(
+                group.value for group in question_groups
+            )
+            for question_groups in questions.values()
         ]
         means.setdefault(BY_QUESTION, {})[eid] = fmean(values)
-        means.setdefault(f"{BY_QUESTION}, strict", {})[eid] = fmean(one >= 1 for one in values)
+        means.setdefault(f"{BY_QUESTION}, strict", {})[eid] = fmean(value >= 1 for value in values)
     return means
 
 
@@ -117,10 +119,11 @@ def _of(
     ways: Mapping[str, _Way], clusters: Mapping[str, Sequence[Weighed]]
 ) -> dict[str, dict[str, float]]:
     means = {
-        name: {eid: way.mean(some) for eid, some in clusters.items()} for name, way in ways.items()
+        name: {eid: way.mean(groups) for eid, groups in clusters.items()}
+        for name, way in ways.items()
     }
     return {
-        name: kept
+        name: known_means
         for name, by_eid in means.items()
-        if (kept := {eid: mean for eid, mean in by_eid.items() if mean is not None})
+        if (known_means := {eid: mean for eid, mean in by_eid.items() if mean is not None})
     }

@@ -68,8 +68,8 @@ FEWEST_CLUSTERS = 5
 def weak_judge(aspect: str) -> str:
     """Return the caveat for results on `aspect` by the embedded default judge."""
     if aspect in {"coverage", BALANCE}:
-        what = "a source's statement" if aspect == BALANCE else "an answer"
-        does = f"balanced accuracy {coverage_accuracy():.2f} of whether {what} is covered"
+        noun = "a source's statement" if aspect == BALANCE else "an answer"
+        does = f"balanced accuracy {coverage_accuracy():.2f} of whether {noun} is covered"
     else:
         low, high = faithfulness_areas()
         does = f"AUC of right against wrong summaries {low:.2f} to {high:.2f} by data set"
@@ -184,9 +184,9 @@ def rank_ranges(
     absent; with fewer than `FEWEST_CLUSTERS` shared clusters all are. Of pairs in an incomplete
     design, the ranks that their strengths allow.
     """
-    found = strengths(judgements, seed=seed)
-    if found is not None:
-        return {} if isinstance(found, Undefined) else _ranges(found)
+    ranking = strengths(judgements, seed=seed)
+    if ranking is not None:
+        return {} if isinstance(ranking, Undefined) else _ranges(ranking)
     return _mean_ranges(
         system_scores(judgements), cluster_means(judgements), seed=seed, n_resamples=n_resamples
     )
@@ -248,9 +248,9 @@ def leaderboard(
     span = scale_range or _scale_range(rows)
     scores = system_scores(rows, scale_range=span)
     means = cluster_means(rows)
-    known = [score for score in scores if score.system in means]
-    estimates = _estimates(known, means, np.random.default_rng(seed), n_resamples)
-    figures = dict(zip((score.system for score in known), estimates, strict=True))
+    ranked_scores = [score for score in scores if score.system in means]
+    estimates = _estimates(ranked_scores, means, np.random.default_rng(seed), n_resamples)
+    figures = dict(zip((score.system for score in ranked_scores), estimates, strict=True))
     nothing = Undefined(why="no unit of this system was scored")
     ranking = strengths(rows, seed=seed)
     if ranking is None:

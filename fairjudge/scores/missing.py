@@ -52,8 +52,8 @@ class Missing:
 
     def in_words(self) -> str:
         """Return ``"16 without a score (14 unparseable, 2 not applicable)"``, "" for none."""
-        named = ", ".join(f"{n} {reason}" for reason, n in self.reasons.items())
-        return f"{self.n} without a score ({named})" if self.n else ""
+        counts = ", ".join(f"{n} {reason}" for reason, n in self.reasons.items())
+        return f"{self.n} without a score ({counts})" if self.n else ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts by kind and by reason."""

@@ -2,7 +2,7 @@
 
 A win rate says how a system did against those that it met. Where not every pair of systems meets in
 every cluster, who met weak ones has a high rate; the strengths of `fairjudge.calibration.ranking`
-hold whom each met against it.
+account for whom each met.
 """
 
 from __future__ import annotations

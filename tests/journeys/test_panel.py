@@ -14,6 +14,8 @@ import pytest
 from cli_tools import reference, write_jsonl
 from stub_server import Fault, StubServer
 
+from fairjudge.api.plotting import figures
+
 N, LABELLED = 80, 50
 SYSTEMS = {"gpt-3.5": -0.8, "claude-3": 0.0, "M7": 0.8}
 JUDGES = ("careful", "hasty", "local")
@@ -141,6 +143,11 @@ def test_several_judges_of_pairs_rank_together(cli):
     assert [one["system"] for one in group["systems"]] == ["M7", "claude-3", "gpt-3.5"]
     found = {one["judge"]: one["discrimination"] for one in group["judges"]}
     assert found["coin"]["high"] < found["fair"]["low"] < found["sharp"]["high"]
+    drawn = [one.name for one in figures("rank", report)]
+    strengths, ranks, judges = drawn[-3:]
+    assert strengths.startswith("Ranking by 3 judges together, coverage: M7 ")
+    assert ranks.startswith("Ranks, coverage, by 3 judges together: M7 1 ")
+    assert judges.startswith("How well each judge discriminates between systems, coverage: ")
 
 
 def test_a_judge_of_the_writers_family_is_told_before_it_judges(cli, server: StubServer):

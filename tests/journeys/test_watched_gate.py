@@ -117,9 +117,20 @@ def test_weeks_of_a_judge_an_update_and_worse_systems(cli, judged, look):
     done = look(noise, judged["rts live"])
     assert done.code == 4
     assert "Failed: it agrees with people less than before." in done.out
-    done = look(again(judged["rts"], 8), again(judged["rts live"], 108))
+    done = look(again(judged["rts"], 8), again(judged["rts live"], 108), "--figures", "weeks")
     assert done.code == 0
     assert "It was worse at look 7." in " ".join(done.out.split())
+    by_look = watch()["by_look"]
+    assert [one["agreement"]["value"] is None for one in by_look] == [False] * 8
+    assert by_look[6]["agreement"]["high"] < 0 < by_look[7]["agreement"]["high"]
+    assert by_look[7]["agreement"] == watch()["agreement"]
+    pytest.importorskip("matplotlib", reason="needs the extra [plots]")
+    drawn = sorted(path.stem for path in Path("weeks").glob("*.svg"))
+    assert [name.partition("-relevance")[0] for name in drawn] == [
+        "01-watched-agreement-with-people", "02-watched-the-judge-s-values-of-anchors",
+        "03-watched-the-systems-by-values-of-new-summaries-minus-those-o",
+    ]  # fmt: skip
+    assert Path("weeks", f"{drawn[0]}.svg").read_text("utf-8").count("look 7: -") == 1
 
 
 def test_the_record_is_of_one_baseline_one_plan_and_whole(cli, judged, look):

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairjudge.reports.calibration_page import calibration_page
-from fairjudge.reports.drawing import Mark, short
+from fairjudge.reports.drawing import Mark, short, short_apart
 from fairjudge.reports.plots import Curve, CurvePlot, ForestPlot, ForestRow, ReliabilityPlot
 from fairjudge.reports.svg import to_svg
 
@@ -291,3 +291,12 @@ def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monke
 )
 def test_wide_letters_leave_room_for_the_figures_beside_them(label, shown):
     assert short(label, 20) == shown
+
+
+def test_labels_that_begin_alike_are_cut_in_the_middle():
+    judges = ["gpt-3.5, scale likert-1-5@ee6b", "gpt-3.5, scale options-A-B@f39e", "claude-3"]
+    assert short_apart(judges, [16, 16, 16]) == ["gpt-3.5…5@ee6b", "gpt-3.5…B@f39e", "claude-3"]
+    # cut at the end where that tells them apart, and one label twice is no other label
+    assert short_apart(["a long name", "other name", "other name"], [6, 6, 6]) == [
+        "a lon…", "other…", "other…",
+    ]  # fmt: skip

@@ -6,6 +6,7 @@ import csv
 import random
 import re
 from itertools import product
+from pathlib import Path
 
 import pytest
 from browser import PHONE, serious_faults, unfold
@@ -410,6 +411,41 @@ def test_names_that_every_object_has_are_names(open_page, tmp_path):
         seen.add(title.inner_text())
     assert len(seen) > 3
     assert texts <= len(units)
+
+
+def test_long_names_are_shortened_in_lists_unless_two_would_read_the_same(open_page, tmp_path):
+    def eid(middle):
+        return f"cnn-test-{middle}-0123456789"
+
+    alone, alike, other = eid("a" * 20), eid("same-b-end"), eid("same-c-end")
+    judges = [f"gpt-3.5-turbo-0301, scale {scale}" for scale in ("likert-1-5@ee", "stars-5@af")]
+    rows = [
+        {
+            "eid": name, "system": "s", "aspect": "quality", "unit": "summary", "value": 3,
+            "protocol": "likert", "judge": judge, "raw": "3", "scored_by": "llm", "signature": "s",
+        }
+        for name in (f"x{alone}", alike, other)
+        for judge in judges
+    ]  # fmt: skip
+    make_report(write_jsonl(tmp_path / "judgements.jsonl", rows)).save(tmp_path / "report.html")
+    page = open_page((tmp_path / "report.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    heads = page.locator("#explorer tbody th")
+    assert heads.all_inner_texts()[::2] == ["xcnn-test-aa…a-0123456789", alike, other]
+    assert heads.first.get_attribute("title") == f"x{alone}"
+    assert heads.nth(2).get_attribute("title") is None
+    cell = page.locator("#explorer tbody td[data-title=Judge]").first
+    assert cell.inner_text() == "gpt-3.5-turb…ikert-1-5@ee"
+    assert cell.get_attribute("title") == judges[0]
+    # whole where one judgement is open, and in what is saved
+    heads.first.get_by_role("button").click()
+    assert page.locator("dialog h2").inner_text() == f"s on x{alone}"
+    page.keyboard.press("Escape")
+    with page.expect_download() as saved:
+        page.locator("#explorer").get_by_role("button", name="Save as CSV").click()
+    text = Path(saved.value.path()).read_text("utf-8")
+    assert f"x{alone}" in text
+    assert judges[0] in text
 
 
 def test_a_judgement_has_an_address(report, report_file, open_page):
