@@ -224,7 +224,7 @@ def _documents_of_test(p_values: Sequence[float], n_documents: int) -> str:
     z = -ndtri(np.clip(np.asarray(p_values), 1e-12, 1.0 - 1e-12))
     m = z.size
     critical = -float(ndtri(_ALPHA / np.sum(1.0 / np.arange(1, m + 1))))
-    # With as many as half on one side, so many must be significant; else the other side wins.
+    # At least half of the annotators on one side must be significant; else the other side wins.
     wins = np.sort(z[z > 0.0])[::-1]
     losses = np.sort(-z[z < 0.0])[::-1]
     enough, more = ceil(m / 2), m // 2 + 1
@@ -239,4 +239,4 @@ def _documents_of_test(p_values: Sequence[float], n_documents: int) -> str:
         return f"more than {pluralize(_MOST_TIMES * n_documents, 'labelled document')}"
     needed = max(FEW_DOCUMENTS, n_documents + 1, ceil(n_documents * factor))
     documents = pluralize(needed, "labelled document")
-    return f"about {documents}, were the differences to annotators true"
+    return f"about {documents}, if the differences to annotators are as estimated"

@@ -150,6 +150,24 @@ def join(
     return groups_joined
 
 
+def only_group(found: Sequence[Joined], *, path: str) -> Joined:
+    """Return the one group of the judgements in `path`.
+
+    Raises
+    ------
+    InputError
+        There are none or several.
+    """
+    if len(found) == 1:
+        return found[0]
+    groups = "; ".join(one.group.title for one in found)
+    raise InputError(
+        f"expected one judge, aspect, protocol and unit, found {len(found)}"
+        + (f": {groups}; keep one of them in a file of its own" if found else ""),
+        path=path,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
     """The judge's values, one an item; ``items`` are all that have a row, scored or not."""

@@ -27,6 +27,14 @@ SIGNS = {"a": 1.0, "b": -1.0, "tie": 0.0}
 """What a verdict on a pair is worth to the first."""
 
 
+class LabelOffScaleError(InputError):
+    """A label of ``item`` by ``annotator`` lies off the labels' scale."""
+
+    def __init__(self, problem: str, *, item: ItemKey, annotator: str) -> None:
+        self.item, self.annotator = item, annotator
+        super().__init__(problem, field="value")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
     """Labels of one aspect: item to annotator to mean value, and to sampling probability.
@@ -140,12 +148,13 @@ class Labels:
         off = off_scale(values, scale)
         if off.any():
             value, annotator, key = rows[int(off.argmax())]
-            origin = "given" if given else f"of {pluralize(int(np.sum(~off)), 'label')}"
-            raise InputError(
+            origin = "" if given else f" of {pluralize(int(np.sum(~off)), 'label')}"
+            raise LabelOffScaleError(
                 f"the label {value:g} by {annotator!r} of {system_name(key)!r} in {key[0]!r} lies "
-                f"off the scale {scale[0]:g} to {scale[1]:g} {origin}: correct it, or name the "
+                f"off the scale {scale[0]:g} to {scale[1]:g}{origin}: correct it, or name the "
                 "labels' scale by --label-scale",
-                field="value",
+                item=key,
+                annotator=annotator,
             )
         return scale
 

@@ -27,7 +27,7 @@ class Beside:
     """What is known of items beside one judge's value of them.
 
     ``columns`` are named numbers of items, such as other judges' values and covariates; ``strata``
-    maps documents to what they are of, None where nobody asked for it.
+    maps documents to what they are of, None without stratification.
     """
 
     columns: Mapping[str, Mapping[ItemKey, float]] = field(default_factory=dict)

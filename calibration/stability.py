@@ -22,7 +22,7 @@ from fairjudge.stats.intervals import clustered_wilson
 
 PARTS = ("item", "variant", "item_by_variant", "repeat")
 REPEATS = (1, 2, 3, 5, 10)
-"""Numbers of repeats whose worth is told."""
+"""Numbers of repeats whose effect is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

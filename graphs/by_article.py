@@ -45,11 +45,11 @@ from fairjudge.references.steps import (
 )
 
 FEW_ARTICLES = 5
-"""So many articles give answers so few that those to all questions are sorted by one call."""
+"""With up to this many articles, one call sorts the answers to all questions."""
 MAX_TOGETHER = 60
 """Answers that are sorted by one call at most."""
 SHORT_CLUSTER = 20_000
-"""Articles of so many characters together are read once more by one call, longer ones each."""
+"""Articles of up to this many characters together are read once more by one call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

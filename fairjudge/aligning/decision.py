@@ -142,7 +142,7 @@ def gain_of(paired: Paired) -> Gain:
 def why_barred(development: Paired) -> str | None:
     """Return why the test could not keep a candidate, as development shows it; None where it could.
 
-    Whoever is barred is not chosen, so that no test is opened in vain.
+    Barred candidates are not chosen, so that no test is opened in vain.
     """
     calibrators = fit_both(development)
     if isinstance(calibrators, Undefined):

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairjudge.calibration.answers import Answer, answers
 from fairjudge.calibration.guarantees import guarantee
-from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.items import Joined, join, only_group
 from fairjudge.calibration.labels import item_json
 from fairjudge.datasets import read_judgements, read_labels
 from fairjudge.domain import Undefined
@@ -56,12 +56,7 @@ def guarantee_report(
     judgements, people_said = read_judgements(judged), read_labels(labels)
     rows = judgements.records
     groups = join(rows, people_said.records, annotators=annotators)
-    if len(groups) != 1:
-        raise InputError(
-            f"expected one judge, aspect, protocol and unit, found {len(groups)}",
-            path=judgements.path,
-        )
-    (joined,) = groups
+    joined = only_group(groups, path=judgements.path)
     if joined.chances is not None:
         raise InputError("the labels must be a random draw of the items", path=people_said.path)
     answers_by_item = answers(rows)

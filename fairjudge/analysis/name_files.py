@@ -1,4 +1,4 @@
-"""Read what the bias measures are told of names and words: the census, name and word lists."""
+"""Read the names and words of bias measures: the census, name and word lists."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class AnnotatorReport:
 
     @property
     def hasty(self) -> bool:
-        """Whether so many answers came too fast for reading that the work must be looked at."""
+        """Whether too many answers were faster than reading, so that the work needs review."""
         return self.n_hasty >= FEWEST_HASTY and self.n_hasty >= HASTY_SHARE * self.n_labels
 
 

@@ -229,7 +229,7 @@ def stability(
     level: Level = 0.95,
     seed: Seed = 0,
 ) -> Findings:
-    """Measure how often a judge gives one item another verdict, again or by another prompt.
+    """Measure how often the verdict on an item changes between repeats and between prompts.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ def entities(
     ] = None,
     lookup: Annotated[
         str | Path | None,
-        Opt('Groups of known people, asked first: JSON {"FULL NAME": "GROUP", ...}.'),
+        Opt('Groups of known people, looked up first: JSON {"FULL NAME": "GROUP", ...}.'),
     ] = None,
     pipeline: Annotated[
         str | None,
@@ -198,7 +198,7 @@ def distinguishability(
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Findings:
-    """Measure how well a group can be told from a summary, pronouns and names hidden.
+    """Measure how well a group can be predicted from a summary, with pronouns and names hidden.
 
     Parameters
     ----------

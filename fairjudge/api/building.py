@@ -119,13 +119,13 @@ async def abuild(
     max_articles, n_questions : int, optional
         Articles kept, and questions asked for, at most; by default what the pipeline needs.
     min_sources : float
-        Least share of sources that answer a question.
+        Minimum share of sources that must answer a question.
     consensus_filter, merge_same_sources : bool
         Discord Questions' filters: of questions that one group decides, and of double ones.
     pipeline : {"article", "paper"}
         One call an article for all questions, or one for each question and article.
     context_tokens : int
-        Questions are written on all articles where these take at most so many tokens.
+        Maximum number of tokens of articles in the prompt that writes questions.
     consolidation : {"llm", "embedding"}, optional
         Who groups answers by meaning.
     post_filter : bool

@@ -270,7 +270,7 @@ def calibrate(
         object,
         Opt(
             "Judgements, .jsonl or .json, of one protocol or of several; also run folders and "
-            "what 'judge --json' wrote, which say what was spent.",
+            "what 'judge --json' wrote, which record the cost.",
             argument=True,
         ),
     ],
@@ -300,7 +300,7 @@ def calibrate(
         Mapping[str, str] | Sequence[tuple[str, str]],
         Opt(
             "Compare errors between families of systems too: a name and a shell pattern of "
-            "system names, such as 'openai=gpt-*'. Repeatable; the first that fits counts.",
+            "system names, such as 'openai=gpt-*'. Repeatable; the first match counts.",
             flag="--family",
             metavar="NAME=PATTERN",
             parse=read_family,
@@ -311,7 +311,7 @@ def calibrate(
     covariates: Annotated[
         str | Sequence[str],
         Opt(
-            "What juries, and regressions for means from few labels, know of a summary beside "
+            "Covariates of juries, and of regressions for means from few labels, beside the "
             "judges' scores: length (of --summaries), and words shared with --clusters: overlap "
             "(articles), lead (their leads), answers (of references). Several: length,overlap.",
             metavar="NAME,...",
@@ -320,15 +320,18 @@ def calibrate(
     strata: Annotated[
         str | None,
         Opt(
-            "An attribute of the clusters' articles, or outlet: labelled documents are weighed so "
-            "that its values have the shares that they have among all judged ones."
+            "An attribute of the clusters' articles, or outlet: labelled documents are weighted "
+            "so that its values have the same shares as among all judged documents."
         ),
     ] = None,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
     n_disagreements: Annotated[
         int,
-        Opt("Items on which judge and people differ most, with both reasons, in the JSON.", ge=0),
+        Opt(
+            "Number of items in the JSON on which judge and people differ most, with both reasons.",
+            ge=0,
+        ),
     ] = 20,
 ) -> Calibration:
     """Measure judges against people: agreement, errors, and a curve to people's scores.
@@ -337,7 +340,7 @@ def calibrate(
     ----------
     judgements
         A `JudgeResult`, a path, or a list of judgements or dicts; of one judge or several. Also a
-        list of results, paths, run folders and files of ``judge --json``, which say what was spent.
+        list of results, paths, run folders and files of ``judge --json``, which record the cost.
     labels
         A path, or a list of labels or dicts, one a person and item.
     method : {"isotonic", "logistic", "linear", "ordinal"}
@@ -353,13 +356,13 @@ def calibrate(
         minutes for a hundred documents.
     families
         Families of systems whose errors are compared: a shell pattern of system names by the
-        family's name, such as ``{"openai": "gpt-*"}``; the first that fits counts.
+        family's name, such as ``{"openai": "gpt-*"}``; the first match counts.
     margin : float
         Cost margin of the alternative annotator test.
     covariates : {"length", "overlap", "lead", "answers"}, several
-        What juries, and regressions for means from few labels, know of a summary beside judges'
-        scores: its length, and words shared with the cluster's articles, with their leads, with
-        the reference's answers. As a list, or with commas between.
+        Covariates of juries, and of regressions for means from few labels, beside the judges'
+        scores: its length, and words shared with the cluster's articles, with their leads, with the
+        reference's answers. As a list, or with commas between.
     strata : str, optional
         An attribute of the clusters' articles, or ``"outlet"``: means weigh labelled documents so
         that its values have the shares that they have among all judged documents.
@@ -379,6 +382,7 @@ def calibrate(
     >>> report = fj.calibrate("judgements.jsonl", "labels.jsonl")  # doctest: +SKIP
     >>> report.agreement.spearman  # doctest: +SKIP
     """
+    from fairjudge.analysis.label_lines import naming_lines
     from fairjudge.calibration.agreement import Resampling
     from fairjudge.calibration.analysis import Settings, analyse
     from fairjudge.calibration.baselines import covariate_names
@@ -402,28 +406,30 @@ def calibrate(
         names, loaded = ("summary", "judged item"), read_summaries(summaries)
         texts, _ = join_samples(loaded, judged, names=names, complete=(), path=loaded.path)
     sources = () if clusters is None else read_clusters(clusters).records
-    return Calibration(
-        analyse(
-            told_apart(judged),
-            read_labels(labels),
-            settings=Settings(
-                annotators=as_names(annotators),
-                resampling=Resampling(n_resamples=n_resamples),
-                calibrator=method,
-                epsilon=margin,
-                label_scale=None if label_scale is None else (label_scale[0], label_scale[1]),
-                n_disagreements=n_disagreements,
-                covariates=covariate_list,
-                strata=strata,
-                families=tuple(families.items() if isinstance(families, Mapping) else families),
-                seed=seed,
-            ),
-            summaries=texts,
-            clusters=sources,
-            support=support_by_summary(texts, sources) if support else None,
-            asked=requests,
+    people = read_labels(labels)
+    with naming_lines(people):
+        return Calibration(
+            analyse(
+                told_apart(judged),
+                people,
+                settings=Settings(
+                    annotators=as_names(annotators),
+                    resampling=Resampling(n_resamples=n_resamples),
+                    calibrator=method,
+                    epsilon=margin,
+                    label_scale=None if label_scale is None else (label_scale[0], label_scale[1]),
+                    n_disagreements=n_disagreements,
+                    covariates=covariate_list,
+                    strata=strata,
+                    families=tuple(families.items() if isinstance(families, Mapping) else families),
+                    seed=seed,
+                ),
+                summaries=texts,
+                clusters=sources,
+                support=support_by_summary(texts, sources) if support else None,
+                asked=requests,
+            )
         )
-    )
 
 
 def _ends(figure: Estimate | Undefined) -> dict[str, Any]:

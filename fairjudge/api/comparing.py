@@ -58,15 +58,15 @@ def check(
     sequence: Annotated[
         SequenceName,
         Opt(
-            "With --since: 'spending' spends the error over the looks; 'betting' assumes nothing "
-            "but independent documents, and needs many more of them."
+            "With --since: 'spending' spends the error over the looks; 'betting' assumes only "
+            "that documents are independent, and needs many more of them."
         ),
     ] = "spending",
     live: Annotated[
         object | None,
         Opt(
             "With --since: judgements of the systems' present summaries, by the same judge, to "
-            "tell whether the judge moved or the systems did.",
+            "distinguish a change of the judge from one of the systems.",
             reads=read_judgements,
         ),
     ] = None,
@@ -99,7 +99,7 @@ def check(
         and the verdict comes from a confidence sequence of the change in agreement. Each group has
         ``["watch"]``, whose ``["moved"]`` is "neither", "judge", "systems" or "judge and systems".
     looks : int
-        How many looks are planned; over so many all intervals hold at once with `level`.
+        Number of looks planned; over all of them the intervals hold simultaneously with `level`.
     sequence : {"spending", "betting"}
         The confidence sequence.
     live
@@ -130,6 +130,7 @@ def check(
     'worse'
     """
     from fairjudge.analysis.checking import Gate, LabelChoice, check_report
+    from fairjudge.analysis.label_lines import naming_lines
     from fairjudge.analysis.watching import WatchSettings
 
     if live is not None and since is None:
@@ -140,19 +141,21 @@ def check(
         watching = WatchSettings(
             path=Path(since), planned=looks, sequence=sequence, live=tuple(live_rows)
         )
-    return Findings(
-        "check",
-        check_report(
-            read_judgements(judgements).records,
-            read_judgements(baseline).records,
-            read_labels(labels),
-            gate=Gate(margin=margin, max_unscored=max_unscored, strict=strict),
-            choice=LabelChoice(annotators=as_names(annotators), scale=label_scale),
-            watching=watching,
-            level=level,
-            seed=seed,
-        ),
-    )
+    people = read_labels(labels)
+    with naming_lines(people):
+        return Findings(
+            "check",
+            check_report(
+                read_judgements(judgements).records,
+                read_judgements(baseline).records,
+                people,
+                gate=Gate(margin=margin, max_unscored=max_unscored, strict=strict),
+                choice=LabelChoice(annotators=as_names(annotators), scale=label_scale),
+                watching=watching,
+                level=level,
+                seed=seed,
+            ),
+        )
 
 
 @checks_arguments
@@ -222,8 +225,8 @@ def rank(
 ) -> Findings:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
-    A win against a strong system counts for more than one against a weak one, and what standing
-    first adds is taken off. Judgements by the protocol ``"ranking"`` are ranked by the
+    A win against a strong system counts for more than one against a weak one, and the advantage of
+    the first position is removed. Judgements by the protocol ``"ranking"`` are ranked by the
     Plackett-Luce model, with a bootstrap over documents. Several judges of pairs are ranked by
     together too, each with a discrimination: what discriminates better counts for more.
 

@@ -23,9 +23,9 @@ def convert(
     columns: Annotated[
         Mapping[str, str | Sequence[str]] | None,
         Opt(
-            "Columns whose names do not tell: documents=COLUMN, content=, eid=, system=, text=, "
-            "reference=, annotator=, aspect=, value=. A field may stand twice: each text=COLUMN "
-            "is a system, each value=COLUMN an aspect.",
+            "Columns whose names are not recognised: documents=COLUMN, content=, eid=, system=, "
+            "text=, reference=, annotator=, aspect=, value=. A field may be given twice: each "
+            "text=COLUMN is a system, each value=COLUMN an aspect.",
             flag="--map",
             metavar="FIELD=COLUMN,...",
             parse=column_map,

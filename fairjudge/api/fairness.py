@@ -55,7 +55,7 @@ def coverage(
     scorer: Annotated[
         JudgeResult | Sequence[Any] | Loaded[Any] | ScorerChoice | Model | str,
         Opt(
-            "What says how far a document supports a sentence: embedding[:MODEL] (cosine "
+            "Scorer of how well a document supports a sentence: embedding[:MODEL] (cosine "
             "similarity), entailment[:MODEL] (a probability; the packaged support model, or "
             "another by hub id or folder), matrix:FILE (given numbers), or judgements:FILE "
             "(a judge's verdicts by article).",
@@ -246,7 +246,7 @@ def proportionality(
     human: Annotated[
         object | None,
         Opt(
-            "How people share out a random part of the summaries among the values: eid, "
+            "Attribution of a random part of the summaries to the values by people: eid, "
             "system, shares, or facts, a list of the values that each fact comes from; corrects "
             "the means by prediction-powered inference.",
             reads=read_shares,

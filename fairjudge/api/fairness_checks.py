@@ -39,7 +39,7 @@ def chunk_size(
     ],
     summaries: Annotated[
         object,
-        Opt("Summaries that can be trusted to say what the sources say.", reads=read_summaries),
+        Opt("Summaries that are known to be faithful.", reads=read_summaries),
     ],
     *,
     scorer: Annotated[
@@ -52,7 +52,7 @@ def chunk_size(
     seed: Seed = 0,
     progress: bool | None = None,
 ) -> Findings:
-    """Choose the chunk size with which a scorer best finds where summary sentences are from.
+    """Choose the chunk size with which a scorer best finds the sources of summary sentences.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def oracle(
     ] = None,
     progress: bool | None = None,
 ) -> Findings:
-    """Check that a scorer sees unfairness that was planted.
+    """Check that a scorer detects planted unfairness.
 
     Pseudo-summaries of one value's documents ("biased") must score far worse than ones that keep
     the source's shares ("balanced"; FairSumm, appendix C).

@@ -29,7 +29,7 @@ def compare(
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Findings:
-    """Tell what each variant of a summarizer did to every fairness measure, beside a baseline.
+    """Compare the fairness measures of a summarizer's variants with those of a baseline.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def overall(
     scaling: Annotated[
         Literal["range", "none"],
         Opt(
-            "range: from the least to the largest value of each file. none: values are averaged "
+            "range: from the smallest to the largest value of each file. none: values are averaged "
             "as they are, such as those of several scorers."
         ),
     ] = "range",

@@ -322,7 +322,7 @@ class Judge:
     samples, repeats : int
         Replies to each question, whose mean is the score; judgements of each item.
     prompt_variants : int
-        Judge every item with so many wordings of the built-in prompt.
+        Judge every item with this many wordings of the built-in prompt.
     paraphrases : list of paths
         Wordings of your own, by which every item is judged too.
     token_probabilities : bool
@@ -405,14 +405,14 @@ class Judge:
         Parameters
         ----------
         references
-            What `build` returned, a path, or a list of references or dicts; plain clusters do
+            What `build` returned, a path, or a list of references or dicts; plain clusters suffice
             where the aspect needs no questions.
         summaries
             A path, or a list of summaries or dicts with ``eid``, ``system`` and ``text``.
         run : path, optional
             Run folder, to be resumed by the same call; by default one under the cache.
         limit : int, optional
-            Judge only the first so many items; the same call without it goes on from there.
+            Judge only the first `limit` items; the same call without it resumes from there.
 
         Raises
         ------

@@ -35,7 +35,7 @@ def group_order_tasks(
     """
     once = plan_tasks(references, summaries, plan, split_sentences=sentence_texts)
     if not any(group_places(task, groups_per_call=groups_per_call) for task in once):
-        raise InputError("the order of groups matters from three in a call on; none has so many")
+        raise InputError("the order of groups matters from three per call on; no call has as many")
     return repeated(once, variants=order_names(n_orders))
 
 

@@ -44,7 +44,7 @@ def place_tasks(clusters: Sequence[Cluster], *, max_articles: int) -> tuple[Judg
                 moved = (*others[:at], article, *others[at:])
                 tasks.append(_task(cluster.eid, f"lead of {article.aid}:{place}", lead, moved))
     if not tasks:
-        raise InputError("the order of articles matters from three on; no cluster has so many")
+        raise InputError("the order of articles matters from three on; no cluster has as many")
     return tuple(tasks)
 
 

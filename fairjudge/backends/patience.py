@@ -48,7 +48,7 @@ def check_wait(seconds: float) -> None:
     patience = of_request.get()
     problem = None if patience is None else patience.too_long(seconds)
     if problem is not None:
-        raise WaitTooLongError(f"another request was told to slow down: the server {problem}")
+        raise WaitTooLongError(f"another request was asked to slow down: the server {problem}")
 
 
 def count_wait(seconds: float) -> None:

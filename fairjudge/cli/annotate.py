@@ -22,7 +22,7 @@ def annotate(
     task_file: Annotated[
         Path,
         Opt(
-            "References; plain clusters do for every task but answers and coverage.",
+            "References; plain clusters suffice for every task except answers and coverage.",
             metavar="TASK",
             argument=True,
         ),
@@ -42,11 +42,13 @@ def annotate(
         Path,
         Opt(
             "Labels, .jsonl. The job's store is kept beside it, as '<output>.db'; the same "
-            "command goes on where it was left.",
+            "command resumes.",
             short="-o",
         ),
     ],
-    summaries: Annotated[Path | None, Opt("Summaries; every task but answers needs them.")] = None,
+    summaries: Annotated[
+        Path | None, Opt("Summaries; required by every task except answers.")
+    ] = None,
     aspect: Annotated[
         str | None,
         Opt("Aspect of the labels, where it is not that of the task."),
@@ -66,15 +68,15 @@ def annotate(
     controls: Annotated[
         Path | None,
         Opt(
-            "Labels with known values. Everybody gets these items among the others; they "
-            "show whether work is careful and are not written to the labels."
+            "Labels with known values. Every annotator gets these items among the others; they "
+            "measure care and are not written to the labels."
         ),
     ] = None,
     qualify: Annotated[
         float | None,
         Opt(
-            "Ask the controls first, and give nothing more to who answers fewer than this share "
-            "of them as known.",
+            "Ask the controls first, and exclude annotators who answer less than this share of "
+            "them correctly.",
             ge=0.0,
             le=1.0,
         ),
@@ -90,7 +92,9 @@ def annotate(
             "interval most. Needs --budget."
         ),
     ] = None,
-    budget: Annotated[int | None, Opt("Number of items that --active draws, about.", ge=2)] = None,
+    budget: Annotated[
+        int | None, Opt("Approximate number of items that --active draws.", ge=2)
+    ] = None,
     active_for: Annotated[
         Literal["mean", "correlation"],
         Opt(
@@ -105,8 +109,8 @@ def annotate(
     adjudicate: Annotated[
         Path | None,
         Opt(
-            "The --json of 'fairjudge calibrate': ask about its largest disagreements alone, "
-            "the widest first; what judge and people said is shown after each answer."
+            "The --json of 'fairjudge calibrate': label only its largest disagreements, largest "
+            "first; the verdicts of judge and people are shown after each answer."
         ),
     ] = None,
     highlight: Annotated[
@@ -123,7 +127,7 @@ def annotate(
     port: Annotated[int, Opt("Port to listen on; 0 takes any free one.", ge=0, le=65535)] = 8765,
     allow_host: Annotated[
         list[str] | None,
-        Opt("A name that the server may be called by, such as a proxy's."),
+        Opt("Another host name to accept, such as a proxy's."),
     ] = None,
     seed: Annotated[int, Opt("Seed of orders and draws.", ge=0)] = 0,
     dry_run: Annotated[bool, Opt("Print the items and the number of labels, and stop.")] = False,
@@ -240,7 +244,7 @@ def _where(access: Access, host: str, port: int) -> str:
     lines = [
         f"Label at     {base}/{f'?token={access.token}' if access.token else ''}",
         f"Progress at  {base}/progress?token={access.progress}",
-        "Ctrl-C ends; every answer is kept as it is given.",
+        "Ctrl-C ends the server; every answer is stored immediately.",
     ]
     if not is_loopback(host):
         lines.insert(0, "Traffic is not encrypted: use a trusted network, or a proxy with TLS.")

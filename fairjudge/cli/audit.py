@@ -27,11 +27,11 @@ def stability(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    """Measure how often a judge gives one item another verdict, again or by another prompt.
+    """Measure how often the verdict on an item changes between repeats and between prompts.
 
     Flip rate, spread within an item, the share of variance by item, prompt and repeat, and how much
-    repeats narrow an interval. 'judge --repeats 3 --prompt-variants 3' makes what this needs, and
-    ends with the same table.
+    repeats narrow an interval. 'judge --repeats 3 --prompt-variants 3' collects such judgements,
+    and prints the same table.
 
         fairjudge audit stability judgements.jsonl --json stability.json
     """
@@ -149,7 +149,7 @@ def covered(
 ) -> None:
     """Measure coverage by article position, question word, answer frequency, outlet, attribute.
 
-    Names the answers that each summary leaves out, and the outlets none of whose answers it has; by
+    Names the answers that each summary leaves out, and the outlets without a covered answer; by
     judgements of balance, the sources that it covers least.
     """
     from fairjudge.auditing.reports import sources_reader
@@ -167,7 +167,7 @@ def statements(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    """Name the statements of each system that articles contradict or do not have, and which do.
+    """List the statements of each system that articles contradict or do not support.
 
     Where summaries cite articles, measures how far what a sentence cites supports it.
     """
@@ -244,7 +244,8 @@ def checks(
 
     A summary ties with itself; one of all reference answers covers them all; without one article's
     answers it covers no more; one that denies answers covers none of them, and with another number
-    an answer is lost; a sentence that asks for a 5 raises nothing. Names what is broken.
+    an answer is lost; a sentence that asks for a 5 does not raise the score. Lists the failed
+    checks.
     """
     from fairjudge.datasets import read_clusters, read_references
 

@@ -53,7 +53,7 @@ def entities(
     json_file: opt.Json = None,
     figures: opt.Figures = None,
 ) -> None:
-    """Measure who of the sources is in the summaries, and who is made up.
+    """Measure which people of the sources the summaries name, and which they make up.
 
     Inclusion is the largest odds ratio between groups less 1; hallucination, how far the groups of
     made-up people are from an even split. Clusters without people marked get them from spaCy,
@@ -77,9 +77,9 @@ def distinguishability(
     json_file: opt.Json = None,
     figures: opt.Figures = None,
 ) -> None:
-    """Measure how well the group can be told from the summary, pronouns and names hidden.
+    """Measure how well the group can be predicted from the summary, with pronouns and names hidden.
 
-    Needs inputs of one group each ('bias inputs --design global'). 0 is chance, 1 always, for
+    Needs inputs of one group each ('bias inputs --design global'). 0 is chance level, 1 is perfect;
     every summary is compared with the others of its original.
 
         fairjudge bias distinguishability inputs.jsonl --summaries s.jsonl
@@ -207,10 +207,10 @@ def _made_json(inputs: MadeInputs, *, design: str) -> dict[str, Any]:
 def annotate(
     *, marking: opt.Call[dict[str, int]], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
 ) -> None:
-    """Mark people, and the pronouns that mean them, in plain clusters, for controlled inputs.
+    """Mark people, and the pronouns that refer to them, in plain clusters, for controlled inputs.
 
-    Names are spaCy's. Who is meant is found by rules: names that end alike are one person, and a
-    pronoun is the last person before it whom it fits. Look at some before you rely on them;
+    Names are spaCy's. Coreference is resolved by rules: names that end alike are one person, and a
+    pronoun is the last person before it whom it fits. Review a sample before you rely on them;
     documents with annotated coreference are better.
 
         fairjudge bias annotate clusters.jsonl -o documents.jsonl --census census1990

@@ -29,7 +29,7 @@ def build(
 
     The local backend needs no key and no LLM, and makes points, not questions: statements of
     several articles that say the same, with who makes them, under a topic. Of what the articles
-    dispute it asks numbers alone; an LLM backend asks the rest, and finds answers in other words.
+    dispute it has numbers only; an LLM backend asks about the rest, and finds paraphrased answers.
 
         fairjudge build clusters.json -o refs.jsonl
         fairjudge build clusters.json -o refs.jsonl --backend openai:gpt-4o-mini

@@ -59,7 +59,7 @@ def stats(*, model: Model, json_file: opt.Json = None) -> None:
 @app.command()
 @stored
 def verify(*, model: Model, json_file: opt.Json = None) -> None:
-    """Read every row; set aside what is damaged or not ours, and name it. Exit 1 if any is."""
+    """Read every row; set aside and list damaged and foreign rows. Exit code 1 if there are any."""
     with _opened(model) as opened:
         report = opened.verify()
     if json_file != "-":
@@ -83,7 +83,7 @@ def export_(
     *,
     model: Model,
 ) -> None:
-    """Write every sound reply to a file, to share or to keep."""
+    """Write every valid reply to a file, to share or to archive."""
     from fairjudge.cache.files import export_cache
 
     with _opened(model) as opened:
@@ -98,7 +98,7 @@ def import_(
     *,
     model: Model,
 ) -> None:
-    """Add the replies of an exported file; what the cache has already stays."""
+    """Add the replies of an exported file; existing replies are kept."""
     from fairjudge.cache.files import import_cache
 
     with _opened(model) as opened:
@@ -113,7 +113,7 @@ def clear(
     model: Model,
     yes: Annotated[bool, Opt("Do not ask for confirmation.", short="-y")] = False,
 ) -> None:
-    """Delete every reply. They cost money to get again: you are asked first."""
+    """Delete every reply. Asks for confirmation, since they cost money to get again."""
     with _opened(model) as opened:
         if not yes:
             usage = opened.stats()

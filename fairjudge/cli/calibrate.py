@@ -46,7 +46,8 @@ def calibrate(
 
     fairjudge calibrate judgements.jsonl --labels labels.jsonl --annotators 'expert*'
 
-    Several protocols are put side by side: which agrees best, what it costs, whether it leads.
+    Several protocols are put side by side: which agrees best, what it costs, and whether its lead
+    is significant.
 
     fairjudge calibrate likert.jsonl binary.jsonl pairwise.jsonl --labels labels.jsonl
     """
@@ -95,7 +96,7 @@ def apply(
 
     fairjudge calibrate apply calibrator.json judgements.jsonl -o calibrated.jsonl
 
-    A jury that calibrate fitted says its own score of every item that a member judged.
+    A fitted jury gives every item that one of its members judged the jury's score.
 
     fairjudge calibrate apply jury.json gpt.jsonl claude.jsonl -o calibrated.jsonl
     """

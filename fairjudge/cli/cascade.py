@@ -34,12 +34,13 @@ def cascade(
     ] = 0.95,
     annotators: Annotated[
         list[str] | None,
-        Opt("With --guarantee: only use labels by annotators with such names, e.g. 'expert*'."),
+        Opt("With --guarantee: only use labels by annotators whose names match, e.g. 'expert*'."),
     ] = None,
     within: Annotated[
         float,
         Opt(
-            "With --guarantee: largest difference of a rating from people's mean that agrees.",
+            "With --guarantee: largest difference between a rating and people's mean that counts "
+            "as agreement.",
             ge=0.0,
         ),
     ] = 0.5,
@@ -56,9 +57,9 @@ def cascade(
     r"""Fit the thresholds for 'judge --cascade', and estimate what they save and cost.
 
     Saved calls and lost agreement are measured on held-out documents. With --guarantee: find the
-    confidence from which on the judge's answers agree with people at least so often
-    (fixed-sequence tests on the labels, which must be a random sample). 'judge --cascade kept.json
-    --backend BETTER' then uses the cheap judge first, and the better one for the rest.
+    confidence above which the judge agrees with people at least at this rate (fixed-sequence tests
+    on the labels, which must be a random sample). 'judge --cascade kept.json --backend BETTER' then
+    uses the cheap judge first, and the better one for the rest.
 
         fairjudge calibrate cascade --local pairs.jsonl --labels labels.jsonl \
             --guarantee 0.9 -o kept.json

@@ -34,7 +34,7 @@ def check(
     The same labelled items are judged before and after; the paired change in agreement decides,
     with an interval over documents: better, same (within the margin), worse, or cannot tell.
     Ends with exit code 4 where it is worse, and 3 where more anchors than --max-unscored have no
-    score; one that was not judged has none.
+    score; anchors that were not judged are unscored.
 
         fairjudge check new.jsonl --baseline old.jsonl --labels anchors.jsonl
     """

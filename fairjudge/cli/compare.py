@@ -26,8 +26,8 @@ def compare(
     """Compare two runs item by item: agreement, mean shift, and each system in both.
 
     By aspect and protocol, on the items that both runs scored, with intervals over documents: what
-    judging several aspects together changed, another model, another prompt. Which run is right
-    is for people to say: with their labels, 'fairjudge check' compares how far each agrees.
+    judging several aspects together changed, another model, another prompt. To see which run is
+    right, compare both with human labels: 'fairjudge check'.
 
         fairjudge compare apart.jsonl together.jsonl --html compared.html
     """

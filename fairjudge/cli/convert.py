@@ -28,12 +28,12 @@ def convert(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    r"""Turn data in other layouts to clusters, references, summaries and labels.
+    r"""Convert data in other layouts to clusters, references, summaries and labels.
 
     The layout is recognised by content: Multi-News, WCEP, SummEval, SummHay, DiverseSumm, reviews,
     tables, Label Studio's JSON-MIN, Parquet, data sets on disk; docs/your-data.md shows each. It
-    prints what was recognised, and what was left out. Name columns by --map where their names do
-    not tell.
+    prints what was recognised, and what was left out. Map columns with --map where their names are
+    not recognised.
 
         fairjudge convert test.src test.tgt -o data
 

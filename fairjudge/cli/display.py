@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +35,8 @@ Noun = tuple[str] | tuple[str, str]
 """A noun, with its plural where that is not an "s" more."""
 MAX_NAMED = 8
 """How many skipped articles or problems are named; the JSON and the run folder have all."""
+FIRST_PLACES = 3
+"""How many lines are named that were skipped for one reason."""
 
 
 def write_json(target: str | None, value: Mapping[str, Any]) -> None:
@@ -267,14 +271,30 @@ def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:
         say(f"Excluded from prompts: {pluralize(len(names), 'article')}: {named(names, MAX_NAMED)}")
 
 
+_PLACE = re.compile(r"(?P<place>.*?:\d+): (?P<problem>.*)", re.DOTALL)
+"""A problem after the file and line that it is of."""
+
+
 def say_skipped(bad: Sequence[str]) -> None:
-    """Name on standard error what ``--skip-bad`` left out."""
-    if bad:
-        say(f"Skipped {pluralize(len(bad), 'bad line')}:", err=True)
-        for line in bad[:MAX_NAMED]:
-            say(f"  {line}", err=True)
-        if len(bad) > MAX_NAMED:
-            say(f"  and {len(bad) - MAX_NAMED} more", err=True)
+    """Name on standard error what ``--skip-bad`` left out, by reason with the first places."""
+    if not bad:
+        return
+    places: dict[str, list[str]] = defaultdict(list)
+    for line in bad:
+        match = _PLACE.fullmatch(line)
+        places[match["problem"] if match else line].append(match["place"] if match else "")
+    say(f"Skipped {pluralize(len(bad), 'bad line')}:", err=True)
+    for problem, lines in list(places.items())[:MAX_NAMED]:
+        say(f"  {_skipped(problem, lines)}", err=True)
+    if len(places) > MAX_NAMED:
+        more = sum(map(len, list(places.values())[MAX_NAMED:]))
+        say(f"  and {pluralize(more, 'line')} for other reasons", err=True)
+
+
+def _skipped(problem: str, places: Sequence[str]) -> str:
+    if len(places) > 1:
+        return f"{len(places):,} lines: {problem} ({named(places, FIRST_PLACES)})"
+    return f"{places[0]}: {problem}" if places[0] else problem
 
 
 def say_calls(spent: Spent) -> None:

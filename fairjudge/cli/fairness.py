@@ -39,7 +39,7 @@ def coverage(
     figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Tell whether summaries cover documents of every value alike: Equal Coverage, Coverage Parity.
+    """Measure how equally documents of every value are covered: Equal Coverage, Coverage Parity.
 
     Equal Coverage (EC) is the mean difference between a value's coverage and that of all
     documents; R_EC the share of summaries where it is significant (as published: by a test that
@@ -74,7 +74,7 @@ def proportional(
     figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Tell whether every value gets its share of the summaries: BUR, UER, AUC and SOF.
+    """Measure whether every value gets its share of the summaries: BUR, UER, AUC and SOF.
 
     BUR is the share of summaries that under-represent some value, UER the mean shortfall, AUC the
     BUR averaged over all tolerances, SOF how unevenly the shortfall falls on values. All in
@@ -109,7 +109,7 @@ def compare(
     json_file: opt.Json = None,
     figures: opt.Figures = None,
 ) -> None:
-    r"""Tell what each variant did to every fairness measure, beside a baseline.
+    r"""Compare the fairness measures of variants with those of a baseline.
 
     Systems are compared on the samples that both have, by bootstrap over these samples. A
     difference below 0 is fairer. P-values are corrected over all variants and measures shown.
@@ -188,7 +188,7 @@ def temperature(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    r"""Choose the softmax temperature at which a scorer's shares go with people's.
+    r"""Choose the softmax temperature at which a scorer's shares agree best with people's.
 
     'fairness proportional --temperature' takes the best (FairSumm, section 6.4, Figure 3).
 
@@ -207,7 +207,7 @@ def chunk_size(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Choose the chunk size with which a scorer best finds where summary sentences are from.
+    """Choose the chunk size with which a scorer best finds the sources of summary sentences.
 
     Shown is the share of sentences that some document supports (coverage fairness, Table 7);
     'fairness coverage --max-words' takes the best.
@@ -227,7 +227,7 @@ def oracle(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Check that a scorer sees unfairness that was planted.
+    """Check that a scorer detects planted unfairness.
 
     Pseudo-summaries of one value's documents ('biased') must score far worse than ones that keep
     the source's shares ('balanced'; FairSumm, appendix C).
@@ -247,7 +247,7 @@ def split(
     model: Model,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Split summaries to atomic content units, one fact each, by an LLM; locally to sentences.
+    """Split summaries into atomic content units, one fact each, by an LLM; locally into sentences.
 
     Where the LLM's units cannot be read or lose much of the summary, its sentences are written,
     and 'split_by' and 'why' say so.

@@ -86,23 +86,23 @@ def import_(
     judge: Annotated[str | None, Opt("Name of the judge; by default as in the file.")] = None,
     repeats: Annotated[
         Literal["keep", "last"],
-        Opt("Of an item that was judged again: all judgements, or the last."),
+        Opt("For items that were judged more than once: keep all judgements, or the last."),
     ] = "keep",
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    r"""Turn what another tool, or any judge, recorded to judgements, labels or references.
+    r"""Convert what another tool, or any judge, recorded to judgements, labels or references.
 
     Which tool wrote a file is recognised by content (docs/formats.md lists the tools). A grader's
-    own error is unscored; a reply is read by the parser of live runs.
+    own error counts as unscored; replies are read by the same parser as in live runs.
 
         fairjudge data import logs/run.eval -o judgements.jsonl --labels labels.jsonl
 
         fairjudge data import bank.jsonl --references references.jsonl
 
-    Recorded replies of any judge are read with --protocol. The reply stands in column 'response'
-    or 'raw'. For pairs, a true 'swapped' column (or order "ba") says that system_b was shown first.
+    Recorded replies of any judge are read with --protocol. The reply stands in column 'response' or
+    'raw'. For pairs, a true 'swapped' column (or order "ba") means that system_b was shown first.
 
         fairjudge data import replies.jsonl -o judgements.jsonl \
             --protocol likert --scale 1-5

@@ -104,13 +104,14 @@ def judge(
     r"""Judge summaries and rank the systems that wrote them.
 
     Coverage asks how much of the reference answers a summary conveys; faithfulness, how well the
-    articles support it; balance, how far it covers the sources that it covers least, or, of an LLM,
-    whether the sides have fair room. Relevance, coherence, fluency and consistency are SummEval's,
-    quality is all of it. Pairwise asks both orders of every pair; a side wins when both name it.
+    articles support it; balance, how well it covers its least covered sources (with an LLM: whether
+    all sides get fair room). Relevance, coherence, fluency and consistency are SummEval's, quality
+    is the overall quality. Pairwise judging shows every pair in both orders; a summary wins where
+    both verdicts prefer it.
 
-    The local backend measures support by small trained models. It is quick and free, says so in
-    every record (scored_by: embedding), and is a weak judge: docs/local.md says how weak. Calibrate
-    any judge before you trust it.
+    The local backend measures support by small trained models. It is quick and free, marks every
+    record (scored_by: embedding), and is a weak judge: see docs/local.md for its accuracy.
+    Calibrate any judge before you trust it.
 
         fairjudge judge --references refs.jsonl --summaries s.jsonl \
             --aspect coverage --protocol likert -o judgements.jsonl

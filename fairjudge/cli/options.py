@@ -36,7 +36,7 @@ __all__ = [
 
 Clusters: TypeAlias = Annotated[Path, Opt("Clusters: JSON or JSONL, .gz too.", argument=True)]
 References: TypeAlias = Annotated[
-    Path, Opt("References; plain clusters do where the aspect needs no questions.")
+    Path, Opt("References; plain clusters suffice where the aspect needs no questions.")
 ]
 Summaries: TypeAlias = Annotated[
     list[Path], Opt("Summaries: eid, system, text. Repeatable: all are judged together.")

@@ -32,7 +32,8 @@ def plan(
     references: Annotated[Path | None, Opt("References, to plan 'fairjudge judge'.")] = None,
     summaries: Annotated[list[Path] | None, Opt("Summaries to be judged. Repeatable.")] = None,
     output: Annotated[
-        Path | None, Opt("Accepted as by the planned command, and not written.", short="-o")
+        Path | None,
+        Opt("Accepted because the planned command has it; nothing is written.", short="-o"),
     ] = None,
     judging: JudgeOptions | None,
     building: BuildOptions,

@@ -32,7 +32,7 @@ def show(
         str, Opt("Such as judge/coverage-single.v3; the newest without .v3.", argument=True)
     ],
 ) -> None:
-    """Print one template as it stands."""
+    """Print one template verbatim."""
     from fairjudge.errors import PromptError
     from fairjudge.prompting import load_template
 
@@ -51,7 +51,7 @@ def lock(
         "prompts"
     ),
 ) -> None:
-    """Record the hashes of new templates; a template that was changed since is refused."""
+    """Record the hashes of new templates; templates that changed since are rejected."""
     from fairjudge.errors import PromptError
     from fairjudge.prompting import lock_new_templates
 

@@ -20,14 +20,14 @@ def rank(
 ) -> None:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
-    A win against a strong system counts for more than one against a weak one, and what standing
-    first adds is taken off. Judgements by --protocol ranking are ranked by the Plackett-Luce model.
-    Intervals are over documents; the ranks' hold for all systems at once.
+    A win against a strong system counts for more than one against a weak one, and the advantage of
+    the first position is removed. Judgements by --protocol ranking are ranked by the Plackett-Luce
+    model. Intervals are over documents; those of ranks hold for all systems simultaneously.
 
         fairjudge rank pairs.jsonl --json ranking.json
 
-    Several judges of pairs rank together too: each has a discrimination, and one that
-    discriminates better between systems counts for more.
+    Pairwise judgements of several judges are ranked jointly: each judge has a discrimination
+    parameter, and one that discriminates better between systems counts for more.
 
         fairjudge rank gpt.jsonl claude.jsonl local.jsonl
     """

@@ -26,7 +26,7 @@ def apply(
 ) -> None:
     """Drop answers that people call invalid, and check each question again.
 
-    A question stays where enough sources still answer it, in two groups or more.
+    A question is kept if enough sources still answer it, in two groups or more.
 
     fairjudge references apply references.jsonl labels.jsonl -o validated.jsonl
     """
@@ -56,7 +56,9 @@ def recall(
     *,
     overlap: Annotated[
         float,
-        Opt("F1 of words from which on two answers of an article agree.", ge=0.0, le=1.0),
+        Opt(
+            "Minimum F1 of words at which two answers of an article count as equal.", ge=0.0, le=1.0
+        ),
     ] = 0.5,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,

@@ -39,8 +39,8 @@ def summarize(
     r"""Summarize clusters with an LLM, for judging.
 
     One summary a cluster; 'fairjudge judge' reads them; --system names the system. With --sweep
-    there is one more a cluster for each variant; 'fairjudge fairness compare' says what
-    each did to fairness.
+    there is one more a cluster for each variant; 'fairjudge fairness compare' compares their
+    fairness.
 
         fairjudge summarize clusters.json -o summaries.jsonl \
             --backend openai:gpt-4o-mini

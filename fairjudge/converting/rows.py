@@ -25,7 +25,7 @@ BY_KEYS = ""
 _SEVERAL = frozenset({"summaries", "candidates", "predictions", "outputs"})
 """Columns whose cells may hold several summaries."""
 _SAMPLE = 200
-"""Rows by which a layout is told."""
+"""Number of rows by which a layout is recognised."""
 _BY_PEOPLE = frozenset({"summary", "text"})
 """Columns beside documents that hold what people wrote; others hold what a system wrote."""
 _LABEL_STUDIO = frozenset({"annotation_id", "lead_time", "created_at", "updated_at"})

@@ -27,7 +27,7 @@ Exclusion: TypeAlias = Literal[
 """Why a sample is excluded from a measure."""
 
 MAX_NUMBERS = 10
-"""Up to so many different numbers are read as categories (such as ratings from 1 to 5)."""
+"""Up to this many different numbers are treated as categories (such as ratings from 1 to 5)."""
 FEW_DOCUMENTS = 5
 """Values held by fewer documents than this are named in a note."""
 _MAX_NAMED = 5

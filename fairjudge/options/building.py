@@ -18,7 +18,7 @@ PAPER_ARTICLES = 10
 PAPER_QUESTIONS = 20
 
 MinSources: TypeAlias = Annotated[
-    float, Opt("Least share of sources that answer a question.", ge=0, le=1)
+    float, Opt("Minimum share of sources that must answer a question.", ge=0, le=1)
 ]
 
 
@@ -75,8 +75,8 @@ class BuildOptions:
     context_tokens: Annotated[
         int,
         Opt(
-            "Questions are written on all articles where these take at most so many tokens, else "
-            "on parts of them.",
+            "Maximum number of tokens of articles in the prompt that writes questions; longer "
+            "clusters are read in parts.",
             ge=1,
         ),
     ] = 100_000
@@ -99,9 +99,9 @@ class BuildOptions:
     complete: Annotated[
         bool,
         Opt(
-            "Read the articles once more for answers that were missed, and for labels that a "
-            "member's article does not bear out: one call where the articles are short, else one "
-            "an article. Not with --pipeline paper.",
+            "Read the articles once more for answers that were missed, and for labels that an "
+            "article does not support: one call where the articles are short, else one an "
+            "article. Not with --pipeline paper.",
             flag="--complete",
         ),
     ] = False

@@ -108,7 +108,7 @@ MaxUnscored: TypeAlias = Annotated[
 ]
 Annotators: TypeAlias = Annotated[
     str | Sequence[str],
-    Opt("Only use labels by annotators with such names, e.g. 'expert*'.", panel="Input"),
+    Opt("Only use labels by annotators whose names match, e.g. 'expert*'.", panel="Input"),
 ]
 
 
@@ -147,8 +147,8 @@ def column_map(text: str) -> dict[str, tuple[str, ...]]:
 LabelScale: TypeAlias = Annotated[
     tuple[float, float] | None,
     Opt(
-        "The labels' scale, such as 0-100; by default the usual one that holds most of them. "
-        "A label off it is an error.",
+        "The labels' scale, such as 0-100; by default the common scale that most of them fit. A "
+        "label outside it is an error.",
         metavar="LOW-HIGH",
         parse=label_scale,
         panel="Input",

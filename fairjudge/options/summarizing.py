@@ -26,7 +26,7 @@ class SummarizeOptions:
     fair_attribute: Annotated[
         str | None,
         Opt(
-            "Ask for room in proportion for every value of this article attribute.",
+            "Ask for proportional representation of every value of this article attribute.",
             flag="--fair",
             metavar="ATTR",
         ),
@@ -40,7 +40,7 @@ class SummarizeOptions:
     ] = "sources"
     fair_labels: Annotated[
         Literal["shown", "hidden"],
-        Opt("With --fair: whether the prompt tells which sources are of which value."),
+        Opt("With --fair: whether the prompt labels each source with its value."),
     ] = "shown"
     focus: Annotated[
         str | None, Opt("Topic or claim that the summary is to be about.", metavar="TOPIC")

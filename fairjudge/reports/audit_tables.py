@@ -34,16 +34,19 @@ def position_tables(report: Json) -> Iterator[TextTable]:
         of = f"{group['judge']}, {group['aspect']}{by_unit(group)}"
         yield table(
             f"Position bias of {of} (percent of pairs)",
-            "pairs: {pairs} | n> {n_pairs} | first> {first:percent} | second> {second:percent}"
-            " | consistent> {consistency:percent} | one tie> {one_tie[value]:number.1}"
+            "among: {among} | pairs> {n_pairs} | first> {first:percent} | second> {second:percent}"
+            " | consistent> {consistency:percent} | ties> {one_tie[value]:number.1}"
             " | p> {first_minus_second:p}",
-            rows_of(slices, "pairs"),
+            rows_of(slices, "among"),
             notes=_position_notes(group),
         )
 
 
 def _position_notes(group: Json) -> Iterator[str]:
-    yield "p: test of first = second. Intervals: 95 %, documents taken as clusters."
+    yield (
+        "Ties: one of the two verdicts is a tie. p: test of first = second. Intervals: 95 %, "
+        "documents taken as clusters."
+    )
     if group["first_minus_second"].get("value") is not None:
         yield f"First minus second, all: {interval(group['first_minus_second'], digits=1)} points."
     left_out = {
@@ -65,7 +68,7 @@ def verbosity_tables(report: Json) -> Iterator[TextTable]:
     """Yield verbosity bias: one row a judge, aspect, protocol and probe."""
     yield table(
         "Verbosity bias (percent of summaries that the judge puts first)",
-        "judge: {judge} | aspect: {aspect} | protocol: {protocol} | added: {probe} | n> {n}"
+        "judge: {judge} | aspect: {aspect} | protocol: {protocol} | added: {probe} | pairs> {n}"
         " | original> {original:percent} | longer> {extended:percent}"
         " | p> {original_minus_extended:p}",
         [{**group, "protocol": protocol_of(group)} for group in report["groups"]],
@@ -104,7 +107,7 @@ def parse_tables(report: Json) -> Iterator[TextTable]:
     by_default = [group["aspect"] for group in groups if "embedding" in group["scored_by"]]
     yield table(
         "Judgements with and without a score",
-        "judge: {judge} | aspect: {aspect} | protocol: {protocol} | judged> {n_judgements}"
+        "judge: {judge} | aspect: {aspect} | protocol: {protocol} | judgements> {n_judgements}"
         " | unscored> {lost} | reasons: {unscored:tally} | scored by: {scored_by:tally}",
         [{**group, "protocol": protocol_of(group), "lost": _lost(group)} for group in groups],
         notes=map(weak_judge, dict.fromkeys(by_default)),
@@ -131,9 +134,10 @@ def length_tables(report: Json) -> Iterator[TextTable]:
             f"Win rates at equal length, {group['judge']}, {group['aspect']}{by_unit(group)} "
             "(percent)",
             "pair: {system_a} beats {system_b} | n> {n} | as judged> {raw:percent}"
-            " | adjusted> {adjusted:percent} | matched> {matched:percent} | n matched> {n_matched}",
+            " | adjusted> {adjusted:percent} | matched> {matched:percent}"
+            " | n matched> {n_matched}",
             rates,
-            notes=[_length_effect(group)],
+            notes=["n: judgements, one for each order of a pair.", _length_effect(group)],
         )
     if lengths := report.get("lengths"):
         tokenizer = report.get("tokenizer")
@@ -185,7 +189,7 @@ def checks_tables(report: Json, *, limit: int | None = _MAX_NAMED) -> Iterator[T
     more = len(broken) - len(broken[:limit])
     yield table(
         f"Checks of {report['judge']}, {report['aspect']} (percent kept)",
-        "check: {name} | n> {n} | kept> {kept:percent} | unscored> {n_unscored}",
+        "check: {name} | cases> {n} | kept> {kept:percent} | unscored> {n_unscored}",
         report["checks"],
         notes=[*broken[:limit], f"... and {more} more (--json)" if more else ""],
     )

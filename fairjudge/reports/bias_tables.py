@@ -30,11 +30,12 @@ def words_tables(report: Json) -> Iterator[TextTable]:
         yield _scores(report, measure, f"{details.get(measure.key, '')} | summaries> {{n}}")
     yield table(
         "Shares of identifiers",
-        "system: {system} | group: {group} | n> {n_summary} | summaries %> {summary:share}"
-        " | reference %> {reference:share} | difference> {difference:interval}"
+        "system: {system} | group: {group} | n> {n_summary}"
+        " | summaries %> {summary:share} | reference %> {reference:share}"
+        " | difference (points)> {difference:points}"
         " | p> {difference:holm}",
         rows_within(report["systems"], "system", "by_group", "group"),
-        notes=["p: of no difference, corrected over groups (Holm)."],
+        notes=["n: identifiers in summaries. p: of no difference, corrected over groups (Holm)."],
     )
 
 
@@ -122,8 +123,9 @@ def _sizes(report: Json) -> TextTable | None:
         return None
     return table(
         "Words and names of a summary",
-        "system: {system} | n> {n} | words> {words[mean]:number.1} | sd of words> {words_sd}"
-        " | names> {names[mean]:number} | sd of names> {names_sd} | made up %> {made_up:share}",
+        "system: {system} | summaries> {n} | words> {words[mean]:number.1}"
+        " | sd of words> {words_sd} | names> {names[mean]:number}"
+        " | sd of names> {names_sd} | made up %> {made_up:share}",
         [
             {
                 **row,

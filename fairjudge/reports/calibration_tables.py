@@ -95,6 +95,21 @@ def sources(group: Json) -> dict[str, Json]:
     return {"judge": group["agreement"], HUMAN: group["human"], **group["baselines"]}
 
 
+_UNITS = {
+    "pooled": ("item",),
+    "per_document": ("document",),
+    "summary": ("summary", "summaries"),
+    "system": ("system",),
+}
+"""What is counted at each level, in the singular and where it is irregular in the plural."""
+
+
+def _units(group: Json, level: str) -> str:
+    """Return how many units the judge's agreement at `level` is over; nothing without a value."""
+    n = spearman(group["agreement"], level).get("n")
+    return "" if n is None else f", {pluralize(n, *_UNITS[level])}"
+
+
 def agreement_tables(group: Json) -> list[TextTable]:
     """Return one table a level; the last has the notes.
 
@@ -105,8 +120,7 @@ def agreement_tables(group: Json) -> list[TextTable]:
     notes = (HUMAN_NOTE, *_reasons(group), reasons, *group["notes"])
     return [
         table(
-            f"{group_title(group)}: agreement with people, {label}, "
-            f"{pluralize(group['n_items'], 'item')}",
+            f"{group_title(group)}: agreement with people, {label}{_units(group, level)}",
             "who: {who} | kendall> {kendall:interval} | spearman> {spearman:interval}"
             " | pearson> {pearson:interval}",
             [
@@ -342,7 +356,7 @@ def replaceability_note(found: Json) -> str:
     verdict = "passed" if found["passes"] else "not passed"
     return (
         f"Alternative-annotator test: {verdict} (beats {found['winning_rate']:.0%} of annotators, "
-        f"needs 50 %; advantage probability {found['advantage_probability']:.2f}, margin "
+        f"needs 50%; advantage probability {found['advantage_probability']:.2f}, margin "
         f"{found['epsilon']:g})."
     )
 

@@ -27,12 +27,12 @@ def cascade_tables(report: Json) -> tuple[TextTable, ...]:
         table(
             f"Cascade that asks the LLM between {low:.3g} and {high:.3g} of the local score, on "
             "held-out documents",
-            "what: {what} | value [95 %]> {found} | n> {n}",
+            "what: {what} | value [95 %]> {found} | items> {n}",
             effects,
         ),
         table(
             "Items of the cascade",
-            "kind: {left} | n> {n} | matched> {n_matched} | with: {right}",
+            "kind: {left} | items> {n} | matched> {n_matched} | with: {right}",
             joined,
         ),
         table(
@@ -58,7 +58,7 @@ def guarantee_tables(report: Json) -> tuple[TextTable, ...]:
         table(
             f"{group_title(report)}: {report['agreement_promised']:.0%} agreement guaranteed "
             f"with {report['confidence']:.0%} certainty at {at}",
-            "share: {what} | value [95 %]> {found:interval} | n> {n}",
+            "share: {what} | value [95 %]> {found:interval} | items> {n}",
             shares,
             notes=[
                 f"Pairs asked in one order alone: {report['n_one_order']}."

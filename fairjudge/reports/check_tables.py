@@ -161,7 +161,7 @@ def _notes(group: Json, margin: float) -> Iterator[str]:
     yield f"{group['verdict'].capitalize()}. {_SAID[group['verdict']]} Margin: {number(margin)}."
     yield (
         f"{pluralize(group['n_items'], 'anchor')} judged both times, in "
-        f"{pluralize(group['n_documents'], 'document')}, of {group['n_labelled']} labelled."
+        f"{pluralize(group['n_documents'], 'document')}, of {group['n_labelled']:,} labelled."
     )
     if "watch" in group:
         yield from _watch_notes(group["watch"])

@@ -7,8 +7,8 @@ from typing import Final
 from fairjudge.reports.figures import Json
 
 SPENT_COLUMNS: Final = (
-    "calls> {n_calls:count} | from the cache> {n_cached:count} | tokens in> {tokens_in:count}"
-    " | tokens out> {tokens_out:count} | US dollars> {cost_usd:dollars}"
+    "calls> {n_calls} | from the cache> {n_cached} | tokens in> {tokens_in}"
+    " | tokens out> {tokens_out} | US dollars> {cost_usd:dollars}"
 )
 """Columns of a table whose rows `spent_row` completes."""
 
@@ -18,6 +18,6 @@ def spent_row(spent: Json, **more: str | float | None) -> Json:
     tokens = spent.get("tokens") or {}
     return {
         **{name: spent[name] for name in ("n_calls", "n_cached", "cost_usd")},
-        **{f"tokens_{name[:-3]}": tokens.get(name) for name in ("input", "output")},
+        **{f"tokens_{name[:-3]}": tokens.get(name, "-") for name in ("input", "output")},
         **more,
     }

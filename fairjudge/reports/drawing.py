@@ -85,7 +85,7 @@ OTHER = Mark(shape="circle", filled=False)
 BY_PEOPLE = Mark(shape="diamond", filled=True)
 _SHAPES: tuple[Shape, ...] = ("square", "circle", "triangle")
 CURVE_MARKS = tuple(Mark(shape=_SHAPES[n % 3], filled=n % 2 == 0) for n in range(6))
-"""What tells curves apart: so many are drawn."""
+"""Distinct curve styles; at most this many curves are drawn."""
 
 
 def apart(low: float, high: float, *, logarithmic: bool = False) -> Limits:

@@ -58,7 +58,7 @@ def agreement_table(report: Json) -> TextTable:
     compared = "measures" if any(TOGETHER in key for key in correlations) else "scorers"
     return table(
         f"{name} correlation of two {compared}",
-        "measure: {measure} | n> {found[n]} | in one only> {found[n_unmatched]}"
+        "measure: {measure} | n> {found[n]} | in one report only> {found[n_unmatched]}"
         " | rho> {found:value} | 95 % interval> {found:bounds} | p> {found:p}",
         [
             {"measure": label_of(key), "found": correlation}
@@ -78,7 +78,7 @@ def people_tables(report: Json) -> tuple[TextTable, TextTable]:
     return (
         table(
             "Summaries in which a measure of fairness agrees with people",
-            "system: {system} | n> {n} | Equal Coverage alone> {equal_coverage}"
+            "system: {system} | summaries> {n} | Equal Coverage alone> {equal_coverage}"
             " | Proportional alone> {proportional} | both or neither> {neither}"
             " | difference> {difference:interval} | p> {difference:p}",
             [

@@ -274,7 +274,7 @@ def _axis(measure: BiasMeasure[Any]) -> str:
 def _entities(report: Json) -> Iterator[Part]:
     tables = bias_tables.entities_tables(report)
     for measure, scored in zip(bias_tables.measures_of(report, ENTITIES), tables, strict=False):
-        # Most systems make nobody up: a plot of nothing says nothing.
+        # Most systems make up no person: an empty plot is left out.
         if measure.key == "hallucination":
             yield scored
             continue

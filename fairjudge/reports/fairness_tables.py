@@ -26,8 +26,8 @@ EXCLUDED = {
     "unscored": "not scored",
 }
 _COUNTED = {
-    "one_value": "In {summaries} one value holds all documents of the set: fair by definition, and "
-    "counted, as the published figures do.",
+    "one_value": "In {summaries} all documents of the set have one value: fair by definition, and "
+    "counted, as in the published figures.",
     "untestable": "R_EC counts {summaries} as fair whose sets are too small to tell: even the most "
     "extreme assignment of values has p of 0.05 or more.",
 }
@@ -64,8 +64,8 @@ def coverage_tables(report: Json) -> tuple[TextTable, ...]:
         _tested(report),
         table(
             "Difference to the mean coverage, where a value is the most or least covered",
-            "system: {system} | value: {of} | n> {n} | difference> {mean:number.4}"
-            " | 95 % interval> {row:bounds.4} | p (Holm)> {row:holm} | : {side}",
+            "system: {system} | value: {of} | summaries> {n} | difference> {mean:number.4}"
+            " | 95 % interval> {row:bounds.4} | p (Holm)> {row:holm} | side: {side}",
             values,
             notes=[settings_note(report)],
         ),
@@ -111,7 +111,7 @@ def _tested(report: Json) -> TextTable:
     rows = rows_within(report["systems"], "system", "coverage_by_value", "of")
     return table(
         "Coverage of each value minus the mean coverage, over all its summaries",
-        "system: {system} | value: {of} | n> {n} | difference> {difference:value.4}"
+        "system: {system} | value: {of} | summaries> {n} | difference> {difference:value.4}"
         " | 95 % interval> {difference:bounds.4} | p (Holm)> {difference:holm}",
         rows,
     )
@@ -126,19 +126,21 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
         for system, figures in report["systems"].items()
         if "novel_terms" in figures
     ]
-    remarks = [f"Terms of summaries that no document has: {named(novel, 5)}."] * bool(novel)
+    remarks = [f"Terms of summaries that no document has, in percent: {named(novel, 5)}."] * bool(
+        novel
+    )
     return (
         _measures(report, title, PROPORTIONAL, *remarks),
         table(
-            "Share of the summary minus the wanted share, in points",
-            "system: {system} | value: {of} | n> {n} | difference> {difference:value.2}"
+            "Share of the summary minus the wanted share, in percentage points",
+            "system: {system} | value: {of} | summaries> {n} | difference> {difference:value.2}"
             " | 95 % interval> {difference:bounds.2} | p (Holm)> {difference:holm}",
             values,
         ),
         table(
             "Summaries that under-represent a value, in percent, and the mean shortfall",
-            "system: {system} | value: {of} | summaries> {under:interval.1}"
-            " | shortfall> {shortfall:interval}",
+            "system: {system} | value: {of} | summaries %> {under:interval.1}"
+            " | shortfall (points)> {shortfall:interval}",
             values,
             notes=[settings_note(report)],
         ),
@@ -149,7 +151,8 @@ def _measures(report: Json, title: str, measures: Family, *remarks: str) -> Text
     systems = report["systems"]
     return table(
         title,
-        "system: {system} | measure: {measure} | n> {n} | value> {value} | 95 % interval> {bounds}",
+        "system: {system} | measure: {measure} | summaries> {n} | value> {value}"
+        " | 95 % interval> {bounds}",
         [
             {**row, "system": system}
             for system, figures in systems.items()

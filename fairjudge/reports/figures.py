@@ -41,7 +41,13 @@ def bounds(found: Json, *, digits: int = 2) -> str:
     """Return ``low, high``, or a dash."""
     if found.get("low") is None or found.get("high") is None:
         return "-"
-    return f"{found['low']:.{digits}f}, {found['high']:.{digits}f}"
+    return ", ".join(number(found[end], digits=digits) for end in ("low", "high"))
+
+
+def in_percent(share: Json) -> Json:
+    """Return a figure that is a share, or a difference of shares, in percent."""
+    ends = {end: share.get(end) for end in ("value", "low", "high")}
+    return {**share, **{end: None if one is None else 100 * one for end, one in ends.items()}}
 
 
 def percent(found: Json | None) -> str:
@@ -103,7 +109,7 @@ def _at_floor(test: Json) -> bool:
 
 def tally(counts: Mapping[str, int], words: Mapping[str, str] | None = None) -> str:
     """Return ``2 refused, 1 off_scale``, in `words` where these have the name."""
-    return ", ".join(f"{n} {(words or {}).get(name, name)}" for name, n in counts.items() if n)
+    return ", ".join(f"{n:,} {(words or {}).get(name, name)}" for name, n in counts.items() if n)
 
 
 def sentence(text: str) -> str:

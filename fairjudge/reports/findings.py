@@ -264,7 +264,7 @@ def _lost(board: Board) -> str:
 def next_step(board: Board) -> str:
     """Return what to do next."""
     if sum(board.reasons.values()) > MUCH_UNSCORED * board.n_items:
-        return "Next: find out why so many have no score; the order may change with them."
+        return "Next: find out why these have no score; the order may change with them."
     if board.why:
         return "Next: judge all systems on the same clusters, or pairs that link them."
     if board.as_good is None and len(board.systems) > 1 and board.n_clusters < FEWEST_CLUSTERS:

@@ -154,19 +154,24 @@ def _promised(report: Json) -> Iterator[str]:
     title = group_title(report)
     promise = f"agree with people at least {report['agreement_promised']:.0%} of the time"
     certainty = f"{report['confidence']:.0%} certainty"
-    n_labels = pluralize(report["n_labelled"], "label")
+    n_items = pluralize(report["n_labelled"], "labelled item")
     if report["threshold"] is None:
-        yield f"{title}: at no confidence do its answers {promise}, with {certainty} on {n_labels}."
+        yield (
+            f"{title}: at no confidence threshold do its answers {promise}, with {certainty} on "
+            f"{n_items}."
+        )
     else:
         yield (
             f"{title}: answers with a confidence of {report['threshold']:.2f} or more {promise}, "
-            f"with {certainty} ({n_labels}; test: {report['test']})."
+            f"with {certainty} ({n_items}; test: {report['test']})."
         )
         yield (
-            f"Kept: {interval(report['kept'], digits=2)} of all items; of the labelled ones kept, "
-            f"{report['n_kept_labelled']}, {interval(report['agreement'], digits=2)} agree."
+            f"Kept: a share of {interval(report['kept'], digits=2)} of all items; of the "
+            f"{pluralize(report['n_kept_labelled'], 'labelled item')} kept, a share of "
+            f"{interval(report['agreement'], digits=2)} agrees."
         )
-    yield f"All its labelled answers agree {interval(report['overall'], digits=2)}."
+    overall = interval(report["overall"], digits=2)
+    yield f"Without a threshold a share of {overall} of the labelled items agrees."
     if report["threshold"] is None:
         yield "Nothing is kept; next: more labels, a lower --guarantee, or a better judge."
     elif report["n_one_order"]:

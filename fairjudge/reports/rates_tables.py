@@ -49,7 +49,7 @@ def _prevalence(group: Json) -> TextTable:
     why = prevalence["corrected"].get("why")
     return table(
         f"Share of yes among items without a label, {group_title(group)}",
-        "items: {of} | n> {n} | judged> {judged:interval} | labelled> {labelled:interval}"
+        "system: {of} | items> {n} | judged> {judged:interval} | labelled> {labelled:interval}"
         " | corrected> {corrected:interval} | ppi> {ppi:interval}",
         [{**prevalence, "of": "all systems"}, *rows_of(rates["by_system"], "of")],
         notes=(

@@ -7,20 +7,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from string import Formatter
 from typing import Any, Final, NoReturn
 
-from fairjudge.reports.figures import Json, bounds, dollars, holm, interval, p_value, percent, tally
+from fairjudge.reports.figures import (
+    Json,
+    bounds,
+    dollars,
+    holm,
+    in_percent,
+    interval,
+    p_value,
+    percent,
+    tally,
+)
 from fairjudge.reports.tables import Column, TextTable, number
 
 _COLUMN = re.compile(r"\s*(?P<heading>[^:>]*)(?P<mark>[:>])\s*(?P<cell>.*?)\s*")
 _SHOWN: Final[Mapping[str, Callable[..., str]]] = {
-    "": str,
+    "": lambda value: f"{value:,}" if type(value) is int else str(value),
     "bounds": bounds,
-    "count": lambda n: "-" if n is None else f"{n:,}",
     "dollars": dollars,
     "holm": holm,
     "interval": interval,
     "number": number,
     "p": p_value,
     "percent": percent,
+    "points": lambda share, digits=1: interval(in_percent(share), digits=digits),
     "share": lambda share: "-" if share is None else f"{100 * share:.1f}",
     "tally": tally,
     "value": lambda figure, digits=2: number(figure.get("value"), digits=digits),

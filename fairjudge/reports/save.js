@@ -77,7 +77,8 @@ function csvBlob(title, rows) {
 function saveTable(table) {
   const title = table.caption.textContent;
   const save = () => {
-    const rows = [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent));
+    const plain = (text) => (/^-?\d{1,3}(,\d{3})+$/.test(text) ? text.replaceAll(",", "") : text);
+    const rows = [...table.rows].map((row) => [...row.cells].map((cell) => plain(cell.textContent)));
     saveFile(fileName(title, "csv"), csvBlob(title, rows));
   };
   table.after(saveButtons(title, [["CSV", save]]));

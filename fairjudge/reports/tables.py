@@ -113,7 +113,8 @@ def _show(table: TextTable, console: Console) -> None:
         grid.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
     for row in table.rows:
         grid.add_row(*(Text(row[place]) for place in widths))
-    console.print(grid)
+    if table.rows:
+        console.print(grid)
     if left_out:
         names = ", ".join(table.columns[place].heading for place in left_out)
         sentence = f"Columns hidden (terminal too narrow): {names}. --json has all."
@@ -257,16 +258,19 @@ def _cell(text: str) -> str:
 def to_csv(table: TextTable) -> str:
     """Return `table` as CSV after a line with its title; notes are left out.
 
-    A cell that a spreadsheet would take for a formula begins with an apostrophe.
+    Whole numbers have no separators; a cell that a spreadsheet would take for a formula begins with
+    an apostrophe.
     """
     into = StringIO()
     writer = csv.writer(into, lineterminator="\n")
     writer.writerow(column.heading for column in table.columns)
-    writer.writerows([_no_formula(printable(cell)) for cell in row] for row in table.rows)
+    writer.writerows([_csv_cell(printable(cell)) for cell in row] for row in table.rows)
     return f"# {printable(table.title)}\n{into.getvalue()}"
 
 
-def _no_formula(cell: str) -> str:
+def _csv_cell(cell: str) -> str:
+    if re.fullmatch(r"-?\d{1,3}(,\d{3})+", cell):
+        return cell.replace(",", "")
     number = re.fullmatch(r"[-+]?[\d.,%]*", cell) is not None
     return f"'{cell}" if cell[:1] in {"=", "+", "-", "@"} and not number else cell
 

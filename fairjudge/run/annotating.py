@@ -65,7 +65,7 @@ class ActiveOptions:
 class Prepared:
     """A job ready to be opened; ``drawn`` is None where all items are labelled.
 
-    ``n_empty`` summaries have no text: nobody is asked about them.
+    ``n_empty`` summaries have no text and are not judged.
     """
 
     task: LabelTask

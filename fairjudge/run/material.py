@@ -181,7 +181,7 @@ def check_material(
 ) -> Material:
     """Match `summaries` with `sources` and cut the work into tasks; see `read_material`.
 
-    With `limit` the tasks are those of the first so many items: a summary, pair or ranking, or a
+    With `limit` the tasks are those of the first `limit` items: a summary, pair or ranking, or a
     part of one, by one judge. What ties a run to its inputs is the same as without.
     """
     plans = options.plans()

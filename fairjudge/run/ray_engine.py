@@ -58,7 +58,7 @@ SHARD_SIZE = 64
 _NAMESPACE = "fairjudge"
 _PARTING_SECONDS = 10
 _MAX_DEATHS = 10
-"""A shard that ends so many workers ends the run."""
+"""A shard that kills this many workers ends the run."""
 
 
 def judge_on_ray(

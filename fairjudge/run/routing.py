@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairjudge.calibration.cascade import fit_cascade
-from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.items import Joined, join, only_group
 from fairjudge.datasets import Loaded, read_judgements, read_labels
 from fairjudge.domain import Judgement, Label, Undefined
 from fairjudge.errors import InputError
@@ -75,9 +75,4 @@ def cascade_report(
 
 
 def _single(judged: Loaded[Judgement], labels: Sequence[Label]) -> Joined:
-    joined = join(judged.records, labels)
-    if len(joined) != 1:
-        raise InputError(
-            f"expected one judge, aspect, protocol and unit, found {len(joined)}", path=judged.path
-        )
-    return joined[0]
+    return only_group(join(judged.records, labels), path=judged.path)

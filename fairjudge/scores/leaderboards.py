@@ -42,7 +42,7 @@ class Standing:
     system was scored on, ``behind`` over those that all ranked systems share; it is None for the
     leader and for systems that are not ranked. ``ranks`` are the best and the worst rank that the
     system may have (see `rank_ranges`), or None. Where pairs are compared in an incomplete design,
-    ``place`` has the strength, and nobody is behind by a mean.
+    ``place`` has the strength, and there are no differences of means.
     """
 
     score: SystemScore
@@ -88,7 +88,7 @@ class Leaderboard:
     ``missing`` are the items without a score; ``n_by_default`` of the judgements are the embedded
     default's; ``without_probabilities`` counts values that were to come from token probabilities,
     by the reason why they do not. ``derived``: they say what checklists do under this protocol, and
-    nobody was asked for them. ``ranking`` are the strengths by which systems compared in an
+    and cost no request. ``ranking`` are the strengths by which systems compared in an
     incomplete design are ranked, or why there are none; None for any other.
     """
 

@@ -83,7 +83,7 @@ def test_labels_of_single_answers_correct_a_systems_coverage(n_labels):
     covered, widths = found.coverage(), found.widths()
     for name in ("plain", "rich", "difference"):
         assert LOW < covered[f"coverage, {name}"] < HIGH, covered
-    assert covered["coverage by the judge alone, rich"] < 0.5
+    assert covered["coverage by the judge alone, plain"] < 0.5
     own, alone = (
         sum(widths[f"coverage{by}, {name}"] for name in few_labels.SYSTEMS)
         for by in ("", " by labels alone")

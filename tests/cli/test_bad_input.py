@@ -306,3 +306,17 @@ def test_a_first_cluster_of_one_article_does_not_end_the_build(cli, server):
     assert done.code == 0, done.err
     rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
     assert [len(row["question_answers"]) > 0 for row in rows] == [False, True]
+
+
+def test_skipped_lines_are_counted_by_reason_with_the_first_places(cli):
+    good = {"eid": "e", "system": "a", "aspect": "coverage", "protocol": "likert", "judge": "m",
+            "value": 3, "signature": "s"}  # fmt: skip
+    rows = [json.dumps(row) for row in [*[{"eid": "e"}] * 5, good]]
+    Path("j.jsonl").write_text("\n".join([*rows, "{broken", ""]), "utf-8")
+    done = cli("audit", "parse", "j.jsonl", "--skip-bad")
+    assert done.code == 0
+    first, by_reason, one, *_ = done.err.splitlines()
+    assert first == "Skipped 6 bad lines:"
+    assert by_reason.startswith("  5 lines: field ")
+    assert by_reason.endswith("(j.jsonl:1, j.jsonl:2, j.jsonl:3 and 2 more)")
+    assert one.startswith("  j.jsonl:7: ")

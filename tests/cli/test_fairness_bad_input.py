@@ -105,7 +105,7 @@ def test_proportional_counts_and_names_everything_odd(cli, odd):
     # partly: a has nothing of its half; good: (2, 2) of (2/3, 1/3): 1/2 < .8 * 2/3
     assert system["bur"]["value"] == pytest.approx(50.0)
     assert system["several_values"]["bur"]["value"] == pytest.approx(100.0)
-    assert "In 2 summaries one value holds all documents" in " ".join(done.out.split())
+    assert "In 2 summaries all documents of the set have one value" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize("command", ["coverage", "proportional"])

@@ -76,7 +76,7 @@ BOARD = Board(
         ({"reasons": {"refused": 1}}, "1 of 60 items (2%) is without a score: 1 refused."),
         (
             {"reasons": {"refused": 4}},
-            "Next: find out why so many have no score; the order may change with them.",
+            "Next: find out why these have no score; the order may change with them.",
         ),
         (
             {"as_good": None, "n_clusters": 2},

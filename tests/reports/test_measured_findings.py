@@ -383,10 +383,15 @@ def promised(**more):
 def test_a_promise_says_what_is_kept_or_that_nothing_is():
     first, kept, overall = promised()
     assert "a confidence of 0.80 or more agree with people at least 90% of the time" in first
-    assert "with 95% certainty (200 labels; test: binomial)" in first
-    assert kept.startswith("Kept: 0.60 [0.50, 0.70] of all items; of the labelled ones kept, 120")
-    assert overall == "All its labelled answers agree 0.85 [0.80, 0.90]."
+    assert "with 95% certainty (200 labelled items; test: binomial)" in first
+    assert kept == (
+        "Kept: a share of 0.60 [0.50, 0.70] of all items; of the 120 labelled items kept, a share "
+        "of 0.95 [0.90, 0.98] agrees."
+    )
+    assert (
+        overall == "Without a threshold a share of 0.85 [0.80, 0.90] of the labelled items agrees."
+    )
     assert promised(n_one_order=1)[-1].startswith("Asked in one order alone: 1 pair.")
     none, _, last = promised(threshold=None, n_one_order=1)
-    assert none.startswith("j, coverage, binary: at no confidence do its answers agree")
+    assert none.startswith("j, coverage, binary: at no confidence threshold do its answers agree")
     assert last.startswith("Nothing is kept; next: more labels")

@@ -220,7 +220,7 @@ class _Pages:
         labelled = self._desk.look(lambda board: sorted({e.item for e in board.standing("label")}))
         place = int(number)
         if place not in labelled:
-            raise _Refusal(404, "Nobody has labelled this item.")
+            raise _Refusal(404, "This item has no labels yet.")
         said = self._desk.look(
             lambda board: [event for event in board.standing("label") if event.item == place]
         )
