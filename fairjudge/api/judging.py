@@ -19,7 +19,16 @@ from fairjudge.reports.tables import TextTable, columns
 if TYPE_CHECKING:
     from fairjudge.api.cascading import Cascade
     from fairjudge.engine.models import Spent
-    from fairjudge.judges import asking
+    from fairjudge.judges.asking import (
+        AskedAspect,
+        Derived,
+        Fallback,
+        Preset,
+        Promise,
+        ReferenceUnit,
+        TextUnit,
+        Thresholds,
+    )
     from fairjudge.options.judging import JudgeOptions
     from fairjudge.run.judged import JudgeReport
     from fairjudge.scores.juries import JuryRule
@@ -352,16 +361,16 @@ class Judge:
         *,
         aspect: str,
         protocol: ProtocolName | None = None,
-        preset: asking.Preset | None = None,
+        preset: Preset | None = None,
         jury: JuryRule = "mean",
-        reference_unit: asking.ReferenceUnit | None = None,
-        text_unit: asking.TextUnit | None = None,
+        reference_unit: ReferenceUnit | None = None,
+        text_unit: TextUnit | None = None,
         prompt: str | Path | None = None,
         scale: str | Path | None = None,
-        fallback: asking.Fallback = "none",
+        fallback: Fallback = "none",
         cascade: Cascade | str | Path | tuple[float, float] | None = None,
         cascade_scorer: Literal["embedding", "entailment"] = "embedding",
-        derive: Sequence[asking.Derived] = (),
+        derive: Sequence[Derived] = (),
         temperature: float | None = None,
         samples: int = 1,
         repeats: int = 1,
@@ -369,7 +378,7 @@ class Judge:
         paraphrases: Sequence[str | Path] = (),
         token_probabilities: bool = False,
         groups_per_call: int = 25,
-        together: Sequence[asking.AskedAspect] = (),
+        together: Sequence[AskedAspect] = (),
     ) -> None:
         from fairjudge.options.checking import of_arguments
         from fairjudge.options.judging import JudgeOptions
@@ -466,7 +475,7 @@ class Judge:
         )
 
 
-def _thresholds(thresholds: Any) -> asking.Thresholds | asking.Promise:
+def _thresholds(thresholds: Any) -> Thresholds | Promise:
     from fairjudge.api.cascading import Cascade
     from fairjudge.judges.promises import read_cascade
 
