@@ -37,7 +37,7 @@ def plan_study(
 ) -> tuple[PlannedStep, ...]:
     """Return what the steps that ask language models would ask.
 
-    Steps on which these build and that ask nobody are done, and kept: they cost nothing.
+    Steps on which these build and that send no request are done, and kept: they cost nothing.
     """
     check_study(asked, skip_bad=skip_bad)
     make_folder(folder)

@@ -61,6 +61,11 @@ PHRASES = (
     r"\bwhoever is asked\b",
     r"\bmend it\b",
     r"\bwithout a judge>",
+    r"\basks? nobody\b",
+    r"\btold by (?:its |their )?content\b",
+    r"\bat least so often\b",
+    r"\bafter so many\b",
+    r"\bwhy so many\b",
 )
 STUMBLED_AT = re.compile("|".join(PHRASES), re.IGNORECASE)
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
