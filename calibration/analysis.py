@@ -41,6 +41,7 @@ from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_label
 from fairjudge.calibration.grouping import GroupKey
 from fairjudge.calibration.groups import GroupError, error_groups
 from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.jury_decisions import jury_decisions
 from fairjudge.calibration.jury_report import (
     Covariates,
     JuryChoices,
@@ -191,19 +192,24 @@ def analyse(
             resampling=settings.resampling,
             rng=np.random.default_rng(seeds[-1]),
         ),
-        juries=juries(
-            groups,
-            rows,
-            people,
-            choices=JuryChoices(
-                covariates=material.covariates,
-                annotators=settings.annotators,
-                label_scale=settings.label_scale,
-                method=settings.calibrator,
-                n_folds=settings.n_folds,
-                resampling=settings.resampling,
+        juries=_with_jury_decisions(
+            juries(
+                groups,
+                rows,
+                people,
+                choices=JuryChoices(
+                    covariates=material.covariates,
+                    annotators=settings.annotators,
+                    label_scale=settings.label_scale,
+                    method=settings.calibrator,
+                    n_folds=settings.n_folds,
+                    resampling=settings.resampling,
+                ),
+                rng=np.random.default_rng(*source.spawn(1)),
             ),
-            rng=np.random.default_rng(*source.spawn(1)),
+            baselines,
+            settings,
+            np.random.default_rng(*source.spawn(1)),
         ),
     )
 
@@ -336,4 +342,28 @@ def _with_decisions(report: GroupReport, requests: Mapping[GroupKey, Asked]) -> 
             in_camps=isinstance(camps, Camps) and camps.found,
         ),
         asked=requests.get(joined.group),
+    )
+
+
+def _with_jury_decisions(
+    found: Sequence[JuryReport],
+    baselines: Mapping[str, Mapping[tuple[str, str], float]],
+    settings: Settings,
+    rng: np.random.Generator,
+) -> tuple[JuryReport, ...]:
+    """Add what juries may be used for."""
+    return tuple(
+        jury
+        if jury.held_out is None
+        else replace(
+            jury,
+            decisions=jury_decisions(
+                jury.held_out,
+                baselines,
+                epsilon=settings.epsilon,
+                resampling=settings.resampling,
+                rng=rng,
+            ),
+        )
+        for jury in found
     )

@@ -135,7 +135,8 @@ def join(
     if judged and by_aspect and not judged & by_aspect.keys():
         raise InputError(
             f"the labels are of {', '.join(map(repr, sorted(by_aspect)))}, the judgements of "
-            f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled",
+            f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled; judge "
+            f"an aspect that has labels (--aspect {min(by_aspect)})",
             field="aspect",
         )
     groups_joined = tuple(
@@ -226,7 +227,7 @@ def _join_group(
     chances = chances_of(keys, chances_said)
     if chances is not None:
         notes.append(DRAWN_NOTE)
-    annotators, ratings, present = _ratings([people.ratings[key] for key in keys])
+    annotators, ratings, present = ratings_of([people.ratings[key] for key in keys])
     return Joined(
         judge=group.judge,
         aspect=group.aspect,
@@ -254,7 +255,7 @@ def _join_group(
     )
 
 
-def _ratings(
+def ratings_of(
     labels: Sequence[Mapping[str, float]],
 ) -> tuple[tuple[str, ...], FloatArray, BoolArray]:
     """Return annotators by name, and each item's ratings by them and which there are: (n, m)."""

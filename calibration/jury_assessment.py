@@ -78,8 +78,12 @@ class JuryMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JuryFigures:
-    """A jury on documents that it was not fitted on; ``n_complete`` items have every member."""
+    """A jury on documents that it was not fitted on; ``n_complete`` items have every member.
 
+    ``scores``, shape (n_items,), are those of the jury, NaN where it has none.
+    """
+
+    scores: FloatArray
     n_items: int
     n_complete: int
     n_documents: int
@@ -213,6 +217,7 @@ def jury_figures(
         rng=rng,
     )
     return JuryFigures(
+        scores=result.jury,
         n_items=len(items.labels),
         n_complete=int(np.isfinite(items.scores).all(axis=1).sum()),
         n_documents=len(distinct),

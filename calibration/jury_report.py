@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.calibrators import Calibrator, fit_calibrator
 from fairjudge.calibration.choices import CalibratorName, CovariateName
+from fairjudge.calibration.decisions import Decision
 from fairjudge.calibration.grouping import kind_of
-from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.items import Joined, join, ratings_of
 from fairjudge.calibration.juries import FittedJury, JuryItems, Member, fit_members
 from fairjudge.calibration.jury_assessment import JuryFigures, jury_figures
 from fairjudge.calibration.labels import ItemKey
@@ -30,7 +31,8 @@ class JuryReport:
     """A jury of all judges of an aspect and kind of unit.
 
     ``names`` are its members'; ``left_out`` says why others are none; ``fitted`` is fitted on all
-    labelled items, to be used on others; ``figures`` are over held-out documents.
+    labelled items, to be used on others; ``figures`` are over held-out documents. ``held_out`` has
+    the jury's scores there as a judge's, and ``decisions`` what it may be used for.
     """
 
     aspect: str
@@ -40,6 +42,8 @@ class JuryReport:
     covariates: tuple[CovariateName, ...]
     fitted: FittedJury | Undefined
     figures: JuryFigures | Undefined
+    held_out: Joined | None = None
+    decisions: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +195,48 @@ def _jury(
         covariates=tuple(choices.covariates),
         fitted=jury,
         figures=figures,
+        held_out=None
+        if isinstance(figures, Undefined)
+        else _as_judge([joined for joined, _ in members.values()], figures.scores),
+    )
+
+
+def _as_judge(members: Sequence[Joined], scores: FloatArray) -> Joined:
+    """Return a jury's scores of held-out items, on the labels' scale, beside their labels."""
+    base = members[0]
+    human, labels = dict[ItemKey, float](), dict[ItemKey, dict[str, float]]()
+    for joined in members:
+        for row, key in enumerate(joined.keys):
+            if key not in human:
+                human[key] = float(joined.human[row])
+                labels[key] = {
+                    name: float(joined.ratings[row, column])
+                    for column, name in enumerate(joined.annotators)
+                    if joined.present[row, column]
+                }
+    scored = {
+        key: score for key, score in zip(human, scores.tolist(), strict=True) if np.isfinite(score)
+    }
+    annotators, ratings, present = ratings_of([labels[key] for key in scored])
+    return replace(
+        base,
+        judge=f"jury of {len(members)}",
+        protocol="likert",
+        keys=tuple(scored),
+        documents=tuple(key[0] for key in scored),
+        systems=tuple(key[1] for key in scored),
+        judged=np.array(list(scored.values())),
+        human=np.array([human[key] for key in scored]),
+        chances=None,
+        annotators=annotators,
+        ratings=ratings,
+        present=present,
+        probabilities=(None,) * len(scored),
+        rest=(),
+        judged_rest=np.empty(0),
+        unjudged=(),
+        judge_scale=base.label_scale,
+        notes=(),
     )
 
 

@@ -90,6 +90,7 @@ def _jury(jury: JuryReport) -> Json:
         "members": [to_json(member) | {"adds": member.adds} for member in figures.members],
         "error_correlation": figure(figures.effective.correlation),
         "effective_number": figure(figures.effective.number),
+        "decisions": to_json(jury.decisions),
     }
 
 

@@ -32,7 +32,8 @@ def layouts() -> list[Layout]:
         blocks = _BLOCK.findall(section)
         files = {name: text for _, name, text in blocks if name}
         lines = tuple(shlex.split(text)[1:] for kind, _, text in blocks if kind == "sh")
-        found.append(Layout(section.partition("\n")[0], files, lines))
+        if lines:
+            found.append(Layout(section.partition("\n")[0], files, lines))
     return found
 
 

@@ -123,7 +123,7 @@ def longer_summaries(rng: random.Random, n: int) -> dict[str, list]:
 
 
 def statements(rng: random.Random, n: int) -> dict[str, list]:
-    """What two judges say of the statements of summaries."""
+    """What two judges say of the statements of summaries, and which articles these cite."""
     weights = {system: rng.choice(((9, 1, 1), (5, 3, 3), (1, 0, 0))) for system in SYSTEMS}
     verdicts = ("supported", "contradicted", "absent")
 
@@ -140,7 +140,14 @@ def statements(rng: random.Random, n: int) -> dict[str, list]:
         return item | {"protocol": "checklist", "value": share, "statements": entries}
 
     every = [row(judge, c, system) for judge in "jk" for c in range(n) for system in SYSTEMS]
-    return {"statements": every}
+    said = "It cost some million."
+    citing = [
+        {"eid": f"c{c}", "system": system, "text": said}
+        | {"citations": [{"text": said, "articles": [f"c{c}a{rng.choice((1, 1, 2))}"]}]}
+        for c in range(n)
+        for system in SYSTEMS
+    ]
+    return {"statements": every, "citing": citing}
 
 
 def people_named(rng: random.Random, n: int) -> dict[str, list]:

@@ -118,14 +118,14 @@ class Calibration(HasFigures):
         return Table(rows, text_table)
 
     def decisions(self) -> Table:
-        """Return what each judge may be used for: to rank systems, score items, replace a person.
+        """Return what judges and juries may be used for: to rank, score items, replace a person.
 
         ``answer`` is yes, no, too few to tell, or cannot tell; ``figure`` with its ``rule`` says
         why, ``needed`` what would have to be known, ``cost`` what the judgements took.
         """
-        from fairjudge.reports.decision_tables import decisions_table
+        from fairjudge.reports.decision_tables import decisions_table, with_juries
 
-        groups = self.to_dict()["groups"]
+        groups = with_juries(self.to_dict())
         names = ("judge", "aspect", "protocol", "unit", "cost")
         rows = tuple(
             {**{name: group[name] for name in names}, **decision}

@@ -135,7 +135,11 @@ def check_files(given: Mapping[str, Any]) -> None:
 def _check_written(option: str, path: Path, input_files: list[Path], folders: list[Path]) -> None:
     for source in input_files:
         if source.is_dir():
-            is_overwritten = path.exists() and _same(path.parent, source) and path.suffix != ".html"
+            in_folder = path.exists() and _same(path.parent, source)
+            is_overwritten = in_folder and path.suffix not in {
+                ".html",
+                ".toml",
+            }  # neither is an input
         else:
             is_overwritten = _same(path, source)
         if is_overwritten:

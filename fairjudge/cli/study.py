@@ -188,6 +188,7 @@ def _plan_table(report: Any) -> TextTable:
 
 
 @app.command("init")
+@opt.with_options(model=opt.options_of(Model, only=("target", "base_url")))
 def init(
     data: Annotated[
         list[Path] | None,
@@ -199,28 +200,31 @@ def init(
         Literal["diversesumm", "fairsumm", "coverage-fairness", "news-bias"] | None,
         Opt("The experiment of this paper: its judges, measures and variants of summaries."),
     ] = None,
+    model: Model,
     force: Annotated[bool, Opt("Overwrite the file.")] = False,
 ) -> None:
     """Write a commented study file: clusters, references, summaries and labels that are found.
 
     Files are recognised by content; data in other layouts are converted ('fairjudge convert') to
-    the folder 'converted' beside the study file. What is commented out shows what else could be
-    asked.
+    the folder 'converted' beside the study file. The judges are of the aspects that have labels.
+    What the data cannot bear, and what needs an LLM without --backend, is commented out, with the
+    reason.
 
-        fairjudge study init data/ -o study.toml
+        fairjudge study init data/ -o study.toml --backend openai:gpt-4o-mini
 
         fairjudge study init data/ --like diversesumm
     """
     from fairjudge.engine.runs import check_writable
     from fairjudge.errors import InputError
     from fairjudge.records.folder import write_output
-    from fairjudge.studies.initial import find_data, study_text
+    from fairjudge.studies.found_data import find_data
+    from fairjudge.studies.initial import study_text
 
     if output.exists() and not force:
         raise InputError("is there already; choose another -o, or --force", path=output)
     check_writable(output)
     found_data = find_data(data or [Path()], converted=output.parent / "converted")
-    write_output(output, study_text(found_data, output, like=like))
+    write_output(output, study_text(found_data, output, model=model, like=like))
     n_files = sum(
         map(
             len,
@@ -228,4 +232,9 @@ def init(
         )
     )
     say(f"Written: {output}, from {pluralize(n_files, 'file')}")
+    if not found_data.summaries and model.llm is None:
+        say(
+            "No summaries: have some written ('study init --backend PROVIDER:MODEL'), or add yours."
+        )
+        return
     say(f"Next: fairjudge study {output} --plan")

@@ -13,6 +13,7 @@ from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Cluster, Label, Record, Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Skipped
+from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
 from fairjudge.text.counting import pluralize
 
 Entry: TypeAlias = Reference | Cluster | Summary | Label | Skipped
@@ -109,11 +110,20 @@ class Converted:
             return f"fairjudge calibrate JUDGEMENTS --labels {file['labels']}"
         if not self.summaries:
             return f"fairjudge summarize {known} -o {file['summaries']} --backend PROVIDER:MODEL"
+        aspect = self._aspect()
+        backend = "" if aspect in LOCAL_ASPECTS else " --backend PROVIDER:MODEL"
         return (
             f"fairjudge judge --references {known} --summaries {file['summaries']} "
-            f"--aspect {'coverage' if self.references else 'faithfulness'} --protocol likert "
-            f"-o {shlex.quote(str(Path(folder) / 'judgements.jsonl'))}"
+            f"--aspect {aspect} --protocol likert "
+            f"-o {shlex.quote(str(Path(folder) / 'judgements.jsonl'))}{backend}"
         )
+
+    def _aspect(self) -> str:
+        """Return the aspect to judge first: one with labels, if a built-in prompt judges it."""
+        labelled = {label.aspect for label in self.labels}
+        usual = "coverage" if self.references else "faithfulness"
+        able = [name for name in ASPECTS if name != "coverage" or self.references]
+        return next((name for name in (usual, *able) if name in labelled), usual)
 
     def to_json(self) -> dict[str, Any]:
         """Return layouts, counts and exclusions as JSON."""

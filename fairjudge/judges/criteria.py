@@ -210,6 +210,8 @@ BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
 
 ASPECTS = tuple(name for name in BUILTIN_SCALES if name != "coverage-answer")
 """The aspects with built-in prompts."""
+LOCAL_ASPECTS = ("coverage", "faithfulness", BALANCE)
+"""Those that can be judged without a language model."""
 SUPPORT_RULE = "at least one of the articles says it or plainly implies it"
 """The rule for several articles; `support_rule` has a simpler wording for one."""
 

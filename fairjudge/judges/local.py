@@ -20,6 +20,7 @@ from fairjudge.domain import (
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.balance import BALANCE, balance_of
 from fairjudge.judges.checklist import NO_ANSWERS, Group, credited_entry, groups_of, share_covered
+from fairjudge.judges.criteria import LOCAL_ASPECTS
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
 from fairjudge.judges.statements import share_supported
@@ -31,8 +32,6 @@ from fairjudge.text.quoting import find_quote
 
 Support: TypeAlias = TrainedSupport | EntailmentSupport
 """Measures the support of a text by a task's evidence, in [0, 1]."""
-LOCAL_ASPECTS = ("coverage", "faithfulness", BALANCE)
-"""The aspects that can be judged without a language model."""
 YES_FROM = 0.5
 """Minimum support for the verdict yes; fixed in advance, like the margin of a tie."""
 TIE_BELOW = 0.05

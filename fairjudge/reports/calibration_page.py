@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from fairjudge.reports import calibration_tables as tables
-from fairjudge.reports.decision_tables import decisions_tables, group_title, verdict
+from fairjudge.reports.decision_tables import decisions_tables, group_title, verdict, with_juries
 from fairjudge.reports.disagreement_tables import disagreement_tables
 from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN
 from fairjudge.reports.figures import Json, forest, row, sentence, why
@@ -77,7 +77,7 @@ def calibration_parts(report: Json) -> Iterator[Part]:
 def _comparison(report: Json) -> Iterator[Part]:
     yield from map(protocol_plot, report.get("protocols", ()))
     yield from protocol_tables(report)
-    yield from decisions_tables(report["groups"])
+    yield from decisions_tables(with_juries(report))
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])

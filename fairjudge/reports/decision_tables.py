@@ -24,7 +24,31 @@ _OLD = "No decision: this file is of an earlier version; run 'fairjudge calibrat
 
 def group_title(group: Json) -> str:
     """Return judge, aspect, protocol and unit in one line."""
-    return f"{group['judge']}, {group['aspect']}, {protocol_of(group)}"
+    return group.get("title") or f"{group['judge']}, {group['aspect']}, {protocol_of(group)}"
+
+
+def with_juries(report: Json) -> list[Json]:
+    """Return the groups of a report, and juries that have decisions as further ones."""
+    return [
+        *report["groups"],
+        *(jury_group(jury) for jury in report.get("juries", ()) if jury.get("decisions")),
+    ]
+
+
+def jury_group(jury: Json) -> Json:
+    """Return what is decided of a fitted jury, as of a judge."""
+    n_judges = pluralize(len(jury["judges"]), "judge")
+    return {
+        "title": f"jury of {n_judges}, fitted on labels, {jury['aspect']}",
+        "judge": f"jury of {n_judges}, fitted on labels",
+        "aspect": jury["aspect"],
+        "protocol": "likert",
+        "unit": jury["unit"],
+        "cost": None,
+        "n_items": jury["n_items"],
+        "decisions": jury["decisions"],
+        "cost_in_words": "on held-out documents; an item costs what its judges cost together",
+    }
 
 
 def verdict(group: Json) -> str:
@@ -87,6 +111,8 @@ def _rows(group: Json) -> list[Json]:
 
 def cost_of(group: Json) -> str:
     """Return what an item costs, and how many requests all took."""
+    if "cost_in_words" in group:
+        return str(group["cost_in_words"])
     cost = group.get("cost")
     if cost is None:
         return "cost per item unknown"

@@ -29,11 +29,14 @@ def disagreement_tables(
 
 def _tables(group: Json, limit: int, longest: int) -> Iterator[TextTable]:
     disagreements = group["disagreements"]
+    rows = [_row(disagreement, longest) for disagreement in disagreements[:limit]]
+    # A column without a note would take the room of the reasons.
+    notes = " | people's notes: {notes}" if any(row["notes"] != "-" for row in rows) else ""
     yield table(
         f"Largest disagreements, {group_title(group)}",
         "item: {item} | judge> {judged:number} | people> {people:number}"
-        " | judge's reason: {reason} | people's notes: {notes}",
-        [_row(disagreement, longest) for disagreement in disagreements[:limit]],
+        " | judge's reason: {reason}" + notes,
+        rows,
         notes=[
             f"{min(limit, len(disagreements))} of the {len(disagreements)} in the JSON; on the "
             "labels' scale."

@@ -80,19 +80,19 @@ def standing(board: Board) -> tuple[str, ...]:
     sentences = [_leads(board)]
     if board.not_ranked and board.systems:
         names = named(board.not_ranked, _MAX_NAMED)
-        sentences.append(f"Judged on fewer clusters, and not compared: {names}.")
+        sentences.append(f"Judged on fewer clusters{_of(board)}, and not compared: {names}.")
     if board.without_probabilities:
         n_scored = board.n_items - sum(board.reasons.values())
-        sentences.append(two_kinds(board.without_probabilities, n_scored))
+        sentences.append(two_kinds(board.without_probabilities, n_scored, of=board.of))
     return tuple(sentences)
 
 
-def two_kinds(without_probabilities: Mapping[str, int], n_scored: int) -> str:
+def two_kinds(without_probabilities: Mapping[str, int], n_scored: int, *, of: str = "") -> str:
     """Say how many scores do not come from token probabilities, and what that does to means."""
     n = sum(without_probabilities.values())
     why = ", ".join(f"{count} {reason}" for reason, count in without_probabilities.items())
     if n >= n_scored:
-        return f"No score comes from token probabilities: {why}."
+        return f"No score{of} comes from token probabilities: {why}."
     return (
         f"{n} of {pluralize(n_scored, 'score')} {'does' if n == 1 else 'do'} not come from token "
         f"probabilities, so that means are of both kinds: {why}."
@@ -195,9 +195,14 @@ def first_of(ranges: Mapping[str, tuple[int, int]], systems: Sequence[str]) -> l
     return [name for name in systems[1:] if ranges[name][0] == 1] if ranges else None
 
 
+def _of(board: Board) -> str:
+    """Tell a ranking from others beside it."""
+    return f" in {board.what}" if board.of else ""
+
+
 def _leads(board: Board) -> str:
     if not board.systems:
-        where = f" in {board.what}" if board.of else ""
+        where = _of(board)
         return (
             f"No system leads{where}: {board.why}."
             if board.why
@@ -207,7 +212,7 @@ def _leads(board: Board) -> str:
     if board.n_level > 1:
         return _stand_level(board, board.systems[: board.n_level])
     if len(board.systems) == 1:
-        return f"{first} alone can be ranked: there is nothing to compare it with."
+        return f"{first} alone can be ranked{_of(board)}: there is nothing to compare it with."
     if board.as_good is None:
         return f"{first} has the highest {board.score} in {board.what}; {_cannot_tell(board)}."
     comparison = compared(board.as_good, by_rank=board.by_rank)
@@ -269,8 +274,8 @@ def next_step(board: Board) -> str:
         return "Next: judge all systems on the same clusters, or pairs that link them."
     if board.as_good is None and len(board.systems) > 1 and board.n_clusters < FEWEST_CLUSTERS:
         return f"Next: judge {FEWEST_CLUSTERS} clusters or more; a difference takes dozens."
-    if board.by_default:
-        return "Next: an LLM as judge, or human labels for 'fairjudge calibrate'."
     if board.calibrated:
         return "Agreement of this judge with human labels: see 'Trust in the judge'."
+    if board.by_default:
+        return "Next: an LLM as judge, or human labels for 'fairjudge calibrate'."
     return "Next: 'fairjudge calibrate' measures how far this judge agrees with human labels."

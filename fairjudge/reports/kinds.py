@@ -37,7 +37,7 @@ def _calibrate(report: Json) -> list[TextTable]:
         *jury_tables.jury_tables(report),
         *rates_tables.rates_tables(report),
         *disagreement_tables.disagreement_tables(report),
-        *decision_tables.decisions_tables(report["groups"]),
+        *decision_tables.decisions_tables(decision_tables.with_juries(report)),
     ]
 
 

@@ -29,7 +29,7 @@ from fairjudge.reports.bias_findings import (
     words_findings,
 )
 from fairjudge.reports.check_tables import check_findings
-from fairjudge.reports.decision_tables import group_title, verdict
+from fairjudge.reports.decision_tables import group_title, verdict, with_juries
 from fairjudge.reports.fairness_findings import (
     agreement_findings,
     changes_findings,
@@ -121,7 +121,7 @@ def _compare(report: Json) -> Iterator[str]:
 def _calibrate(report: Json) -> Iterator[str]:
     yield from protocol_findings(report)
     yield from jury_findings(report)
-    for group in report["groups"]:
+    for group in with_juries(report):
         yield f"{group_title(group)}: {verdict(group)}."
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from fairjudge.reports.calibration_page import calibration_parts
 from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
-from fairjudge.reports.decision_tables import group_title, verdict
+from fairjudge.reports.decision_tables import group_title, verdict, with_juries
 from fairjudge.reports.drawing import Drawing
 from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
 from fairjudge.reports.figures import Json
@@ -101,7 +101,7 @@ def _in_short(content: Content) -> Iterator[Part]:
     sentences += [
         f"{group_title(group)}, against people: {verdict(group)}."
         for panel in content.of_kind("calibrate")
-        for group in panel.report["groups"]
+        for group in with_juries(panel.report)
     ]
     for panel in content.panels:
         if panel.kind not in _SAID_ELSEWHERE:

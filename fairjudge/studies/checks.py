@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -43,15 +42,9 @@ from fairjudge.run.planning import planned
 from fairjudge.run.probing import check_checkable
 from fairjudge.run.summaries import check_wishes
 from fairjudge.studies.files import CalibrateTable, JudgePart, Study
+from fairjudge.studies.places import in_keys
 
 _STAND_IN = "What is said?"
-_FLAG = re.compile(r"--backend(?: provider:model)?|--[a-z][a-z-]+")
-_IN_PYTHON = re.compile(r" \([^()]* in Python\)")
-_KEYS = {
-    "--backend provider:model": "model, the name of a [models] table",
-    "--backend": "model",
-    "--fair": "fair_attribute",
-}
 
 
 def check_study(study: Study, *, skip_bad: bool) -> None:
@@ -73,7 +66,7 @@ def check_study(study: Study, *, skip_bad: bool) -> None:
     judged: list[Judgement] = []
     for part in study.judges:
         with _named(study, f"[[judge]] {part.name}"):
-            judged += map(_judgement, _judge(part, sources, summaries))
+            judged += map(_judgement, _judge(study, part, sources, summaries))
     labels = study.data.labels
     if study.tables.calibrate is not None and labels is not None:
         with _named(study, "[calibrate]"):
@@ -120,6 +113,7 @@ def _written(clusters: Loaded[Any], system: str) -> Loaded[Summary]:
 
 
 def _judge(
+    study: Study,
     part: JudgePart,
     sources: Loaded[Any],
     summaries: Sequence[Loaded[Summary]],
@@ -129,7 +123,7 @@ def _judge(
     check_members(part.models, options)
     # Splitting sentences takes long, and no error comes of it.
     whole = options if options.text_unit is None else replace(options, text_unit="summary")
-    material = check_material(sources, summaries, options=whole)
+    material = check_material(sources, summaries, options=whole, limit=study.tables.limit)
     for model in part.models:
         if model.llm is None:
             check_without_llm(options, material.plan)
@@ -181,17 +175,11 @@ def _named(study: Study, table: str) -> Iterator[None]:
     except MissingExtraError:
         raise
     except ConfigurationError as error:
-        message = f"{table}: {_in_keys(str(error))}"
+        message = f"{table}: {in_keys(str(error))}"
         raise ConfigurationError(f"{study.place_of(message)}: {message}") from None
     except InputError as error:
-        problem = _in_keys(error.problem)
+        problem = in_keys(error.problem)
         if error.path is not None:
             raise InputError(problem, path=error.path, line=error.line, field=error.field) from None
         message = f"{table}: {problem}"
         raise InputError(message, path=study.place_of(message)) from None
-
-
-def _in_keys(message: str) -> str:
-    """Return `message` with keys of a study file for the flags of a command line."""
-    short = _IN_PYTHON.sub("", message)
-    return _FLAG.sub(lambda flag: _KEYS.get(flag[0]) or flag[0][2:].replace("-", "_"), short)

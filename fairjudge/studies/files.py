@@ -130,10 +130,11 @@ class FairnessTable(_Table):
 
 
 class StudyFile(_Table):
-    """The tables of a study file."""
+    """The tables of a study file; with ``limit`` each judge judges its first items only."""
 
     title: str = "FairJudge study"
     seed: Seed = 0
+    limit: int | None = Field(default=None, ge=1)
     data: DataTable
     models: dict[str, ModelTable] = {}
     budget: BudgetTable = BudgetTable()

@@ -4,161 +4,110 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fairjudge.converting import DATA, Settings, command_for, convert_files, holds_data
-from fairjudge.datasets import read_clusters, read_labels, read_summaries
-from fairjudge.datasets.recognising import recognise
-from fairjudge.domain import Cluster
-from fairjudge.errors import InputError
+from fairjudge.calibration.calibrators import FEWEST_LABELS
+from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
+from fairjudge.options.models import Model
 from fairjudge.studies.experiments import EXPERIMENTS
+from fairjudge.studies.found_data import FoundData
 from fairjudge.text.counting import pluralize
-from fairjudge.text.spellings import with_labels
 
-_MAX_VALUES = 8
-"""An attribute with more values than this groups nothing by itself."""
 _COLUMN = 44
 _MODELS = """\
 # A model, by a name of your own; 'fairjudge backends list' shows the providers. "local" needs no
 # table: it is bundled, needs no key, and is a weak judge.
-# [models.main]
-# backend = "openai:gpt-4o-mini"
-# concurrency = 8
-
+{model}
 # What all steps may spend together, over all starts.
 # [budget]
 # max_cost = 5.0                             # US dollars
 # max_calls = 10000
 """
+_MODEL = """\
+[models.main]
+backend = "openai:gpt-4o-mini"
+concurrency = 8
+"""
 _WRITERS = """\
 # A system whose summaries are written for this study; as many tables as systems.
-# [[summarize]]
-# system = "main-direct"
-# model = "main"
-# strategy = "direct"                        # or "extract", "differences"
-# n_sentences = 5
+{writer}"""
+_WRITER = """\
+[[summarize]]
+system = "main-direct"
+model = "main"
+strategy = "direct"                          # or "extract", "differences"
+n_sentences = 5
 """
-_JUDGES = """\
-# A judge; as many tables as aspects, protocols and models. Several models are a jury.
-[[judge]]
-name = "coverage"
-aspect = "coverage"
-protocol = "checklist"                       # says of each answer whether it is covered
+_BUILD = """\
+[build]                                      # questions that sources answer differently
 model = "local"
+n_questions = 12
+"""
+_JUDGE = """\
+[[judge]]
+name = {name}
+aspect = {aspect}
+protocol = "{protocol}"
+model = "{model}"
+"""
+_AUDITS = """\
 # audits = ["checks", "verbosity"]           # these ask the model more; the others are made anyway
-
-[[judge]]
-name = "faithfulness"
-aspect = "faithfulness"
-protocol = "likert"
-model = "local"
 """
+_NO_LABELS = "# [calibrate] needs labels: 'fairjudge annotate' collects them.\n"
+_NO_ATTRIBUTE = "# [[fairness]] needs articles with an attribute, such as their outlets' leaning.\n"
+_SCORERS = {"coverage": 'that judge\'s verdicts, or "local"', "local": "or the name of a judge"}
 
 
-@dataclass(slots=True)
-class FoundData:
-    """The files of each kind, with a few words on what they hold."""
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A table of a judge, as text; ``why_not`` says why it is commented out."""
 
-    clusters: dict[Path, str] = field(default_factory=dict)
-    references: dict[Path, str] = field(default_factory=dict)
-    summaries: dict[Path, str] = field(default_factory=dict)
-    labels: dict[Path, str] = field(default_factory=dict)
-    attributes: dict[str, list[str]] = field(default_factory=dict)
+    aspect: str
+    text: str
+    why_not: str = ""
 
-    def add(self, path: Path) -> bool:
-        """Take note of a file; say whether it is in one of our layouts."""
-        try:
-            kind = recognise(path).kind
-        except InputError:
-            return False
-        if command_for(path, kind) is not None:
-            return False
-        match kind:
-            case "clusters" | "references":
-                clusters = read_clusters(path).records
-                n_articles = sum(len(cluster.articles) for cluster in clusters)
-                sentence = (
-                    f"{pluralize(len(clusters), 'cluster')}, {pluralize(n_articles, 'article')}"
-                )
-                (self.clusters if kind == "clusters" else self.references)[path] = sentence
-                self.attributes |= _attributes(clusters)
-            case "summaries":
-                summaries = read_summaries(path).records
-                systems = {summary.system for summary in summaries}
-                self.summaries[path] = (
-                    f"{pluralize(len(summaries), 'summary', 'summaries')} by "
-                    f"{pluralize(len(systems), 'system')}"
-                )
-            case "labels":
-                labels = read_labels(path).records
-                aspects = ", ".join(sorted({label.aspect for label in labels}))
-                self.labels[path] = f"{pluralize(len(labels), 'label')} on {aspects}"
-            case _:
-                pass
-        return True
+    def __str__(self) -> str:
+        if not self.why_not:
+            return self.text
+        return f"# {self.why_not}\n{_commented(self.text)}"
 
 
-def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
-    """Return what the files, and the files right in the folders, of `places` hold.
+def study_text(
+    found: FoundData, path: Path, *, model: Model | None = None, like: str | None = None
+) -> str:
+    """Return the study file that is to stand at `path`, of the paper `like` of `EXPERIMENTS`.
 
-    What is in another layout is converted to files of ours in the folder `converted`.
+    What `found` cannot bear is left out or commented out, with the reason; so is what needs a
+    language model where no `model` is given.
     """
-    found_data = FoundData()
-    others = [path for path in _files(places) if not found_data.add(path)]
-    for path in _converted(others, converted):
-        found_data.add(path)
-    if not found_data.clusters and not found_data.references:
-        raise InputError("no clusters or references here: see docs/your-data.md", path=places[0])
-    return found_data
-
-
-def _converted(paths: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    """Return the files to which those of `paths` that hold data were converted."""
-    held = [path for path in paths if holds_data(path)]
-    return convert_files(held, Settings()).write(folder) if held else ()
-
-
-def _files(places: Iterable[Path]) -> Iterator[Path]:
-    for place in places:
-        if place.is_dir():
-            yield from sorted(file for file in place.iterdir() if file.suffix in DATA)
-        elif place.exists():
-            yield place
-        else:
-            raise InputError("no such file or folder", path=place)
-
-
-def _attributes(clusters: Sequence[Cluster]) -> dict[str, list[str]]:
-    """Return the attributes that group articles, each with its values."""
-    values: dict[str, Counter[str]] = {}
-    for cluster in with_labels(clusters):
-        for article in cluster.articles:
-            for name, value in article.attributes.items():
-                values.setdefault(name, Counter())[str(value)] += 1
-    return {
-        name: sorted(counts) for name, counts in values.items() if 2 <= len(counts) <= _MAX_VALUES
-    }
-
-
-def study_text(found: FoundData, path: Path, *, like: str | None = None) -> str:
-    """Return the study file that is to stand at `path`, of the paper `like` of `EXPERIMENTS`."""
+    llm = None if model is None or model.llm is None else model
+    models = _MODELS.format(model=_commented(_MODEL) if llm is None else _table_of(llm))
     if like is None:
-        parts = (_MODELS, _build(found, _WRITERS), _JUDGES, *_rest(found))
-        return "\n".join((_head(path), _data(found, path), *parts))
+        drafts = _judges(found, "local" if llm is None else "main")
+        judges = "# A judge; as many tables as aspects, protocols and models. Several models are a "
+        judges += "jury.\n" + "\n".join(map(str, drafts))
+        parts = [models, _build(found, drafts), _writers(found, llm), judges]
+        parts += _calibrate(found, drafts)
+        scorer = "coverage" if _judge_of("coverage", drafts) else "local"
+        return "\n".join((_head(path), _data(found, path), *parts, *_fairness(found, None, scorer)))
     experiment = EXPERIMENTS[like]
     header = (
         f"# As {experiment.paper}.\n# The paper has more, command by command: {experiment.after}.\n"
     )
     writers = experiment.writers.replace("ATTRIBUTE", next(iter(found.attributes), "ATTRIBUTE"))
-    parts = (header, _MODELS, _build(found, writers), experiment.judges)
-    measured = _rest(found, measures=experiment.measures, scorer="local", like=like)
-    return "\n".join((_head(path), _data(found, path), *parts, *measured))
+    drafts = _of_paper(found, experiment.judges)
+    parts = [header, models, _build(found, drafts), writers, "\n".join(map(str, drafts))]
+    parts += _calibrate(found, drafts, asked=like == "diversesumm")
+    parts += _fairness(found, experiment.measures, "local")
+    return "\n".join((_head(path), _data(found, path), *parts))
 
 
 def _head(path: Path) -> str:
+    limit = _line(
+        "# limit = 20", "a try: each judge judges its first 20 items, and goes on without"
+    )
     return f"""\
 # A study: what is judged, by whom, and what is made of it. Paths are from this file's folder.
 #
@@ -167,6 +116,7 @@ def _head(path: Path) -> str:
 
 title = "FairJudge study"
 seed = 0                                     # of all resampling
+{limit}
 """
 
 
@@ -192,44 +142,129 @@ def _line(text: str, said: str) -> str:
 
 
 def _quoted(file: Path, path: Path) -> str:
-    """Return `file` as seen from the study file's folder; JSON quotes as TOML does."""
-    return json.dumps(Path(os.path.relpath(file, path.parent)).as_posix(), ensure_ascii=False)
+    """Return `file` as seen from the study file's folder."""
+    return _toml(Path(os.path.relpath(file, path.parent)).as_posix())
 
 
-def _build(found: FoundData, writers: str) -> str:
+def _toml(value: str) -> str:
+    """Return a string of TOML, whose quotes are those of JSON."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _commented(text: str) -> str:
+    return "".join(f"# {line}\n" for line in text.splitlines())
+
+
+def _table_of(model: Model) -> str:
+    lines = ["[models.main]", f"backend = {_toml(model.target)}"]
+    lines += [f"base_url = {_toml(model.base_url)}"] if model.base_url else []
+    return "\n".join([*lines, "concurrency = 8\n"])
+
+
+def _judge_of(aspect: str, drafts: Sequence[_Draft]) -> bool:
+    return any(draft.aspect == aspect and not draft.why_not for draft in drafts)
+
+
+def _build(found: FoundData, drafts: Sequence[_Draft]) -> str:
     if found.references:
-        return writers
-    return f"""\
-[build]                                      # questions that sources answer differently
-model = "local"
-n_questions = 12
-
-{writers}"""
+        return "# No [build]: there are references.\n"
+    if not found.has_questions:
+        return "# No [build]: questions need clusters of several articles with news enough.\n"
+    return _BUILD if _judge_of("coverage", drafts) else _commented(_BUILD)
 
 
-def _rest(
-    found: FoundData,
-    *,
-    measures: Sequence[str] | None = None,
-    scorer: str = "coverage",
-    like: str = "",
-) -> Iterator[str]:
-    if like == "diversesumm" and not found.labels:
-        yield "# [calibrate] needs labels: 'fairjudge annotate' collects them.\n"
+def _writers(found: FoundData, llm: Model | None) -> str:
+    needed = llm is not None and not found.summaries
+    return _WRITERS.format(writer=_WRITER if needed else _commented(_WRITER))
+
+
+def _judges(found: FoundData, model: str) -> list[_Draft]:
+    """Return a judge of each aspect with labels, else of what the bundled model judges too."""
+    labelled = [aspect for aspect in ASPECTS if aspect in found.labelled]
+    drafts = [
+        _judge(found, aspect, found.protocols[aspect], model)
+        for aspect in labelled
+        if found.protocols[aspect] != "pairwise" or len(found.systems) > 1
+    ]
+    if "coverage" not in labelled and found.has_questions:
+        coverage = _judge(found, "coverage", "checklist", model)
+        why_not = (
+            "No labels are on coverage: its judge would not be calibrated." if labelled else ""
+        )
+        drafts.append(replace(coverage, why_not=why_not))
+    if not labelled or all(draft.why_not for draft in drafts):
+        drafts.append(_judge(found, "faithfulness", "likert", model))
+    return drafts
+
+
+def _judge(found: FoundData, aspect: str, protocol: str, model: str) -> _Draft:
+    text = _JUDGE.format(name=_toml(aspect), aspect=_toml(aspect), protocol=protocol, model=model)
+    if protocol == "checklist":
+        said = _line('protocol = "checklist"', "says of each answer whether it is covered")
+        text = text.replace('protocol = "checklist"', said)
+        text += _AUDITS
+    if aspect == "coverage" and not found.has_questions:
+        return _Draft(aspect, text, "Coverage needs references, or clusters of several articles:")
+    if model == "local" and aspect not in LOCAL_ASPECTS:
+        text = text.replace('model = "local"', 'model = "main"')
+        return _Draft(aspect, text, f"An LLM judges {aspect}: name one in [models.main] first.")
+    return _Draft(aspect, text)
+
+
+def _of_paper(found: FoundData, tables: str) -> list[_Draft]:
+    """Return the judges of a paper that the data can bear, and the others commented out."""
+    drafts = []
+    for table in tables.split("\n\n"):
+        text = table.rstrip("\n") + "\n"
+        why_not = ""
+        if 'aspect = "coverage"' in text and not found.has_questions:
+            why_not = "Coverage needs references, or clusters of several articles:"
+        elif 'protocol = "pairwise"' in text and len(found.systems) == 1:
+            why_not = "Pairs need two systems:"
+        aspect = "coverage" if 'aspect = "coverage"' in text else "faithfulness"
+        drafts.append(_Draft(aspect, text, why_not))
+    return drafts
+
+
+def _calibrate(found: FoundData, drafts: Sequence[_Draft], *, asked: bool = False) -> Iterator[str]:
+    judged = {draft.aspect for draft in drafts if not draft.why_not}
+    table = "[calibrate]                                  # the judges against human labels\n"
+    if not found.labels:
+        if asked:
+            yield _NO_LABELS
+        return
+    both = judged & found.labelled.keys()
+    if not both:
+        aspects = ", ".join(sorted(found.labelled))
+        yield f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n" + _commented(
+            table
+        )
+        yield from _own_criteria(found)
+        return
+    n_items = max(found.labelled[aspect] for aspect in both)
+    curve = 'method = "isotonic"\n'
+    if n_items < FEWEST_LABELS:
+        items = pluralize(n_items, "labelled item")
+        curve = f"# {items}: agreement alone; a calibration curve takes {FEWEST_LABELS}.\n"
+    yield table + curve
+    yield from _own_criteria(found)
+
+
+def _own_criteria(found: FoundData) -> Iterator[str]:
+    """Name the labelled aspects that no built-in prompt judges."""
+    if others := ", ".join(sorted(found.labelled.keys() - set(ASPECTS))):
+        yield f"# Labels on {others}: judged by a criterion of your own (docs/judges.md).\n"
+
+
+def _fairness(found: FoundData, measures: Sequence[str] | None, scorer: str) -> Iterator[str]:
+    if measures == ():
+        return
     if measures and not found.attributes:
-        yield "# [[fairness]] needs articles with an attribute, such as their outlets' leaning.\n"
-    if found.labels:
-        yield """\
-[calibrate]                                  # the judges against people's labels
-method = "isotonic"
-"""
+        yield _NO_ATTRIBUTE
     listed = "" if measures is None else f"measures = {json.dumps(list(measures))}\n"
-    for name, values in () if measures == () else found.attributes.items():
+    for name, values in found.attributes.items():
         yield f"""\
 [[fairness]]
-{_line(f"attribute = {json.dumps(name, ensure_ascii=False)}", ", ".join(values))}
-{listed}{_line(f"scorer = {json.dumps(scorer)}", _SCORERS[scorer])}
+{_line(f"attribute = {_toml(name)}", ", ".join(values))}
+{listed}{_line(f'scorer = "{scorer}"', _SCORERS[scorer])}
 """
-
-
-_SCORERS = {"coverage": 'that judge\'s verdicts, or "local"', "local": "or the name of a judge"}

@@ -7,12 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.analysis.calibrating import apply_to
+from fairjudge.analysis.judged_inputs import (
+    JudgedInputs,
+    of_jury,
+    requests_of,
+    spent_by,
+    with_spent,
+)
 from fairjudge.api import audit, fairness
 from fairjudge.api.calibrating import calibrate
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.reporting import report
 from fairjudge.auditing.reports import verbosity_report
+from fairjudge.calibration.grouping import GroupKey, by_group
+from fairjudge.calibration.protocol_table import Asked
 from fairjudge.datasets import (
     Loaded,
     read_clusters,
@@ -22,14 +31,15 @@ from fairjudge.datasets import (
     read_summaries,
     write_records,
 )
-from fairjudge.domain import ProtocolName
+from fairjudge.domain import Judgement, ProtocolName
 from fairjudge.engine.coroutines import run_to_end
+from fairjudge.engine.costs import SPENT
 from fairjudge.errors import InputError
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.folder import write_atomically
+from fairjudge.records.folder import kept_rows, write_atomically
 from fairjudge.records.schema import report_text
-from fairjudge.reports.decision_tables import verdict
+from fairjudge.reports.decision_tables import group_title, verdict, with_juries
 from fairjudge.reports.fairness_findings import fairness_findings
 from fairjudge.reports.figures import protocol_of
 from fairjudge.reports.jury_tables import jury_findings
@@ -43,8 +53,9 @@ from fairjudge.studies.files import (
     JudgePart,
     Measure,
 )
+from fairjudge.studies.places import in_keys
 from fairjudge.studies.record import Done
-from fairjudge.studies.steps import Layout, Step, Workplace, asking
+from fairjudge.studies.steps import RUNS, Layout, Step, Workplace, asking, run_folders
 from fairjudge.text.counting import pluralize
 
 _SWAYS = {"audit position", "audit verbosity", "audit order", "audit checks", "audit stability"}
@@ -81,7 +92,7 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
     }.get(kind, ())
 
     def work(place: Workplace, _run: Path) -> Done:
-        rows = read_judgements(judgements, skip_bad=place.skip_bad)
+        rows = _judgements(judgements, place)
         makers: Mapping[str, Callable[[], Findings]] = {
             "parse": lambda: audit.parse(rows),
             "position": lambda: audit.position(rows),
@@ -96,7 +107,8 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
             ),
             "stability": lambda: audit.stability(rows),
         }
-        return _or_nothing(output, f"audit {kind}", lambda: _found(output, makers[kind]()))
+        name = f"audit {kind} of {part.name}"
+        return _or_nothing(output, name, lambda: _found(output, makers[kind](), part))
 
     return Step(
         name=f"audit {kind}: {part.name}",
@@ -114,7 +126,7 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
     protocol: ProtocolName = "pairwise" if PROTOCOLS[plan.protocol].paired else "likert"
 
     def work(place: Workplace, run: Path) -> Done:
-        return _or_nothing(output, f"audit {kind}", lambda: ask(place, run))
+        return _or_nothing(output, f"audit {kind} of {part.name}", lambda: ask(place, run))
 
     def ask(place: Workplace, run: Path) -> Done:
         shared: dict[str, Any] = {
@@ -140,7 +152,7 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
                 figures = run_to_end(
                     checks_report(sources, summaries, aspect=plan.aspect, **options, **shared)
                 )
-        return _found(output, Findings(f"audit {kind}", figures))
+        return _found(output, Findings(f"audit {kind}", figures), part)
 
     return Step(
         name=f"audit {kind}: {part.name}",
@@ -160,9 +172,9 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
     by_juries = at.folder / "calibrated" / "jury.jsonl"
 
     def work(place: Workplace, _run: Path) -> Done:
-        files = [read_judgements(path, skip_bad=place.skip_bad) for path in judged]
+        files = [_judgements(path, place) for path in judged]
         calibration = calibrate(
-            [row for file in files for row in file],
+            _with_costs(at, files),
             read_labels(labels, skip_bad=place.skip_bad),
             method=table.method,
             annotators=table.annotators,
@@ -195,10 +207,14 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
             findings=(
                 *(
                     f"{group['judge']} against people, {group['aspect']} by {protocol_of(group)}: "
-                    f"{verdict(group)}."
+                    f"{in_keys(verdict(group))}."
                     for group in groups
                 ),
                 *jury_findings(figures),
+                *(
+                    f"{group_title(group)}: {in_keys(verdict(group))}."
+                    for group in with_juries(figures)[len(groups) :]
+                ),
             ),
         )
 
@@ -209,6 +225,27 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
         settings={"table": table.model_dump(mode="json"), "seed": seed},
         work=work,
     )
+
+
+def _with_costs(at: Layout, files: Sequence[Loaded[Judgement]]) -> JudgedInputs:
+    """Return all judgements, with what the study's own runs spent on them."""
+    rows = tuple(row for file in files for row in file)
+    spent: dict[GroupKey, Asked] = {}
+    file_of_costs = f"{SPENT}.jsonl"
+    for part, file in zip(at.study.judges, files, strict=True):
+        folders = [*run_folders(at.folder / RUNS, f"judge {part.name}")]
+        groups = by_group(file)
+        if len(part.models) > 1:
+            costs: list[Mapping[str, Any]] = [
+                {"judge": model.target, **row}
+                for place, model in enumerate(part.models, 1)
+                for folder in folders
+                for row in kept_rows(folder / f"member-{place}" / file_of_costs)
+            ]
+            spent |= of_jury(groups, costs) if costs else {}
+        elif costs := [row for folder in folders for row in kept_rows(folder / file_of_costs)]:
+            spent |= dict.fromkeys(groups, spent_by(costs))
+    return JudgedInputs(rows=rows, asked=with_spent(requests_of(rows), spent))
 
 
 def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
@@ -226,7 +263,7 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
             return LOCAL_MODEL
         known = at.references
         return JudgeResult(
-            judgements=read_judgements(scored[0], skip_bad=place.skip_bad).records,
+            judgements=_judgements(scored[0], place).records,
             references=()
             if known is None
             else read_references(known, skip_bad=place.skip_bad).records,
@@ -269,7 +306,8 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
 
     def work(place: Workplace, _run: Path) -> Done:
         page = report(
-            *(path for path in inputs if path.exists()),  # a step may have had nothing
+            # A step may have had nothing.
+            *(path for path in inputs if path.exists() and path.stat().st_size),
             references=_sources(at, place),
             summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
             labels=None if labels is None else read_labels(labels, skip_bad=place.skip_bad),
@@ -287,6 +325,13 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
     )
 
 
+def _judgements(path: Path, place: Workplace) -> Loaded[Judgement]:
+    """Return a judge's judgements: none where it had nothing to judge."""
+    if path.stat().st_size == 0:
+        return Loaded(path=str(path), records=(), lines=())
+    return read_judgements(path, skip_bad=place.skip_bad)
+
+
 def _sources(at: Layout, place: Workplace) -> Loaded[Any]:
     """Return the references where there are questions, else the clusters."""
     read = read_clusters if at.references is None else read_references
@@ -302,10 +347,11 @@ def _or_nothing(output: Path, name: str, make: Callable[[], Done]) -> Done:
         return Done(told=f"nothing: {error.problem}", findings=(f"No {name}: {error.problem}.",))
 
 
-def _found(output: Path, found: Findings) -> Done:
+def _found(output: Path, found: Findings, part: JudgePart) -> Done:
     """Write what an audit found; of biases of the judge, the first sentence is for all to see."""
     _write_json(output, found.to_dict())
-    return Done(told="done", findings=found.findings[:1] if found.kind in _SWAYS else ())
+    first = found.findings[:1] if found.kind in _SWAYS else ()
+    return Done(told="done", findings=tuple(f"{part.name}: {text}" for text in first))
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:

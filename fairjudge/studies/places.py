@@ -1,4 +1,4 @@
-"""Where a key of a study file stands, for messages about it."""
+"""Where a key of a study file stands, and what it is called, for messages about it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ Place: TypeAlias = tuple[str | int, ...]
 _HEADER = re.compile(r"\s*(\[{1,2})\s*([^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?$")
 _TABLE = re.compile(r"\[{1,2}([\w.-]+)\]{1,2}(?: number (\d+)| ([\w.-]+))?(.*)", re.DOTALL)
 _KEY = re.compile(r"""\s*(["']?)([\w.-]+)\1\s*=""")
+
+_FLAG = re.compile(r"--backend(?: provider:model)?|--[a-z][a-z-]+")
+_IN_PYTHON = re.compile(r" \([^()]* in Python\)")
+_KEYS = {
+    "--backend provider:model": "model, the name of a [models] table",
+    "--backend": "model",
+    "--fair": "fair_attribute",
+}
 
 
 def line_of(text: str, place: Sequence[str | int]) -> int | None:
@@ -67,3 +75,9 @@ def line_named_in(message: str, text: str) -> int | None:
     (_, header), *keys = found[0]
     words = re.findall(r"[\w.-]+", rest)
     return next((line for word in words for key, line in keys if key == word), header)
+
+
+def in_keys(message: str) -> str:
+    """Return `message` with keys of a study file for the flags of a command line."""
+    short = _IN_PYTHON.sub("", message)
+    return _FLAG.sub(lambda flag: _KEYS.get(flag[0]) or flag[0][2:].replace("-", "_"), short)

@@ -20,8 +20,8 @@ from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study
 from fairjudge.studies.graph import needed_by, steps_of
 from fairjudge.studies.record import StudyRecord, locked
-from fairjudge.studies.running import RUNS, do_step, step_key
-from fairjudge.studies.steps import Step, Workplace
+from fairjudge.studies.running import do_step, step_key
+from fairjudge.studies.steps import RUNS, Step, Workplace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from glob import escape
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +24,14 @@ from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study, read_study
 from fairjudge.studies.graph import steps_of
 from fairjudge.studies.record import (
-    KEY_LENGTH,
     Done,
     StudyRecord,
     key_of,
     locked,
     spending_file,
 )
-from fairjudge.studies.steps import COSTS, Step, Workplace
+from fairjudge.studies.steps import COSTS, RUNS, Step, Workplace, run_folders, run_name
 from fairjudge.text.counting import pluralize
-
-RUNS = "runs"
-"""The folder of run folders, in the study's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,19 +226,18 @@ def budget_left(asked: Study, folder: Path) -> Budget:
 
 def do_step(step: Step, record: StudyRecord, *, place: Workplace, runs: Path) -> StepResult:
     """Do `step`, where the record does not have it already."""
-    key = step_key(step)
+    key, run_key = step_key(step), _run_key(step)
     recorded = record.done(step.name, key=key)
-    name = step.name.replace(": ", "-").replace(" ", "-")
     if recorded is not None:
-        spent = _spent_on(step, runs, name)
+        spent = _spent_on(step, runs)
         return StepResult(name=step.name, done=recorded, seconds=None, spent=spent)
     for path in step.makes:
         make_folder(path.parent)
     began = time.perf_counter()
-    result = step.work(place, runs / f"{name}-{key}")
+    result = step.work(place, runs / f"{run_name(step.name)}-{run_key}")
     seconds = time.perf_counter() - began
     record.note(step.name, result, key=key, makes=step.makes, seconds=seconds)
-    spent = _spent_on(step, runs, name)
+    spent = _spent_on(step, runs)
     return StepResult(name=step.name, done=result, seconds=seconds, spent=spent)
 
 
@@ -258,12 +252,17 @@ def _write_costs(folder: Path, steps: Sequence[StepResult]) -> None:
         write_atomically(folder / COSTS, report_text({"cost_by_step": costs}))
 
 
-def _spent_on(step: Step, runs: Path, name: str) -> Spent | None:
+def _spent_on(step: Step, runs: Path) -> Spent | None:
     """Return the spending of all starts on `step`, including former settings."""
-    keyed = f"{escape(name)}-{'[0-9a-f]' * KEY_LENGTH}"
-    return spent_in(runs.glob(keyed)) if step.models else None
+    return spent_in(run_folders(runs, step.name)) if step.models else None
 
 
 def step_key(step: Step) -> str:
     """Return what changes where `step` would come to something else."""
-    return key_of({**step.settings, "version": __version__}, step.reads)
+    limit = {} if step.limit is None else {"limit": step.limit}
+    return key_of({**step.settings, **limit, "version": __version__}, step.reads)
+
+
+def _run_key(step: Step) -> str:
+    """Return the key of a step's run folder, in which a step with another limit goes on."""
+    return step_key(replace(step, limit=None))

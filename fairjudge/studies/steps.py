@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,20 @@ from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.reports.figures import named
-from fairjudge.reports.findings import next_step, standing
+from fairjudge.reports.findings import NEXT, next_step, standing
 from fairjudge.run.building import build_file
 from fairjudge.run.judged import JudgeReport, judge_report
 from fairjudge.run.jury import judge_files
 from fairjudge.run.summaries import summarize_file
 from fairjudge.studies.files import JudgePart, Study
-from fairjudge.studies.record import Done
+from fairjudge.studies.record import KEY_LENGTH, Done
 from fairjudge.text.counting import pluralize
 
 _MAX_NAMED = 3
 COSTS = "costs.json"
 """What each step cost, in the study's folder."""
+RUNS = "runs"
+"""The folder of run folders, in the study's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +45,7 @@ class Step:
 
     ``settings`` are what can change the result beside the content of ``reads``; ``models`` the
     language models that are asked. ``work`` is given the run folder from which a killed step goes
-    on.
+    on, as does one whose ``limit`` was raised.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Step:
     settings: Mapping[str, Any]
     work: Callable[[Workplace, Path], Done] = field(repr=False)
     models: tuple[Model, ...] = ()
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +197,7 @@ def gather_step(at: Layout) -> Step:
 
 def judge_step(at: Layout, part: JudgePart) -> Step:
     """Return the step by which one judge, or a jury, judges all summaries."""
-    options, seed = part.options, at.study.tables.seed
+    options, seed, limit = part.options, at.study.tables.seed, at.study.tables.limit
     files = (at.sources, at.summaries, at.judged(part))
     own = (options.prompt, options.scale, *options.paraphrases)
 
@@ -202,10 +206,18 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
             "options": options,
             "run": run,
             "skip_bad": place.skip_bad,
+            "limit": limit,
             "progress": place.progress.counter(part.name),
         }
-        outcome = judge_files(*files, models=part.models, rule=part.jury, **options_given)
-        return _judged(judge_report(outcome, options, seed=seed))
+        try:
+            outcome = judge_files(*files, models=part.models, rule=part.jury, **options_given)
+        except InputError as error:
+            if at.study.build is None:
+                raise
+            write_records(files[2], ())  # no question was found: the other judges go on
+            problem = f"No judgement by {part.name}: {error.problem}."
+            return Done(told=error.problem, findings=(problem,))
+        return _judged(judge_report(outcome, options, seed=seed), part, at.study)
 
     return Step(
         name=f"judge {part.name}",
@@ -219,26 +231,52 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
         },
         models=asking(*part.models),
         work=work,
+        limit=limit,
     )
 
 
-def _judged(report: JudgeReport) -> Done:
+def _judged(report: JudgeReport, part: JudgePart, study: Study) -> Done:
     outcome, missing = report.outcome, report.outcome.missing
-    boards = [board for board in (aspect.board for aspect in report.aspects) if board.n_items]
+    who = next((row.judge for row in outcome.ratings), "")
+    who += "" if part.name == outcome.plan.aspect else f" ({part.name})"
+    boards = [
+        replace(
+            aspect.board,
+            of=f", judged by {who}",
+            calibrated=study.tables.calibrate is not None,
+        )
+        for aspect in report.aspects
+        if aspect.board.n_items
+    ]
     details = ", ".join(filter(None, [pluralize(missing.n_items, "item"), missing.in_words()]))
     findings = [text for board in boards for text in standing(board)]
     if outcome.without_tasks:
         clusters = named(list(outcome.without_tasks), _MAX_NAMED)
         n = pluralize(outcome.n_missing, "item")
-        findings.append(f"Nothing to judge in {clusters}: {n} not applicable.")
+        findings.append(f"Nothing to judge in {clusters} by {part.name}: {n} not applicable.")
+    if outcome.n_left:
+        n_left = pluralize(outcome.n_left, "judgement")
+        later = "without 'limit' the next start goes on from here"
+        findings.append(f"A try: {n_left} by {part.name} are left; {later}.")
+    todo = next_step(boards[0]) if boards else ""
     return Done(
         told=details,
         findings=tuple(findings),
-        next_step=next_step(boards[0]) if boards else "",
+        next_step=todo if todo.startswith(NEXT) else "",
         n_items=missing.n_items,
         n_lost=missing.n_lost,
         n_again=missing.n_again,
     )
+
+
+def run_name(step: str) -> str:
+    """Return how the names of a step's run folders begin."""
+    return step.replace(": ", "-").replace(" ", "-")
+
+
+def run_folders(runs: Path, step: str) -> Iterator[Path]:
+    """Return the run folders of a step, those of former settings among them."""
+    return runs.glob(f"{escape(run_name(step))}-{'[0-9a-f]' * KEY_LENGTH}")
 
 
 def asking(*models: Model) -> tuple[Model, ...]:

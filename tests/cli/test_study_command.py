@@ -347,7 +347,10 @@ def test_init_writes_what_a_paper_did(cli, written, server, like, n_judges, n_wr
     assert found == ({} if measures is None else {"kind": measures})
     assert study.tables.calibrate is not None
 
-    tables = r"(?m)^# (\[\[?(?:models|budget|summarize)|(?:backend|system|model|sweeps|[a-z_]+) = )"
+    tables = (
+        r"(?m)^# (\[\[?(?:models|budget|build|summarize)"
+        r"|(?:backend|system|model|sweeps|[a-z_]+) = )"
+    )
     Path("whole.toml").write_text(re.sub(tables, r"\1", text))
     whole = read_study("whole.toml")
     assert len(whole.writers) == n_writers
@@ -388,7 +391,9 @@ def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, written, 
     server.answer = unreadable
     done = cli("study", written)
     assert done.code == 3, done.err  # 8 of the judgements failed, and that is a loss
-    assert "No audit covered: no checklist can be read: 8 judged, 8 without a score" in done.out
+    assert (
+        "No audit covered of who: no checklist can be read: 8 judged, 8 without a score" in done.out
+    )
     assert "8 without a score (8 unparseable)" in done.out
     assert Path("study/report.html").exists()
     assert not Path("study/audits/who.covered.json").exists()
@@ -410,7 +415,7 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, 
     write_jsonl(Path("summaries.jsonl"), rows)
     done = cli("study", written)
     assert done.code == 0, done.err + done.out
-    assert "Nothing to judge in lonely: 4 items not applicable." in done.out
+    assert "Nothing to judge in lonely by who: 4 items not applicable." in done.out
     assert "12 items, 4 without a score (4 not applicable)" in done.out
     page = Path("study/report.html").read_text()
     assert "4 of 12 items (33%) are without a score: 4 not applicable." in page
@@ -474,4 +479,80 @@ protocol = "likert"
     leads, _, next_step = json.loads(Path("j.json").read_text())["findings"]
     assert leads.endswith("; even may rank first too (95 %).")
     step = record()["judge faithful"]
-    assert (step["findings"], step["next_step"]) == ([leads], next_step)
+    named = leads.replace(
+        "in faithfulness", "in faithfulness, judged by openai:stub-model (faithful)"
+    )
+    assert (step["findings"], step["next_step"]) == ([named], next_step)
+
+
+def test_a_try_by_limit_goes_on_in_its_run_folders(cli, written, server):
+    """Two judges of 2 clusters and 4 systems, 8 items each, of which the first 3 are tried."""
+    text = written.read_text()
+    written.write_text(text.replace("[data]", "limit = 3\n[data]", 1))
+    done = cli("study", written)
+    assert done.code == 0, done.err
+    assert "A try: 5 judgements by who are left" in done.out
+    n_tried = len(server.calls)
+    folders = {path.name for path in Path("study/runs").iterdir() if path.name.startswith("judge")}
+    written.write_text(text)
+    done = cli("study", written)
+    assert done.code == 0, done.err
+    assert "A try" not in done.out
+    assert len(server.calls) == n_tried + 2 * 5
+    after = {path.name for path in Path("study/runs").iterdir() if path.name.startswith("judge")}
+    assert after == folders
+    assert len(Path("study/judgements/who.jsonl").read_text().splitlines()) == 2 * (N + 1)
+
+
+def test_a_try_plans_and_asks_nothing_beside_its_items(cli, written, server):
+    text = written.read_text().replace(
+        'name = "faithful"', 'name = "faithful"\naudits = ["checks"]'
+    )
+    written.write_text(text.replace("[data]", "limit = 2\n[data]", 1))
+    planned = json.loads(cli("study", written, "--plan", "--json", "-").out)
+    by_step = {one["step"]: one["calls"] for one in planned["steps"]}
+    assert (by_step["judge who"], by_step["judge faithful"]) == (2, 2)
+    assert "audit checks: faithful" not in by_step
+    assert cli("study", written).code == 0
+    assert len(server.calls) == planned["calls"]
+
+
+def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, written, server):
+    """The study knows what its judges cost, and that its labels are used."""
+    text = written.read_text().replace(
+        'backend = "openai:stub-model"',
+        'backend = "openai:stub-model"\nprice_input = 1.0\nprice_output = 2.0',
+    )
+    written.write_text(text)
+    done = cli("study", written)
+    assert done.code == 0, done.err
+    findings = [text for step in record().values() for text in step["findings"]]
+    of_judges = [
+        text for text in findings if "first" in text or "people" in text or "score" in text
+    ]
+    assert len(of_judges) >= 3
+    assert all("openai:stub-model" in text for text in of_judges), of_judges
+    groups = json.loads(Path("study/calibration.json").read_text())["groups"]
+    costs = json.loads(Path("study/costs.json").read_text())["cost_by_step"]
+    for group, name in zip(groups, ("judge who", "judge faithful"), strict=True):
+        assert group["cost"]["usd_per_item"] == pytest.approx(costs[name]["cost_usd"] / 8)
+    assert "unknown" not in done.out
+    assert "human labels for 'fairjudge calibrate'" not in done.out
+
+
+def test_a_study_goes_on_where_no_question_was_found(cli, written, server):
+    def silent(call) -> Reply:
+        return Reply(text='{"questions": []}') if '"questions"' in text_of(call) else answer(call)
+
+    server.answer = silent
+    planned = cli("study", written, "--plan")
+    assert planned.code == 0, planned.err
+    done = cli("study", written, "--max-unscored", "1")
+    assert done.code == 0, done.err
+    assert (
+        "No judgement by who: nothing to judge: no cluster with a summary has questions" in done.out
+    )
+    assert "judge faithful: 8 items" in done.err + done.out
+    assert "No audit covered of who" in done.out
+    page = Path("study/report.html").read_text()
+    assert "faithfulness" in page

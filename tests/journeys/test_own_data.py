@@ -57,8 +57,11 @@ def test_a_leaderboard_comes_of_each_layout(cli, server, title):
         *(found[name] for name in ("n_articles", "n_summaries", "n_labels")),
     )
     following = shlex.split(done.out.rpartition("Next: fairjudge ")[2])
+    if "PROVIDER:MODEL" in following:
+        assert following[-2] == "--backend"
+        del following[-2:]
     if following[0] == "summarize":
-        done = cli(*following[:-2], *backend)
+        done = cli(*following, *backend)
         n_commands += 1
         assert done.code == 0, done.err
         following = shlex.split(
@@ -102,6 +105,37 @@ def test_a_study_begins_with_files_in_other_layouts(cli):
     for kind in ("clusters", "summaries", "labels"):
         assert f'"converted/{kind}.jsonl"' in text
     assert cli("study", "study.toml", "--plan").code == 0
+
+
+@pytest.mark.parametrize("title", [title for title in COUNTS if LAYOUTS[title].files])
+def test_a_study_of_each_layout_is_one_that_can_be_run(cli, server, title):
+    """Without an LLM too, unless there are no summaries; with one labelled aspects are judged."""
+    layout, places, folder = LAYOUTS[title], list[str](), "converted"
+    layout.write(Path())
+    if "--map" in layout.lines[0]:
+        assert cli(*layout.lines[0]).code == 0
+        places, folder = ["data"], "data"
+    done = cli("study", "init", *places)
+    assert done.code == 0, done.err
+    *_, n_summaries, n_labels = COUNTS[title]
+    planned = cli("study", "study.toml", "--plan")
+    if n_summaries:
+        assert planned.code == 0, planned.err
+    else:
+        assert "No summaries: have some written" in done.out
+        assert "give summaries, or have some written" in planned.err
+    llm = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
+    done = cli("study", "init", *places, "--force", *llm)
+    assert done.code == 0, done.err
+    text = Path("study.toml").read_text("utf-8")
+    assert ("\n[calibrate]" in text) == bool(n_labels)
+    assert ("\n[[summarize]]" in text) == (not n_summaries)
+    labels = Path(folder, "labels.jsonl").read_text().splitlines() if n_labels else []
+    for aspect in {json.loads(label)["aspect"] for label in labels}:
+        assert f'\naspect = "{aspect}"' in text
+    planned = cli("study", "study.toml", "--plan", "--json", "plan.json")
+    assert planned.code == 0, planned.err
+    assert json.loads(Path("plan.json").read_text())["calls"]
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the real data of {DATA} are not here")

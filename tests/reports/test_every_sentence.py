@@ -51,6 +51,8 @@ COMMANDS = {
     "--scorer entailment --sizes 0,8",
     "audit verbosity": "audit verbosity longer.jsonl",
     "audit statements": "audit statements statements.jsonl --references references.jsonl",
+    "audit citations": "audit citations statements.jsonl --summaries citing.jsonl "
+    "--references references.jsonl",
     "audit order": "audit order --references references.jsonl --summaries summaries.jsonl {model}",
     "audit order --of groups": "audit order --of groups --references references.jsonl "
     "--summaries summaries.jsonl {model}",

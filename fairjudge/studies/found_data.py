@@ -1,0 +1,133 @@
+"""The data in files and folders, as far as a study file says something of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fairjudge.converting import DATA, Settings, command_for, convert_files, holds_data
+from fairjudge.datasets import read_clusters, read_labels, read_summaries
+from fairjudge.datasets.recognising import recognise
+from fairjudge.domain import Cluster, Label, ProtocolName
+from fairjudge.engine.build_work import taking_part
+from fairjudge.errors import InputError
+from fairjudge.text.counting import pluralize
+from fairjudge.text.spellings import with_labels
+
+_MAX_VALUES = 8
+"""An attribute with more values than this groups nothing by itself."""
+
+
+@dataclass(slots=True)
+class FoundData:
+    """The files of each kind, with a few words on what they hold.
+
+    Of ``n_buildable`` clusters references can be built; ``labelled`` counts the labelled items of
+    each aspect, and ``protocols`` says by which protocol a judge answers as its annotators did.
+    """
+
+    clusters: dict[Path, str] = field(default_factory=dict)
+    references: dict[Path, str] = field(default_factory=dict)
+    summaries: dict[Path, str] = field(default_factory=dict)
+    labels: dict[Path, str] = field(default_factory=dict)
+    attributes: dict[str, list[str]] = field(default_factory=dict)
+    systems: set[str] = field(default_factory=set)
+    n_buildable: int = 0
+    labelled: Counter[str] = field(default_factory=Counter)
+    protocols: dict[str, ProtocolName] = field(default_factory=dict)
+
+    @property
+    def has_questions(self) -> bool:
+        """Whether there are references, or some can be built."""
+        return bool(self.references or self.n_buildable)
+
+    def add(self, path: Path) -> bool:
+        """Take note of a file; say whether it is in one of our layouts."""
+        try:
+            kind = recognise(path).kind
+        except InputError:
+            return False
+        if command_for(path, kind) is not None:
+            return False
+        match kind:
+            case "clusters" | "references":
+                clusters = read_clusters(path).records
+                n_articles = sum(len(cluster.articles) for cluster in clusters)
+                sentence = (
+                    f"{pluralize(len(clusters), 'cluster')}, {pluralize(n_articles, 'article')}"
+                )
+                (self.clusters if kind == "clusters" else self.references)[path] = sentence
+                self.attributes |= _attributes(clusters)
+                self.n_buildable += sum(taking_part(cluster)[2] is None for cluster in clusters)
+            case "summaries":
+                summaries = read_summaries(path).records
+                systems = {summary.system for summary in summaries}
+                self.systems |= systems
+                self.summaries[path] = (
+                    f"{pluralize(len(summaries), 'summary', 'summaries')} by "
+                    f"{pluralize(len(systems), 'system')}"
+                )
+            case "labels":
+                labels = read_labels(path).records
+                self._note(labels)
+                aspects = ", ".join(sorted({label.aspect for label in labels}))
+                self.labels[path] = f"{pluralize(len(labels), 'label')} on {aspects}"
+            case _:
+                pass
+        return True
+
+    def _note(self, labels: Sequence[Label]) -> None:
+        """Note what `labels` are on; only the first file of labels is the study's."""
+        if self.labelled:
+            return
+        items = {(one.aspect, one.eid, one.system, one.system_a, one.system_b) for one in labels}
+        self.labelled.update(aspect for aspect, *_ in items)
+        for aspect in self.labelled:
+            values = {one.value for one in labels if one.aspect == aspect}
+            pairs = any(isinstance(value, str) for value in values)
+            yes_no = values <= {0, 1}
+            self.protocols[aspect] = "pairwise" if pairs else "binary" if yes_no else "likert"
+
+
+def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
+    """Return what the files, and the files right in the folders, of `places` hold.
+
+    What is in another layout is converted to files of ours in the folder `converted`.
+    """
+    found_data = FoundData()
+    others = [path for path in _files(places) if not found_data.add(path)]
+    for path in _converted(others, converted):
+        found_data.add(path)
+    if not found_data.clusters and not found_data.references:
+        raise InputError("no clusters or references here: see docs/your-data.md", path=places[0])
+    return found_data
+
+
+def _converted(paths: Sequence[Path], folder: Path) -> tuple[Path, ...]:
+    """Return the files to which those of `paths` that hold data were converted."""
+    held = [path for path in paths if holds_data(path)]
+    return convert_files(held, Settings()).write(folder) if held else ()
+
+
+def _files(places: Iterable[Path]) -> Iterator[Path]:
+    for place in places:
+        if place.is_dir():
+            yield from sorted(file for file in place.iterdir() if file.suffix in DATA)
+        elif place.exists():
+            yield place
+        else:
+            raise InputError("no such file or folder", path=place)
+
+
+def _attributes(clusters: Sequence[Cluster]) -> dict[str, list[str]]:
+    """Return the attributes that group articles, each with its values."""
+    values: dict[str, Counter[str]] = {}
+    for cluster in with_labels(clusters):
+        for article in cluster.articles:
+            for name, value in article.attributes.items():
+                values.setdefault(name, Counter())[str(value)] += 1
+    return {
+        name: sorted(counts) for name, counts in values.items() if 2 <= len(counts) <= _MAX_VALUES
+    }

@@ -1,0 +1,143 @@
+"""A study of several judges ends in what their jury may be used for, as that of one judge does."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+from cli_tools import cluster, text_of, write_jsonl
+
+import fairjudge as fj
+
+N_CLUSTERS, SYSTEMS = 24, ("a", "b", "c", "d", "e", "f")
+STUDY = """\
+[data]
+clusters = "clusters.jsonl"
+summaries = "summaries.jsonl"
+labels = "labels.jsonl"
+
+[models.strict]
+backend = "openai:strict"
+base_url = "{url}"
+
+[models.mild]
+backend = "openai:mild"
+base_url = "{url}"
+
+[[judge]]
+name = "strict"
+model = "strict"
+aspect = "faithfulness"
+protocol = "likert"
+
+[[judge]]
+name = "mild"
+model = "mild"
+aspect = "faithfulness"
+protocol = "likert"
+{more}
+[calibrate]
+resamples = 300
+"""
+USES = ("rank systems", "score single summaries", "replace an annotator")
+
+
+@pytest.fixture
+def written(server) -> Path:
+    """Write a study of two judges who see the quality, each with an error of its own."""
+    rng = random.Random(4)
+    eids = [f"story{n}" for n in range(N_CLUSTERS)]
+    quality = {
+        (eid, system): min(5, max(1, 1.5 + 0.6 * place + rng.gauss(0, 0.6)))
+        for eid in eids
+        for place, system in enumerate(SYSTEMS)
+    }
+
+    def rate(call) -> str:
+        eid, system = re.search(r"The paper (\w) tells of (\w+)\.", text_of(call)).group(2, 1)
+        own = random.Random(f"{call.body['model']} {eid} {system}").gauss(0, 0.5)
+        return f"Verdict: {min(5, max(1, round(quality[eid, system] + own)))}"
+
+    server.answer = rate
+    write_jsonl(Path("clusters.jsonl"), [cluster(eid) for eid in eids])
+    rows = [
+        {"eid": eid, "system": system, "text": f"The paper {system} tells of {eid}."}
+        for eid, system in quality
+    ]
+    write_jsonl(Path("summaries.jsonl"), rows)
+    labels = [
+        {
+            "eid": eid,
+            "system": system,
+            "aspect": "faithfulness",
+            "annotator": who,
+            "value": min(5, max(1, round(value + rng.gauss(0, 0.7)))),
+        }
+        for (eid, system), value in quality.items()
+        for who in ("ann", "ben", "cas")
+    ]
+    write_jsonl(Path("labels.jsonl"), labels)
+    path = Path("study.toml")
+    path.write_text(STUDY.format(url=server.v1, more=""))
+    return path
+
+
+def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, written, server):
+    done = cli("study", written)
+    assert done.code == 0, done.err
+    (jury,) = json.loads(Path("study/calibration.json").read_text())["juries"]
+    answers = {one["question"]: one["answer"] for one in jury["decisions"]}
+    # Both judges see the order of six systems, whose means are .6 apart, on 24 documents.
+    assert answers["rank_systems"] == "yes"
+    assert [*answers] == ["rank_systems", "score_items", "replace_annotator"]
+    said = "; ".join(f"{use}: {answer}" for use, answer in zip(USES, answers.values(), strict=True))
+    sentence = f"jury of 2 judges, fitted on labels, faithfulness: {said}."
+    assert f"- {sentence}" in " ".join(done.out.split()).replace(" - ", "\n- ")
+    assert f"jury of 2 judges, fitted on labels, faithfulness, against people: {said}" in " ".join(
+        Path("study/report.html").read_text().split()
+    )
+
+    files = ("study/judgements/strict.jsonl", "study/judgements/mild.jsonl")
+    done = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "300")
+    assert done.code == 0, done.err
+    tables = done.out[done.out.index("jury of 2 judges, fitted on labels, faithfulness: may") :]
+    assert all(use in tables for use in USES)
+    found = fj.calibrate([*files], "labels.jsonl", n_resamples=300).decisions()
+    of_jury = [row for row in found if row["judge"] == "jury of 2 judges, fitted on labels"]
+    assert {row["question"]: row["answer"] for row in of_jury} == answers
+
+
+def test_a_jury_of_one_table_is_decided_as_a_judge(cli, written, server):
+    """``model = ["strict", "mild"]``: the mean of both is a judge of its own."""
+    more = '\n[[judge]]\nname = "both"\nmodel = ["strict", "mild"]\naspect = "faithfulness"\n'
+    text = STUDY.format(url=server.v1, more=f'{more}protocol = "likert"\n')
+    kept = (
+        text[: text.index('[[judge]]\nname = "strict"')]
+        + text[text.index('[[judge]]\nname = "both') :]
+    )
+    written.write_text(kept)
+    done = cli("study", written)
+    assert done.code == 0, done.err
+    groups = json.loads(Path("study/calibration.json").read_text())["groups"]
+    (jury,) = [group for group in groups if group["judge"].startswith("jury-mean(")]
+    assert [one["question"] for one in jury["decisions"]] == [
+        "rank_systems",
+        "score_items",
+        "replace_annotator",
+    ]
+    assert "jury-mean(openai:strict,openai:mild) against people" in " ".join(done.out.split())
+
+
+def test_few_documents_are_too_few_for_a_jury_too(cli, written, server):
+    """On 8 documents the jury's own decisions are withheld, as a judge's are."""
+    rows = [json.loads(row) for row in Path("labels.jsonl").read_text().splitlines()]
+    kept = {f"story{n}" for n in range(8)}
+    write_jsonl(Path("labels.jsonl"), [row for row in rows if row["eid"] in kept])
+    assert cli("study", written).code == 0
+    (jury,) = json.loads(Path("study/calibration.json").read_text())["juries"]
+    answers = {one["answer"] for one in jury["decisions"]}
+    assert answers == {"too few to tell"}
+    assert all("labelled documents" in one["needed"] or one["needed"] for one in jury["decisions"])
