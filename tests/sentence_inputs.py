@@ -62,6 +62,7 @@ def write_inputs(folder: Path, seed: int) -> None:
     more = random.Random(seed)
     files |= longer_summaries(more, n) | statements(more, n) | people_named(more, n)
     files |= shares_of_values(more, n) | validity(more, n)
+    files["citing"] = citing(random.Random(seed), summaries)
     for name, rows in files.items():
         write_jsonl(folder / f"{name}.jsonl", rows)
 
@@ -120,6 +121,16 @@ def longer_summaries(rng: random.Random, n: int) -> dict[str, list]:
                 row = {"eid": f"c{c}", "system": f"{system}{added}", **of}
                 rows.append(row | {"value": min(5, max(1, round(value)))})
     return {"longer": rows}
+
+
+def citing(rng: random.Random, summaries: list[dict]) -> list[dict]:
+    """The summaries, most of which cite the article that supports what judges find supported."""
+    right = rng.choice((0.25, 0.9))
+    return [
+        {**row, "citations": [{"text": row["text"], "articles": [f"{row['eid']}a{article}"]}]}
+        for row in summaries
+        for article in [1 if rng.random() < right else rng.choice((0, 2, 3))]
+    ]
 
 
 def statements(rng: random.Random, n: int) -> dict[str, list]:
