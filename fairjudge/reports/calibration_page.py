@@ -6,7 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from fairjudge.reports import calibration_tables as tables
-from fairjudge.reports.decision_tables import decisions_tables, group_title, verdict, with_juries
+from fairjudge.reports.decision_tables import (
+    decisions_tables,
+    group_title,
+    jury_group,
+    verdict,
+    with_juries,
+)
 from fairjudge.reports.disagreement_tables import disagreement_tables
 from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN
 from fairjudge.reports.figures import Json, forest, row, sentence, why
@@ -39,6 +45,14 @@ from fairjudge.text.counting import pluralize
 Groups = Sequence[Json]
 
 _LISTED, _LONGEST_REASON = 20, 600
+_MAX_OPEN, _MAX_PRINTED = 4, 6
+"""Judges whose parts stand side by side on the screen, and whose decisions paper has."""
+_MAX_JURIES_PRINTED = 2
+_SETTINGS = "Settings and signature"
+_METHODS = Paragraph(
+    "Intervals are 95 % unless the settings say otherwise; they resample documents, not "
+    "summaries. The human figure is the mean of each annotator against the mean of the others."
+)
 _KEY = ("judge", "aspect", "protocol", "unit")
 
 
@@ -60,32 +74,50 @@ def calibration_page(report: Json, *, position: Groups = ()) -> str:
         title = group_title(group)
         groups.append(Section(id=f"group-{place}", title=title, parts=parts))
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
-    origin = Section(id="origin", title="Methods", parts=tuple(_origin(report)))
+    settings = Fold(_SETTINGS, (_settings(report),))
+    origin = Section(id="origin", title="Methods", parts=(_METHODS, settings))
     return page_html([overview, *groups, origin], title="How far the judge can be trusted")
 
 
 def calibration_parts(report: Json) -> Iterator[Part]:
     """Yield the same as parts of a larger page: the comparison, then each judge folded away."""
     yield from _comparison(report)
-    for group in report["groups"]:
-        summary = f"{group_title(group)}: {verdict(group)}"
-        parts = tuple(folded(_group(group, (), level=4), level=4))
-        yield Fold(summary, parts, open=len(report["groups"]) == 1)
-    yield Fold("Settings and signature", tuple(_origin(report)))
+    groups = report["groups"]
+    detail = tuple(
+        Fold(
+            f"{group_title(group)}: {verdict(group)}",
+            tuple(folded(_group(group, (), level=4), level=4)),
+            open=len(groups) == 1,
+        )
+        for group in groups
+    )
+    yield from detail if len(groups) <= _MAX_OPEN else (Fold("Each judge in detail", detail),)
+    yield Fold(_SETTINGS, (_METHODS, _settings(report)))
 
 
 def _comparison(report: Json) -> Iterator[Part]:
-    yield from map(protocol_plot, report.get("protocols", ()))
+    if protocols := report.get("protocols"):
+        yield Group(tuple(map(protocol_plot, protocols)), "row")
     yield from protocol_tables(report)
-    yield from decisions_tables(with_juries(report))
+    decisions = decisions_tables(with_juries(report))
+    if len(decisions) > _MAX_OPEN:
+        printed = len(decisions) <= _MAX_PRINTED
+        yield Fold("What each judge may be used for, and why", decisions, printed=printed)
+    else:
+        yield from decisions
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])
-    for jury in report.get("juries", ()):
-        if not jury["why"]:
-            gains, members = jury_tables({"juries": [jury]})
-            yield Group((jury_plot(jury), gains))
-            yield members
+    juries = [jury for jury in report.get("juries", ()) if not jury["why"]]
+    for jury in juries:
+        gains, members = jury_tables({"juries": [jury]})
+        parts = (Group((jury_plot(jury), gains)), members)
+        if len(juries) == 1:
+            yield from parts
+        else:
+            decided = jury_group({"decisions": (), **jury})
+            summary = f"{group_title(decided)}: {verdict(decided)}"
+            yield Fold(summary, parts, printed=len(juries) <= _MAX_JURIES_PRINTED)
 
 
 def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
@@ -224,11 +256,7 @@ def _planning(group: Json) -> Iterator[Part]:
         yield Fold(f"Labels needed for significant differences of systems: {pairs}", (separate,))
 
 
-def _origin(report: Json) -> Iterator[Part]:
-    yield Paragraph(
-        "Intervals are 95 % unless the settings say otherwise; they resample documents, not "
-        "summaries. The human figure is the mean of each annotator against the mean of the others."
-    )
+def _settings(report: Json) -> Verbatim:
     origin = {"settings": report["settings"], "signature": report["signature"]}
     text = json.dumps(origin, indent=1, ensure_ascii=False)
-    yield Verbatim(text, "Settings and signature")
+    return Verbatim(text, _SETTINGS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain
+from math import ceil
 
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import figure, to_json
@@ -19,15 +21,27 @@ from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Plot
 from fairjudge.reports.result_figures import ranks_plot
 from fairjudge.scores.leaderboards import WEIGHTING, Leaderboard
 
+_MAX_SYSTEMS = 36
+"""Systems of all leaderboards that paper has with figures."""
+_MAX_LINES = 300
+"""Lines of leaderboards on two printed pages of two columns."""
+_LINES_AROUND = 10
+"""Lines of a leaderboard on paper besides its systems."""
+_NAME_WIDTH = 10
+"""Characters of a system's name in a printed line."""
+
 
 def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ()) -> Iterator[Part]:
-    """Yield every leaderboard; `said` is what is said of each, where that is more than it tells."""
-    for board, sentences in zip(boards, said or map(of_leaderboard, boards), strict=True):
-        yield Heading(f"{board.aspect.capitalize()}, by {board.judge}")
-        yield Paragraph(" ".join(board_findings(sentences)))
-        yield Paragraph(f"{_described(board)}.", "note")
-        yield from (Paragraph(caution, "strong") for caution in leaderboard_cautions(board))
-        yield Group((_plot(board), _ranks(board), leaderboard_table(board)))
+    """Yield every leaderboard; `said` is what is said of each, where that is more than it tells.
+
+    Of many, paper has tables in two columns, and the first ones only where these are too many.
+    """
+    sentences = said or [of_leaderboard(board) for board in boards]
+    shown = [tuple(_board(board, of)) for board, of in zip(boards, sentences, strict=True)]
+    if sum(len(board.standings) for board in boards) <= _MAX_SYSTEMS:
+        yield from chain.from_iterable(shown)
+    else:
+        yield from _dense(boards, shown)
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample clusters. 'Difference to best' is the first system's "
@@ -36,6 +50,39 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
             f"Of means, {WEIGHTING}.",
             "note",
         )
+
+
+def _board(board: Leaderboard, said: Board) -> Iterator[Part]:
+    yield Heading(_title(board))
+    yield Paragraph(" ".join(board_findings(said)))
+    yield Paragraph(f"{_described(board)}.", "note")
+    yield from (Paragraph(caution, "strong") for caution in leaderboard_cautions(board))
+    yield Group((_plot(board), _ranks(board), leaderboard_table(board)))
+
+
+def _title(board: Leaderboard) -> str:
+    return f"{board.aspect.capitalize()}, by {board.judge}"
+
+
+def _dense(boards: Sequence[Leaderboard], shown: Sequence[tuple[Part, ...]]) -> Iterator[Part]:
+    """Yield leaderboards for two columns of paper, then those that it leaves out, by name."""
+    n = max(1, sum(n_lines <= _MAX_LINES for n_lines in accumulate(map(_n_lines, boards))))
+    left_out = ["the figures of these leaderboards"]
+    left_out += [f"the leaderboard {_title(board)}" for board in boards[n:]]
+    yield Paragraph(
+        f"Not printed: {'; '.join(left_out)}. They stand on the page itself, under Systems; its "
+        'button "Print everything" prints them too.',
+        "paper",
+    )
+    yield Group(tuple(Group(parts, "board") for parts in shown[:n]), "dense")
+    if n < len(boards):
+        yield Group(tuple(chain.from_iterable(shown[n:])), "unprinted")
+
+
+def _n_lines(board: Leaderboard) -> int:
+    """Return about how many printed lines a leaderboard has; long names take several."""
+    names = (standing.score.system for standing in board.standings)
+    return _LINES_AROUND + sum(ceil(len(name) / _NAME_WIDTH) for name in names)
 
 
 def _plot(board: Leaderboard) -> Plot:

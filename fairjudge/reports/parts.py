@@ -20,10 +20,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Text, with ``code`` after it."""
+    """Text, with ``code`` after it; of the kind "paper" it stands on paper only."""
 
     text: str
-    kind: Literal["", "note", "strong"] = ""
+    kind: Literal["", "note", "strong", "paper"] = ""
     code: str = ""
 
 
@@ -42,10 +42,14 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Parts side by side where there is room: a plot and its table, or a row of plots."""
+    """Parts side by side where there is room: a plot and its table, or a row of plots.
+
+    Of a "dense" group paper has the "board" groups in two columns, without figures; it leaves an
+    "unprinted" group out.
+    """
 
     parts: tuple[Part, ...]
-    kind: Literal["beside", "row"] = "beside"
+    kind: Literal["beside", "row", "board", "dense", "unprinted"] = "beside"
 
 
 @dataclass(frozen=True, slots=True)

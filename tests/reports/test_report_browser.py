@@ -338,6 +338,57 @@ def test_many_boards_and_a_jury_take_five_pages(open_page, jury_page):
     assert too_wide(page) == []
 
 
+@pytest.mark.parametrize(
+    ("n_judges", "n_systems"),
+    [(2, 12), (3, 12), (8, 20)],
+)
+def test_boards_of_many_systems_take_five_pages_and_name_what_is_left_out(
+    open_page, tmp_path, n_judges, n_systems
+):
+    rng = random.Random(1)
+    aspects = ("coverage", "faithfulness", "quality", "fluency")[: 3 if n_judges == 2 else 4]
+    boards = [
+        f"{aspect.capitalize()}, by judge-{k}" for aspect, k in product(aspects, range(n_judges))
+    ]
+    rows = [
+        {
+            "eid": f"c{c}",
+            "system": f"a-system-with-a-long-name-{s}",
+            "aspect": aspect,
+            "judge": f"judge-{k}",
+            "protocol": "likert",
+            "value": rng.randint(1, 5),
+        }
+        for c, s, aspect, k in product(range(6), range(n_systems), aspects, range(n_judges))
+    ]
+    folder = tmp_path / "study"
+    folder.mkdir()
+    write_jsonl(folder / "judgements.jsonl", rows)
+    path = tmp_path / "report.html"
+    make_report(folder).save(path)
+    page = open_page(path.as_uri(), viewport={"width": PAPER_WIDTH, "height": 1000})
+    page.wait_for_selector("html[data-ready]")
+    assert 2 <= n_pages(page.pdf(**PAPER)) <= 5
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    systems = page.locator("section:has(> #systems)")
+    said = systems.locator("> .paper").inner_text()
+    assert said.startswith("Not printed: the figures of these leaderboards")
+    headings = systems.locator("h3").all()
+    assert [one.text_content() for one in headings] == boards
+    hidden = [one.text_content() for one in headings if not one.is_visible()]
+    assert re.findall(r"the leaderboard ([^;]+?)(?=[;.])", said) == hidden
+    assert bool(hidden) == (n_judges > 2)
+    assert not any(one.is_visible() for one in systems.locator("figure").all())
+    tables = systems.locator("table").all()
+    assert sum(one.is_visible() for one in tables) == len(boards) - len(hidden)
+    assert too_wide(page) == []
+    # whoever prints everything has all of it
+    page.evaluate("document.documentElement.dataset.print = 'all'")
+    assert all(one.is_visible() for one in [*headings, *systems.locator("figure").all()])
+    assert not systems.locator("> .paper").is_visible()
+
+
 def test_everything_is_printed_where_that_is_wanted(report):
     page = report(viewport={"width": PAPER_WIDTH, "height": 1000})
     # a browser without a person has no dialog to wait for
