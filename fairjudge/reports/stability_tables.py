@@ -30,14 +30,21 @@ def stability_tables(report: Json) -> tuple[TextTable, ...]:
         table(
             f"Stability of {group_title(group)}",
             "figure: {figure} | value> {found:interval}",
-            [] if group["why"] is not None else _rows(group),
+            _rows(group),
             notes=_notes(group),
         )
         for group in report["groups"]
     )
 
 
+def stability_shares(group: Json) -> Iterator[Json]:
+    """Yield the rows of a group's table that are shares, from 0 to 1."""
+    yield from (row for row in _rows(group) if row["figure"] != _FIGURES["spread"])
+
+
 def _rows(group: Json) -> Iterator[Json]:
+    if group["why"] is not None:
+        return
     for figures, words in ((group, _FIGURES), (group["shares"], _PARTS)):
         for name, word in words.items():
             if interval(figures[name]) != "-":
