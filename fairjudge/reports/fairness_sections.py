@@ -382,13 +382,13 @@ def _quality(report: Json) -> Iterator[Part]:
     of_means, of_differences = [], []
     for name, group in groups.items():
         rows = [row(inputs, mean) for inputs, mean in group["quality"]["by_group"].items()]
-        of_means.append(forest(rows, title=f"{means.title}, {name}", across="mean score"))
+        of_means.append(forest(rows, title=f"{means.title}, {name}", across=f"{name}: mean score"))
         rows = [
             row(f"{pair['group']} minus {pair['other']}", pair["difference"])
             for pair in group["quality"]["differences"]
         ]
-        title = f"{differences.title}, {name}"
-        of_differences.append(forest(rows, title=title, across="difference of scores"))
+        title, across = f"{differences.title}, {name}", f"{name}: difference of scores"
+        of_differences.append(forest(rows, title=title, across=across))
     for plots, table in ((of_means, means), (of_differences, differences)):
         yield Group(tuple(plots), "row")
         yield table

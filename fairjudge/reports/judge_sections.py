@@ -140,9 +140,9 @@ def _citations(report: Json) -> Iterator[Part]:
             for group in judge
             for key, name in (("borne_out", "supported"), ("relevant", "relevant"))
         ]
-        title = f"Citations, by {judge[0]['judge']}"
-        across = "share of sentences supported, and of citations relevant, 0 to 1"
-        yield forest(rows, title=title, across=across, span=(0.0, 1.0))
+        name = judge[0]["judge"]
+        across = f"{name}: share of sentences supported, and of citations relevant, 0 to 1"
+        yield forest(rows, title=f"Citations, by {name}", across=across, span=(0.0, 1.0))
     yield from citations_tables(report)
 
 

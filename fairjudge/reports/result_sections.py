@@ -141,5 +141,5 @@ def _together(report: Json) -> Iterator[Part]:
 def _stability(report: Json) -> Iterator[Part]:
     for group, table in zip(report["groups"], tables_of("audit stability", report), strict=True):
         yield Heading(f"{group['aspect']}, {group['protocol']}, by {group['judge']}", 4)
-        rows = [row(part["figure"], part["found"]) for part in stability_shares(group)]
+        rows = [row(label, share) for label, share in stability_shares(group)]
         yield plotted(table, rows, "share, 0 to 1", span=(0.0, 1.0))

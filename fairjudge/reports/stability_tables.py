@@ -37,9 +37,11 @@ def stability_tables(report: Json) -> tuple[TextTable, ...]:
     )
 
 
-def stability_shares(group: Json) -> Iterator[Json]:
-    """Yield the rows of a group's table that are shares, from 0 to 1."""
-    yield from (row for row in _rows(group) if row["figure"] != _FIGURES["spread"])
+def stability_shares(group: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the figures of a group's table that are shares, with labels that fit a plot."""
+    for row in _rows(group):
+        if row["figure"] != _FIGURES["spread"]:
+            yield row["figure"].removeprefix("share of "), row["found"]
 
 
 def _rows(group: Json) -> Iterator[Json]:
