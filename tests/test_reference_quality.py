@@ -179,6 +179,8 @@ def test_marks_that_are_kept_have_the_counts_and_no_words(marks, tmp_path, capsy
         (("newsstance", "allsides"), (0.997, 0.911, 0.994, 0.897, 0.021, 0.667, 0.708)),
         (("recession",), (0.991, 0.888, 0.983, 0.923, 0.006, 0.833, 0.667)),
         (("recession-complete",), (0.992, 0.949, 0.983, 0.939, 0.006, 0.833, 0.667)),
+        (("draw-26",), (0.984, 0.944, 0.993, 0.880, 0.019, 0.609, 0.652)),
+        (("draw-2026",), (0.959, 0.956, 0.956, 0.875, 0.011, 0.455, 0.591)),
     ],
 )
 def test_the_readers_files_give_the_figures_that_were_reported(names, figures):

@@ -54,10 +54,12 @@ def convert(
     Parameters
     ----------
     *inputs : str or Path
-        Files, folders that Hugging Face's ``save_to_disk`` wrote, or folders of files. Files
-        without ids belong together by the numbers of their rows.
+        Files, folders that Hugging Face's ``save_to_disk`` wrote, or folders of files. A
+        column that groups the rows of one file has the ids of the others; files without ids belong
+        together by the numbers of their rows, if they have equally many.
     columns : mapping, optional
-        Field to the column that holds it, or to several.
+        Field to the column that holds it, or to several; files without that column are read as if
+        it were not named.
     group : str, optional
         The column whose values group rows, each of which is an article.
     split : str, optional

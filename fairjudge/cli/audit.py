@@ -26,6 +26,7 @@ def stability(
     audit_of: opt.Call[Findings],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Measure how often the verdict on an item changes between repeats and between prompts.
 
@@ -35,7 +36,7 @@ def stability(
 
         fairjudge audit stability judgements.jsonl --json stability.json
     """
-    display.found(audit_of(skip_bad=skip_bad), json_file)
+    display.found(audit_of(skip_bad=skip_bad), json_file, figures)
 
 
 @app.command("position")
@@ -166,12 +167,13 @@ def statements(
     audit_of: opt.Call[Findings],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     """List the statements of each system that articles contradict or do not support.
 
     Where summaries cite articles, measures how far what a sentence cites supports it.
     """
-    display.found(audit_of(skip_bad=skip_bad), json_file)
+    display.found(audit_of(skip_bad=skip_bad), json_file, figures)
 
 
 @app.command("citations")
@@ -181,13 +183,14 @@ def citations(
     audit_of: opt.Call[Findings],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Measure how far the articles that sentences cite support them.
 
     Given --references, also with citations swapped for other articles of the cluster, where
     support should be lost: where it is not, the share says nothing of citations.
     """
-    display.found(audit_of(skip_bad=skip_bad), json_file)
+    display.found(audit_of(skip_bad=skip_bad), json_file, figures)
 
 
 @app.command("length")

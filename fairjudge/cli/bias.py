@@ -228,7 +228,11 @@ def annotate(
 @app.command("quality")
 @opt.with_options(measure=opt.call_of(bias.quality))
 def quality(
-    *, measure: opt.Call[Findings], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
+    *,
+    measure: opt.Call[Findings],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    figures: opt.Figures = None,
 ) -> None:
     """Compare the quality of summaries between groups of inputs: originals, mixed, one group each.
 
@@ -237,4 +241,4 @@ def quality(
 
         fairjudge bias quality inputs.jsonl --judgements judgements.jsonl
     """
-    display.found(measure(skip_bad=skip_bad), json_file)
+    display.found(measure(skip_bad=skip_bad), json_file, figures)

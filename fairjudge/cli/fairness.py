@@ -168,7 +168,12 @@ def agreement(
 
 @app.command("people")
 @opt.with_options(comparison=opt.call_of(fairness_people.people))
-def people(*, comparison: opt.Call[Findings], json_file: opt.Json = None) -> None:
+def people(
+    *,
+    comparison: opt.Call[Findings],
+    json_file: opt.Json = None,
+    figures: opt.Figures = None,
+) -> None:
     """Test which measures of fairness agree better with people.
 
     Over summaries Equal Coverage against Proportional Representation, over resampled groups of
@@ -176,7 +181,7 @@ def people(*, comparison: opt.Call[Findings], json_file: opt.Json = None) -> Non
 
         fairjudge fairness people coverage.json shares.json --leanings leanings.jsonl
     """
-    display.found(comparison(), json_file)
+    display.found(comparison(), json_file, figures)
 
 
 @app.command("temperature")
@@ -186,6 +191,7 @@ def temperature(
     comparison: opt.Call[Findings],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
     r"""Choose the softmax temperature at which a scorer's shares agree best with people's.
@@ -195,7 +201,9 @@ def temperature(
         fairjudge fairness temperature clusters.jsonl --summaries s.jsonl \
             --attribute sentiment --scorer bert_score --human shares.jsonl
     """
-    display.found(comparison(skip_bad=skip_bad, progress=display.shown(quiet=quiet)), json_file)
+    display.found(
+        comparison(skip_bad=skip_bad, progress=display.shown(quiet=quiet)), json_file, figures
+    )
 
 
 @app.command("chunk-size")
@@ -205,6 +213,7 @@ def chunk_size(
     check: opt.Call[Findings],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Choose the chunk size with which a scorer best finds the sources of summary sentences.
@@ -215,7 +224,7 @@ def chunk_size(
         fairjudge fairness chunk-size clusters.jsonl --summaries s.jsonl --sizes 0,50,100
     """
     findings = check(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
-    display.found(findings, json_file)
+    display.found(findings, json_file, figures)
 
 
 @app.command("oracle")
@@ -225,6 +234,7 @@ def oracle(
     check: opt.Call[Findings],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
+    figures: opt.Figures = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Check that a scorer detects planted unfairness.
@@ -235,7 +245,7 @@ def oracle(
         fairjudge fairness oracle clusters.jsonl --attribute sentiment --documents 4
     """
     findings = check(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
-    display.found(findings, json_file)
+    display.found(findings, json_file, figures)
 
 
 @app.command("split")

@@ -1,6 +1,6 @@
 """Data in other layouts, turned to our records."""
 
-from fairjudge.converting.files import DATA, command_for, convert_files, holds_data
+from fairjudge.converting.files import DATA, command_for, convert_files, that_hold_data
 from fairjudge.converting.layouts import Settings
 from fairjudge.converting.records import Converted
 
@@ -10,5 +10,5 @@ __all__ = [
     "Settings",
     "command_for",
     "convert_files",
-    "holds_data",
+    "that_hold_data",
 ]

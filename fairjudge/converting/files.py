@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from pydantic import ValidationError
 from fairjudge.converting import lines, published, rows
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.records import Converted, Entry, Gathered, Kind, ReadFile
+from fairjudge.converting.together import check_numbers, settings_by_file, shared_keys
 from fairjudge.datasets._loading import read_records
 from fairjudge.datasets._rows import read_rows
 from fairjudge.datasets._tables import is_data_set
@@ -48,16 +51,18 @@ def convert_files(
         A column that is named is not there.
     """
     gathered = Gathered()
+    layouts: list[tuple[Path, Layout]] = []
     together, others = lines.take_lines(tuple(_files(paths)))
     if together:
-        layout = lines.layout_of(together, settings)
-        _add(gathered, layout, together[0], skip_bad=skip_bad)
-    for path in others:
-        source = _open(path, skip_bad=skip_bad)
-        found = recognise(source, settings)
-        if found is None:
+        layouts.append((together[0], lines.layout_of(together, settings)))
+        _add(gathered, layouts[0][1], together[0], skip_bad=skip_bad)
+    sources = [_open(path, skip_bad=skip_bad) for path in others]
+    for source, layout in zip(sources, _recognise_together(sources, settings), strict=True):
+        if layout is None:
             raise _not_known(source)
-        _add(gathered, found, path, source=source, skip_bad=skip_bad)
+        layouts.append((source.path, layout))
+        _add(gathered, layout, source.path, source=source, skip_bad=skip_bad)
+    check_numbers(layouts, tuple(gathered.clusters))
     converted = gathered.converted()
     if not converted.records():
         why = next(iter(converted.left_out), "no rows")
@@ -73,14 +78,43 @@ def recognise(source: Source, settings: Settings) -> Layout | None:
     return _own(source, by_rows) or published.layout_of(source) or _of_tool(source) or by_rows
 
 
-def holds_data(path: Path) -> bool:
-    """Say whether `path` is in a layout that is known, ours included."""
-    if lines.is_lines(path):
-        return True
-    try:
-        return recognise(_open(path, skip_bad=True), Settings()) is not None
-    except FairJudgeError:
-        return False
+def _recognise_together(sources: Sequence[Source], settings: Settings) -> list[Layout | None]:
+    """Recognize the files' layouts; a column that groups one file's rows has the others' ids."""
+    by_file = settings_by_file(sources, settings)
+    layouts = [recognise(*pair) for pair in zip(sources, by_file, strict=True)]
+    keys = shared_keys(sources, layouts)
+    if not keys:
+        return layouts
+    others = [
+        recognise(source, replace(own, group=None, keys=keys))
+        for source, own in zip(sources, by_file, strict=True)
+    ]
+    of_articles = [
+        layout is not None
+        and layout.group is not None
+        and (other is None or other.group is not None or "clusters" in other.gives)
+        for layout, other in zip(layouts, others, strict=True)
+    ]
+    if not any(of_articles):
+        of_articles = [layout is not None and layout.group is not None for layout in layouts]
+    return [
+        layout if articles else other
+        for layout, other, articles in zip(layouts, others, of_articles, strict=True)
+    ]
+
+
+def that_hold_data(paths: Sequence[Path]) -> list[Path]:
+    """Return those of `paths`, which belong together, that are in a known layout, ours included."""
+    held = {path for path in paths if lines.is_lines(path)}
+    sources = []
+    for path in paths:
+        with suppress(FairJudgeError):
+            source = _open(path, skip_bad=True)
+            recognise(source, Settings())
+            sources.append(source)
+    layouts = _recognise_together(sources, Settings())
+    held |= {source.path for source, layout in zip(sources, layouts, strict=True) if layout}
+    return [path for path in paths if path in held]
 
 
 def command_for(path: Path, wanted: str) -> str | None:

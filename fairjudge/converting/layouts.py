@@ -10,13 +10,17 @@ from fairjudge.converting.records import Entry, Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the user says of a file: see `fairjudge.convert`."""
+    """What the user says of a file: see `fairjudge.convert`.
+
+    ``keys`` are columns, folded, that name the clusters of another file.
+    """
 
     columns: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     group: str | None = None
     split: str | None = None
     attributes: tuple[str, ...] = ()
     system: str | None = None
+    keys: tuple[str, ...] = ()
 
     @property
     def said(self) -> bool:
@@ -29,10 +33,13 @@ class Layout:
     """How a file is read.
 
     ``gives`` are the kinds of records that come of it; ``unused`` says, after ``entries`` was gone
-    through, of which columns nothing was made.
+    through, of which columns nothing was made. ``group`` is the column that groups rows, and
+    ``numbered`` counts the rows where their numbers are the ids of clusters.
     """
 
     name: str
     gives: frozenset[Kind]
     entries: Callable[[], Iterable[Entry]]
     unused: Callable[[], tuple[str, ...]] = tuple
+    group: str | None = None
+    numbered: int | None = None

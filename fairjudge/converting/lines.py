@@ -67,6 +67,7 @@ def layout_of(paths: Sequence[Path], settings: Settings) -> Layout:
         + (f", summaries on the same lines of {', '.join(named)}" if named else ""),
         gives=frozenset({"clusters", "summaries"} if others else {"clusters"}),
         entries=lambda: _entries(first, others, settings),
+        numbered=len(_lines(first)),
     )
 
 

@@ -73,6 +73,11 @@ class Roles:
         return frozenset(kind for kind, source in sources.items() if source)
 
 
+def sample_of(source: Source) -> list[Row]:
+    """Return the rows by which a layout is recognised."""
+    return [row.value for row in source.rows[:_SAMPLE] if isinstance(row.value, dict)]
+
+
 def layout_of(source: Source, settings: Settings) -> Layout | None:
     """Return how the rows are read, None where their columns do not tell.
 
@@ -81,11 +86,10 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
     ConfigurationError
         A column that the user names is not there.
     """
-    sample: list[Row] = [row.value for row in source.rows[:_SAMPLE] if isinstance(row.value, dict)]
+    sample = sample_of(source)
     if not sample:
         return None
     columns = Columns.of(sample, settings.columns)
-    columns.check(*filter(None, (settings.group, *(settings.attributes if settings.group else ()))))
     roles = _grouped(sample, columns, settings) or _by_row(source, sample, columns, settings)
     if roles is None:
         return None
@@ -103,6 +107,8 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
         gives=roles.gives,
         entries=entries,
         unused=lambda: tuple(name for name in columns.names if name not in used),
+        group=roles.group,
+        numbered=None if roles.group or roles.eid else len(source.rows),
     )
 
 
@@ -113,16 +119,15 @@ def _grouped(sample: list[Row], columns: Columns, settings: Settings) -> Roles |
     if group is None:
         if settings.split or columns.mapped.keys() & {"documents", "text", "system"}:
             return None
-        group = next(
-            (candidate for candidate in columns.candidates("group") if _repeats(sample, candidate)),
-            None,
-        )
+        ids = () if _documents(sample, columns) else columns.mapped.get("eid", ())
+        candidates = (*ids, *columns.candidates("group"))
+        group = next((name for name in candidates if _repeats(sample, name)), None)
         summarized = columns.one("system") or any(c != content for c in columns.several("text"))
         a_review = content is not None and folded(content).startswith("review")
         if group is None or (summarized and not a_review):
             return None
     if content is None or content == group:
-        if settings.group is None:
+        if settings.group is None or columns.one("system") or columns.one("text"):
             return None
         raise ConfigurationError("--group: name the column of the text by --map content=COLUMN")
     aid = next((name for name in columns.several("aid") if name not in {group, content}), None)
@@ -146,11 +151,7 @@ def _by_row(
     system, aspect, value = (columns.one(name) for name in ("system", "aspect", "value"))
     is_label = system is not None and aspect is not None and value is not None
     roles = Roles(
-        eid=next(
-            (candidate for candidate in columns.candidates("eid") if candidate != documents), None
-        )
-        if "eid" not in columns.mapped
-        else columns.one("eid"),
+        eid=_eid(columns, documents, settings),
         documents=documents,
         system=system,
         texts=_texts(source, sample, columns, documents, settings),
@@ -166,6 +167,18 @@ def _by_row(
     if not is_label:
         roles = replace(roles, ratings=tuple(_ratings(sample, columns, roles)))
     return roles if roles.gives else None
+
+
+def _eid(columns: Columns, documents: str | None, settings: Settings) -> str | None:
+    """Return the column of clusters' ids: first the one that names the clusters of another file."""
+    if "eid" in columns.mapped:
+        return columns.one("eid")
+    keys = {folded(settings.group)} if settings.group else {*settings.keys}
+    names = (
+        *(name for name in columns.names if folded(name) in keys),
+        *columns.candidates("eid"),
+    )
+    return next((name for name in names if name != documents), None)
 
 
 def _are_summaries(roles: Roles) -> bool:
@@ -241,9 +254,10 @@ def _rating(value: object) -> float | None:
 def _records(source: Source, roles: Roles, split: str | None) -> Iterator[Entry]:
     """Yield what each row has: a cluster, summaries, labels."""
     seen: Counter[tuple[str, str, str]] = Counter()
-    for number, (line, row) in enumerate(source.records(), 1):
+    numbers = {row.line: number for number, row in enumerate(source.rows, 1)}
+    for line, row in source.records():
         with source.at(line):
-            eid = _id(row, roles.eid) or str(number)
+            eid = _id(row, roles.eid) or str(numbers[line])
             if roles.documents:
                 articles = articles_of(
                     row.get(roles.documents), split=split, attributes=roles.attributes

@@ -120,8 +120,8 @@ def above_axes(
 ) -> None:
     """Name what is drawn in a legend above the axes, where no value is."""
     axes.legend(
-        handles, names, loc="lower left", bbox_to_anchor=(-0.16, 1.0), borderaxespad=0.2,
-        handlelength=2.6, ncols=columns,
+        handles, list(map(svg.shown, names)), loc="lower left", bbox_to_anchor=(-0.16, 1.0),
+        borderaxespad=0.2, handlelength=2.6, ncols=columns,
     )  # fmt: skip
 
 

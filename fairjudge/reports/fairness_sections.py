@@ -22,7 +22,7 @@ from fairjudge.reports.content import Content
 from fairjudge.reports.drawing import CURVE_MARKS, OTHER, PLAIN
 from fairjudge.reports.fairness_comparison_tables import label_of
 from fairjudge.reports.fairness_tables import Family
-from fairjudge.reports.figures import Json, forest, plotted, row
+from fairjudge.reports.figures import Json, forest, plotted, protocol_of, row
 from fairjudge.reports.judge_sections import Show, panel_parts
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
 from fairjudge.reports.plots import Curve, CurvePlot, ForestRow
@@ -34,6 +34,7 @@ from fairjudge.text.counting import pluralize
 
 _MAX_WORDS = 25
 """Words of each group that a report shows; the JSON has all."""
+_BEST = "Filled square: the best."
 
 
 def fairness_parts(content: Content) -> Iterator[Part]:
@@ -176,20 +177,81 @@ def _agreement(report: Json) -> Iterator[Part]:
 def _changes(report: Json) -> Iterator[Part]:
     tables = fairness_comparison_tables.changes_tables(report)
     for (system, measures), table in zip(report["systems"].items(), tables, strict=True):
-        title = f"{system} minus {report['baseline']}"
-        plots = [
-            forest(
-                [
-                    row(measure.label, measures[measure.key]["difference"], digits=_few(measure))
-                    for measure in family.shown
-                    if measure.key in measures
-                ],
-                title=title,
-                across="change in points" if family is PROPORTIONAL else "change",
-            )
-            for family in FAMILIES.values()
-        ]
-        yield Group((*plots, table))
+        yield Group((*_change_plots(measures, f"{system} minus {report['baseline']}"), table))
+
+
+def _change_plots(measures: Mapping[str, Json], title: str) -> list[Plot]:
+    return [
+        forest(
+            [
+                row(measure.label, measures[measure.key]["difference"], digits=_few(measure))
+                for measure in family.shown
+                if measure.key in measures
+            ],
+            title=title,
+            across="change in points" if family is PROPORTIONAL else "change",
+        )
+        for family in FAMILIES.values()
+    ]
+
+
+def _oracle(report: Json) -> Iterator[Part]:
+    plots = _change_plots(report["measures"], "Biased minus balanced pseudo-summaries")
+    yield Group((*plots, fairness_comparison_tables.oracle_table(report)))
+
+
+def _chunk_sizes(report: Json) -> Iterator[Part]:
+    plots = [
+        forest(
+            _choices(
+                {
+                    f"{figure['max_words']} words" if figure["max_words"] else "sentence": figure
+                    for figure in figures["identified"]
+                },
+                best=("max_words", figures["best"]),
+            ),
+            title=f"{system}: sentences that some document supports, by chunk size",
+            across=f"{system}: share, 0 to 1",
+            span=(0.0, 1.0),
+            caption=_BEST,
+        )
+        for system, figures in {"all": report, **report["systems"]}.items()
+    ]
+    yield Group(tuple(plots), "row")
+    yield fairness_comparison_tables.chunk_size_table(report)
+
+
+def _temperatures(report: Json) -> Iterator[Part]:
+    rows = _choices(
+        {f"temperature {figure['temperature']:g}": figure for figure in report["temperatures"]},
+        best=("temperature", report["best"]),
+    )
+    across = f"{report['correlation'].capitalize()} correlation"
+    yield plotted(fairness_comparison_tables.temperature_table(report), rows, across, caption=_BEST)
+
+
+def _choices(figures: Mapping[str, Json], *, best: tuple[str, float | None]) -> list[ForestRow]:
+    """Return a row for each value of a setting; the best has a mark of its own."""
+    name, value = best
+    return [
+        row(label, figure, mark=PLAIN if figure[name] == value else OTHER, digits=3)
+        for label, figure in figures.items()
+    ]
+
+
+def _people(report: Json) -> Iterator[Part]:
+    summaries, groups = fairness_comparison_tables.people_tables(report)
+    rows = [
+        row(system, comparison["summaries"]["difference"])
+        for system, comparison in report["systems"].items()
+    ]
+    yield plotted(
+        summaries,
+        rows,
+        "difference; above 0 Equal Coverage agrees more often, below 0 Proportional Representation",
+        span=(-1.0, 1.0),
+    )
+    yield groups
 
 
 def _few(measure: Measure) -> int:
@@ -222,23 +284,11 @@ _FAIRNESS: Mapping[str, tuple[str, Show]] = {
     "fairness proportional": ("Proportional representation by {attribute}", _proportional),
     "fairness overall": ("Over several data sets: {measure}", _overall),
     "fairness agreement": ("Do two scorers agree", _agreement),
-    "fairness chunk-size": (
-        "Support found, by chunk size",
-        lambda report: iter([fairness_comparison_tables.chunk_size_table(report)]),
-    ),
-    "fairness oracle": (
-        "Does the scorer detect planted unfairness",
-        lambda report: iter([fairness_comparison_tables.oracle_table(report)]),
-    ),
+    "fairness chunk-size": ("Support found, by chunk size", _chunk_sizes),
+    "fairness oracle": ("Does the scorer detect planted unfairness", _oracle),
     "fairness compare": ("Differences from {baseline}", _changes),
-    "fairness people": (
-        "Which measures agree better with people",
-        lambda report: iter(fairness_comparison_tables.people_tables(report)),
-    ),
-    "fairness temperature": (
-        "Correlation with people, by temperature",
-        lambda report: iter([fairness_comparison_tables.temperature_table(report)]),
-    ),
+    "fairness people": ("Which measures agree better with people", _people),
+    "fairness temperature": ("Correlation with people, by temperature", _temperatures),
 }
 
 
@@ -323,13 +373,31 @@ def _inputs(report: Json) -> Iterator[Part]:
         yield Fold(table.title, (table,))
 
 
+def _quality(report: Json) -> Iterator[Part]:
+    means, differences = bias_tables.quality_tables(report)
+    groups = {
+        f"{group['system']}, {group['aspect']}, {protocol_of(group)}, by {group['judge']}": group
+        for group in report["groups"]
+    }
+    of_means, of_differences = [], []
+    for name, group in groups.items():
+        rows = [row(inputs, mean) for inputs, mean in group["quality"]["by_group"].items()]
+        of_means.append(forest(rows, title=f"{means.title}, {name}", across=f"{name}: mean score"))
+        rows = [
+            row(f"{pair['group']} minus {pair['other']}", pair["difference"])
+            for pair in group["quality"]["differences"]
+        ]
+        title, across = f"{differences.title}, {name}", f"{name}: difference of scores"
+        of_differences.append(forest(rows, title=title, across=across))
+    for plots, table in ((of_means, means), (of_differences, differences)):
+        yield Group(tuple(plots), "row")
+        yield table
+
+
 _BIAS: Mapping[str, tuple[str, Show]] = {
     "bias words": ("Words of groups", _word_lists),
     "bias entities": ("People named", _entities),
     "bias distinguishability": ("Can the group be predicted from the summary", _distinguishability),
     "bias inputs": ("Bias in the sources", _inputs),
-    "bias quality": (
-        "Quality by group of inputs",
-        lambda report: iter(bias_tables.quality_tables(report)),
-    ),
+    "bias quality": ("Quality by group of inputs", _quality),
 }

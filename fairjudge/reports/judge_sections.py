@@ -17,7 +17,7 @@ from fairjudge.reports.covered_tables import (
     slices,
 )
 from fairjudge.reports.drawing import CURVE_MARKS, OTHER
-from fairjudge.reports.figures import PERCENT, Json, forest, named, protocol_of, row
+from fairjudge.reports.figures import PERCENT, Json, forest, named, plotted, protocol_of, row
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place, Plot
 from fairjudge.reports.plots import Curve, CurvePlot
@@ -119,7 +119,9 @@ def statement_parts(content: Content) -> Iterator[Part]:
     for judge in by_judge(groups):
         yield Heading(f"Statements, judged by {judge[0]['judge']}")
         yield Paragraph(" ".join(findings_of("audit statements", {"groups": judge})))
-        yield shares_table(judge)
+        rows = [row(group["system"], group["share"]) for group in judge]
+        across = "share of statements that articles support, 0 to 1"
+        yield plotted(shares_table(judge), rows, across, span=(0.0, 1.0))
         for group in judge:
             if group["errors"]:
                 title = f"{group['system']}: {pluralize(len(group['errors']), 'statement')}"
@@ -128,11 +130,20 @@ def statement_parts(content: Content) -> Iterator[Part]:
         if cited:
             yield citations_table(cited)
     for panel in content.of_kind("audit citations"):
-        yield from panel_parts(
-            panel,
-            "Citations, and others in their place",
-            lambda found: iter(citations_tables(found)),
-        )
+        yield from panel_parts(panel, "Citations, and others in their place", _citations)
+
+
+def _citations(report: Json) -> Iterator[Part]:
+    for judge in by_judge(report["groups"]):
+        rows = [
+            row(f"{group['system']}: {name}", group[key])
+            for group in judge
+            for key, name in (("borne_out", "supported"), ("relevant", "relevant"))
+        ]
+        name = judge[0]["judge"]
+        across = f"{name}: share of sentences supported, and of citations relevant, 0 to 1"
+        yield forest(rows, title=f"Citations, by {name}", across=across, span=(0.0, 1.0))
+    yield from citations_tables(report)
 
 
 def sway_parts(content: Content) -> Iterator[Part]:

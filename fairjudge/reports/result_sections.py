@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from fairjudge.reports.check_tables import check_plots
 from fairjudge.reports.comparison_page import comparison_parts
 from fairjudge.reports.content import Content, Panel
-from fairjudge.reports.figures import Json, forest, row
+from fairjudge.reports.figures import Json, forest, plotted, row
 from fairjudge.reports.judge_sections import Show, panel_parts
 from fairjudge.reports.kinds import tables_of
 from fairjudge.reports.measured_findings import findings_of
@@ -15,6 +15,7 @@ from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Section
 from fairjudge.reports.ranking_tables import ranking_tables, together_tables
 from fairjudge.reports.result_figures import ranks_plot, wins_plot
+from fairjudge.reports.stability_tables import stability_shares
 from fairjudge.text.counting import pluralize
 
 _STRENGTH = "strength (log-odds; they add up to 0)"
@@ -140,4 +141,5 @@ def _together(report: Json) -> Iterator[Part]:
 def _stability(report: Json) -> Iterator[Part]:
     for group, table in zip(report["groups"], tables_of("audit stability", report), strict=True):
         yield Heading(f"{group['aspect']}, {group['protocol']}, by {group['judge']}", 4)
-        yield table
+        rows = [row(label, share) for label, share in stability_shares(group)]
+        yield plotted(table, rows, "share, 0 to 1", span=(0.0, 1.0))

@@ -30,14 +30,23 @@ def stability_tables(report: Json) -> tuple[TextTable, ...]:
         table(
             f"Stability of {group_title(group)}",
             "figure: {figure} | value> {found:interval}",
-            [] if group["why"] is not None else _rows(group),
+            _rows(group),
             notes=_notes(group),
         )
         for group in report["groups"]
     )
 
 
+def stability_shares(group: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the figures of a group's table that are shares, with labels that fit a plot."""
+    for row in _rows(group):
+        if row["figure"] != _FIGURES["spread"]:
+            yield row["figure"].removeprefix("share of "), row["found"]
+
+
 def _rows(group: Json) -> Iterator[Json]:
+    if group["why"] is not None:
+        return
     for figures, words in ((group, _FIGURES), (group["shares"], _PARTS)):
         for name, word in words.items():
             if interval(figures[name]) != "-":

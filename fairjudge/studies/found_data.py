@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fairjudge.converting import DATA, Settings, command_for, convert_files, holds_data
+from fairjudge.converting import DATA, Settings, command_for, convert_files, that_hold_data
 from fairjudge.datasets import read_clusters, read_labels, read_summaries
 from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster, Label, ProtocolName
@@ -107,7 +107,7 @@ def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
 
 def _converted(paths: Sequence[Path], folder: Path) -> tuple[Path, ...]:
     """Return the files to which those of `paths` that hold data were converted."""
-    held = [path for path in paths if holds_data(path)]
+    held = that_hold_data(paths)
     return convert_files(held, Settings()).write(folder) if held else ()
 
 

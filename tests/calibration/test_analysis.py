@@ -173,7 +173,7 @@ def test_a_scale_that_is_given_holds_for_every_label():
     labels = [label(f"d{i}", value=float(i % 5)) for i in range(19)] + [label("d19", value=30.0)]
     (joined,) = join(rows, labels, label_scale=(0.0, 100.0))
     assert joined.label_scale == (0.0, 100.0)
-    with pytest.raises(InputError, match="off the scale 0 to 10 given"):
+    with pytest.raises(InputError, match="off the scale 0 to 10"):
         join(rows, labels, label_scale=(0.0, 10.0))
 
 

@@ -107,6 +107,13 @@ def test_audits_and_fairness_write_their_figures_too(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Written: shares" in done.stderr
     assert "ratio-of-shares-s" in stems(folder / "shares")
+    words = ["oracle", "clusters.jsonl", "--attribute", "sentiment", "--documents", "2"]
+    done = fairjudge(folder, "fairness", *words, "--json", "oracle.json", "--figures", "oracle")
+    assert done.returncode == 0, done.stderr
+    assert stems(folder / "oracle") == ["biased-minus-balanced-pseudo-summaries"]
+    bur = json.loads((folder / "oracle.json").read_text("utf-8"))["measures"]["bur"]["difference"]
+    (figure,) = (folder / "oracle").glob("*.svg")
+    assert f"{bur['value']:.2f} [{bur['low']:.2f}" in figure.read_text("utf-8")
 
 
 def test_judge_by_people_from_json_and_page(folder: Path) -> None:
@@ -129,7 +136,10 @@ def test_a_result_draws_on_axes_of_ones_own(folder: Path) -> None:
     from matplotlib import pyplot as plt
 
     pairs, ratings, labels = (str(folder / f"{name}.jsonl") for name in "pjl")
+    repeats = folder / "repeats.jsonl"
+    repeats.write_text(2 * Path(ratings).read_text("utf-8"), "utf-8")
     results = [
+        fj.audit.stability(repeats),
         fj.rank(pairs),
         fj.compare(ratings, ratings),
         fj.calibrate(ratings, labels, n_resamples=100),
@@ -143,7 +153,7 @@ def test_a_result_draws_on_axes_of_ones_own(folder: Path) -> None:
         assert result.plot(name=result.plots[-1].upper()) is not ax  # new axes
         plt.close("all")
     with pytest.raises(ConfigurationError, match="no figure 'pie'; there are: Ranking by j"):
-        results[0].plot(name="pie")
+        results[1].plot(name="pie")
 
 
 def test_ratios_of_shares_are_drawn_as_counted_by_hand(tmp_path: Path) -> None:

@@ -103,5 +103,5 @@ def test_what_it_needs(cli, server: StubServer):
     write_jsonl(Path("r.jsonl"), few)
     write_jsonl(Path("s.jsonl"), [summary("s", "e0")])
     done = cli(*command, *openai(server))
-    assert (done.code, "three in a call" in done.err) == (1, True), done.err
+    assert (done.code, "three per call" in done.err) == (1, True), done.err
     assert not server.calls

@@ -7,12 +7,13 @@ that `convert` says is next. How many commands that took, and how long, is print
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import time
 from pathlib import Path
 
 import pytest
-from data_page import layouts, write_tables
+from data_page import PAGE, layouts, write_tables
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 LAYOUTS = {one.title: one for one in layouts()}
@@ -95,6 +96,31 @@ def test_an_error_of_a_reader_names_the_command_that_reads_the_file(cli, server)
         named = done.err.replace("\n", " ").rpartition("fairjudge convert ")[2].split()
         assert cli("convert", *named).code == 0
         assert Path(f"data/{wanted}.jsonl").is_file(), name
+
+
+def test_summaries_in_another_file_belong_to_the_reviews_of_their_product(cli):
+    """As the page has it, also where rows have other numbers and `study init` reads the folder."""
+    LAYOUTS["Reviews"].write(Path())
+    found = re.search(r"```text\n([^`]*)```\s+```bash\n(.*)\n```", PAGE.read_text("utf-8"))
+    assert found is not None
+    Path("summaries.csv").write_text(found[1], "utf-8")
+    done = cli(*shlex.split(found[2])[1:])
+    assert done.code == 0, done.err
+    assert "ids in 'product_id'" in done.out
+    done = cli("study", "init", "reviews.csv", "summaries.csv")
+    assert done.code == 0, done.err
+    for folder in ("data", "converted"):
+        rows = map(json.loads, Path(folder, "summaries.jsonl").read_text("utf-8").splitlines())
+        for row in rows:
+            assert ("lever" in row["text"] or "toaster" in row["text"]) == (row["eid"] == "toaster")
+    Path("short.csv").write_text("product_id,summary\ntoaster,Breaks.\nkettle,Leaks.\n")
+    done = cli("study", "init", "reviews.csv", "short.csv", "--force")
+    assert done.code == 0, done.err
+    texts = Path("converted/summaries.jsonl").read_text("utf-8")
+    assert [(row["eid"], row["text"]) for row in map(json.loads, texts.splitlines())] == [
+        ("toaster", "Breaks."),
+        ("kettle", "Leaks."),
+    ]
 
 
 def test_a_study_begins_with_files_in_other_layouts(cli):

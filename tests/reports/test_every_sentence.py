@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from fairjudge.reports.kinds import tables_of
 from fairjudge.reports.measured_findings import WITH_FINDINGS
+from fairjudge.reports.report_page import figures_of
 from fairjudge.reports.tables import TextTable, columns
 
 COMMANDS = {
@@ -71,6 +72,13 @@ FIRST = {
 """Reports that other commands read."""
 
 
+WITHOUT_FIGURES = {
+    "audit parse",
+    "cascade",
+    "cascade --guarantee",
+    "references apply",
+    "audit order --of groups",  # of which the stub's replies have no share
+}
 TESTED_APART = {
     "align": "test_what_align_says_stands_in_its_tables",
     "build": "test_what_a_build_counts_adds_up_over_its_tables",
@@ -122,6 +130,8 @@ def test_what_is_said_stands_in_the_tables(inputs, model, monkeypatch, name):
     assert without_figure(said, shown) == []
     others = [*altered(said, shown)]
     assert len(without_figure(others, shown)) == len(others)
+    report = json.loads(Path("found.json").read_text("utf-8"))
+    assert bool(figures_of(kind, report)) == (name not in WITHOUT_FIGURES)
 
 
 @pytest.mark.parametrize("pairs", [False, True])
@@ -159,12 +169,12 @@ def test_what_a_build_counts_adds_up_over_its_tables(tmp_path, monkeypatch, stub
     assert f"In short: {sum(counts)} questions on 2 clusters." in done.output
 
 
-def commands(app: typer.Typer) -> Iterator[str]:
-    """Yield every command as it is typed."""
+def commands(app: typer.Typer) -> Iterator[tuple[str, set[str]]]:
+    """Yield every command as it is typed, with the names of its parameters."""
 
-    def walk(command, names) -> Iterator[str]:
+    def walk(command, names) -> Iterator[tuple[str, set[str]]]:
         for name, one in getattr(command, "commands", {}).items():
-            yield " ".join((*names, name))
+            yield " ".join((*names, name)), {parameter.name for parameter in one.params}
             yield from walk(one, (*names, name))
 
     yield from walk(typer.main.get_command(app), ())
@@ -175,10 +185,19 @@ def test_every_command_that_says_something_is_checked():
     from fairjudge.cli._main import app
 
     kinds = {"calibrate align": "align", "calibrate cascade": "cascade"}
-    saying = {name for name in commands(app) if kinds.get(name, name) in WITH_FINDINGS}
+    saying = {name for name, _ in commands(app) if kinds.get(name, name) in WITH_FINDINGS}
     assert {kinds.get(name, name) for name in saying} | {"cascade --guarantee"} == WITH_FINDINGS
     checked = {name.removesuffix(" --of groups") for name in COMMANDS} | TESTED_APART.keys()
     assert checked == WITH_FINDINGS
+
+
+def test_every_command_that_draws_saves_its_figures():
+    from fairjudge.cli._main import app
+
+    kinds = {name.removesuffix(" --of groups") for name in COMMANDS}
+    saving = {name for name, parameters in commands(app) if "figures" in parameters}
+    # calibrate, a command and a group, has its own: tests/journeys/test_figures.py
+    assert saving | {"calibrate"} == (kinds - WITHOUT_FIGURES) | {"report"}
 
 
 def test_the_checker_finds_a_figure_that_no_table_has():

@@ -323,13 +323,13 @@ def test_means_are_ranked_with_what_their_differences_leave_open():
     ranks = {one.score.system: one.ranks for one in board.standings}
     assert ranks == {"good": (1, 2), "as good": (1, 2), "bad": (3, 3)}
     (group,) = [part for part in leaderboard_parts([board]) if isinstance(part, Group)]
-    plot = group.parts[-1]
+    _, plot, _ = group.parts
     assert isinstance(plot, Plot)
     assert plot.figure.name.startswith("Ranks, coverage, likert, by j: ")
     assert "bad 3 [3, 3]" in plot.figure.name
     assert "the best and the worst that the 95 % intervals" in plot.figure.across
     few = leaderboards([row for row in rows if row.eid in {"d0", "d1"}], n_resamples=200)
     (group,) = [part for part in leaderboard_parts(few) if isinstance(part, Group)]
-    plot = group.parts[-1]
+    _, plot, _ = group.parts
     assert isinstance(plot, Plot)
     assert plot.figure.empty

@@ -1,0 +1,129 @@
+"""Files that belong together: what the user says of each, and the ids that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fairjudge.converting.columns import FIELDS, folded
+from fairjudge.converting.layouts import Layout, Settings
+from fairjudge.converting.rows import sample_of
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.importing.sources import Source
+from fairjudge.text.counting import pluralize
+from fairjudge.text.suggestions import did_you_mean
+
+_GROUPS = frozenset(map(folded, FIELDS["group"]))
+
+
+def settings_by_file(sources: Sequence[Source], settings: Settings) -> list[Settings]:
+    """Return the settings of each file, without columns that only other files have.
+
+    Raises
+    ------
+    ConfigurationError
+        No file has a column that the user names.
+    """
+    by_file = [_columns(source) for source in sources]
+    if not any(by_file):
+        return [settings] * len(sources)
+    mapped = [
+        column
+        for columns in settings.columns.values()
+        for column in ([columns] if isinstance(columns, str) else columns)
+    ]
+    of_articles = (settings.group, *settings.attributes) if settings.group else ()
+    for column in (*mapped, *filter(None, of_articles)):
+        if not any(column in names for names in by_file):
+            raise ConfigurationError(_no_column(column, sources, by_file))
+    return [_of_file(settings, names) for names in by_file]
+
+
+def _columns(source: Source) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for row in sample_of(source) for name in row))
+
+
+def _no_column(column: str, sources: Sequence[Source], by_file: Sequence[Sequence[str]]) -> str:
+    known = [", ".join(map(repr, names)) or "none" for names in by_file]
+    advice = did_you_mean(column, [name for names in by_file for name in names])
+    if len(sources) == 1:
+        return f"{sources[0].path}: no column {column!r}; there are {known[0]}{advice}"
+    there = "; ".join(
+        f"{source.path} has {names}" for source, names in zip(sources, known, strict=True)
+    )
+    return f"no column {column!r}: {there}{advice}"
+
+
+def _of_file(settings: Settings, names: Sequence[str]) -> Settings:
+    mapped = {
+        field: [column for column in ([one] if isinstance(one, str) else one) if column in names]
+        for field, one in settings.columns.items()
+    }
+    group = settings.group if settings.group in names else None
+    return replace(
+        settings,
+        columns={field: columns for field, columns in mapped.items() if columns},
+        group=group,
+        attributes=tuple(name for name in settings.attributes if name in names)
+        if group
+        else settings.attributes,
+    )
+
+
+def shared_keys(sources: Sequence[Source], layouts: Sequence[Layout | None]) -> tuple[str, ...]:
+    """Return the columns, folded, by which the rows of one file name clusters of another.
+
+    These are the columns that group a file's articles, and where clusters are rows without ids,
+    columns named as such groups are that tell its rows apart and that another file has too.
+    """
+    keys = [folded(layout.group) for layout in layouts if layout is not None and layout.group]
+    for source, layout in zip(sources, layouts, strict=True):
+        if layout is None or layout.numbered is None or "clusters" not in layout.gives:
+            continue
+        others = {
+            folded(name) for other in sources if other is not source for name in _columns(other)
+        }
+        keys += [
+            folded(name)
+            for name in _columns(source)
+            if folded(name) in _GROUPS & others and _tells_apart(source, name)
+        ]
+    return tuple(dict.fromkeys(keys))
+
+
+def _tells_apart(source: Source, column: str) -> bool:
+    values = [row.value.get(column) for row in source.rows if isinstance(row.value, dict)]
+    return None not in values and len(set(map(str, values))) == len(values)
+
+
+def check_numbers(layouts: Sequence[tuple[Path, Layout]], eids: Sequence[str]) -> None:
+    """Check that rows which have no ids belong to the clusters of the same number.
+
+    Raises
+    ------
+    InputError
+        The files have different numbers of rows, or the clusters have ids of their own.
+    """
+    numbered = [(path, layout) for path, layout in layouts if layout.numbered is not None]
+    clusters = [
+        (path, layout) for path, layout in layouts if layout.gives & {"clusters", "references"}
+    ]
+    advice = "name the column that holds the cluster of each row: --map eid=COLUMN"
+    for path, layout in numbered:
+        if (path, layout) in clusters:
+            continue
+        n_rows = layout.numbered or 0
+        for other, its in clusters or numbered[:1]:
+            if its.numbered is None:
+                if its.group or [*eids] != [str(number + 1) for number in range(n_rows)]:
+                    raise InputError(
+                        f"its rows have no ids, but the clusters of {other.name} have: {advice}",
+                        path=path,
+                    )
+            elif its.numbered != n_rows:
+                raise InputError(
+                    f"{pluralize(n_rows, 'row')} without ids for the {its.numbered} of "
+                    f"{other.name}: {advice}",
+                    path=path,
+                )
