@@ -52,7 +52,9 @@ def convert_files(
     """
     gathered = Gathered()
     layouts: list[tuple[Path, Layout]] = []
-    together, others = lines.take_lines(tuple(_files(paths)))
+    files, left_out = _files(paths)
+    gathered.left_out.update(left_out)
+    together, others = lines.take_lines(files)
     if together:
         layouts.append((together[0], lines.layout_of(together, settings)))
         _add(gathered, layouts[0][1], together[0], skip_bad=skip_bad)
@@ -105,9 +107,11 @@ def _recognise_together(sources: Sequence[Source], settings: Settings) -> list[L
 
 def that_hold_data(paths: Sequence[Path]) -> list[Path]:
     """Return those of `paths`, which belong together, that are in a known layout, ours included."""
-    held = {path for path in paths if lines.is_lines(path)}
+    held = {*lines.take_lines(paths)[0], *filter(lines.is_lines, paths)}
     sources = []
     for path in paths:
+        if path in held:
+            continue
         with suppress(FairJudgeError):
             source = _open(path, skip_bad=True)
             recognise(source, Settings())
@@ -132,7 +136,23 @@ def command_for(path: Path, wanted: str) -> str | None:
     return f"fairjudge convert {shlex.quote(str(path))} -o data"
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
+def files_of(folder: Path) -> tuple[list[Path], dict[str, str]]:
+    """Return the files of a folder that are data, and of each other one why it is not."""
+    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    source, why = lines.source_of(paths), dict[str, str]()
+    for path in paths:
+        if path.is_dir():
+            why[path.name] = "a folder"
+        elif not lines.is_lines(path) and path.suffix not in DATA:
+            problem = lines.why_not_of(path, source) if source else "no file of data by its name"
+            why |= {path.name: problem} if problem else {}
+    return [path for path in paths if path.name not in why], why
+
+
+def _files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Return the files of `paths`, those of folders among them, and what is left out of folders."""
+    files: list[Path] = []
+    left_out: list[str] = []
     for path in paths:
         if (
             mode_of(path) is None
@@ -140,12 +160,14 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             or is_data_set(path)
             or realsumm.recognises(Source(path=path, rows=()))
         ):
-            yield path
-        else:
-            files = sorted(file for file in path.iterdir() if file.suffix in DATA)
-            if not files:
-                raise InputError("holds no files of data", path=path)
-            yield from files
+            files.append(path)
+            continue
+        found, others = files_of(path)
+        if not found:
+            raise InputError("holds no files of data", path=path)
+        files += found
+        left_out += [f"{path / name}: {why}" for name, why in others.items()]
+    return files, left_out
 
 
 def _open(path: Path, *, skip_bad: bool) -> Source:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fairjudge.converting import DATA, Settings, command_for, convert_files, that_hold_data
+from fairjudge.converting import Settings, command_for, convert_files, files_of, that_hold_data
 from fairjudge.datasets import read_clusters, read_labels, read_summaries
 from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster, Label, ProtocolName
@@ -114,7 +114,7 @@ def _converted(paths: Sequence[Path], folder: Path) -> tuple[Path, ...]:
 def _files(places: Iterable[Path]) -> Iterator[Path]:
     for place in places:
         if place.is_dir():
-            yield from sorted(file for file in place.iterdir() if file.suffix in DATA)
+            yield from files_of(place)[0]
         elif place.exists():
             yield place
         else:
