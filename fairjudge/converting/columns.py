@@ -18,7 +18,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "documents": (
         "documents", "document", "docs", "articles", "article", "source_documents", "sources",
         "source_texts", "source_text", "source", "src", "reviews", "texts", "dialogue",
-        "transcript", "input", "context",
+        "transcript", "input", "context", "doc",
     ),
     "group": (
         "group", "cluster", "cluster_id", "event", "event_id", "story", "story_id", "topic",

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from fairjudge.converting import lines, published, rows
+from fairjudge.converting.id_warnings import warnings_of
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.records import Converted, Entry, Gathered, Kind, ReadFile
 from fairjudge.converting.together import check_numbers, settings_by_file, shared_keys
@@ -69,7 +70,9 @@ def convert_files(
     if not converted.records():
         why = next(iter(converted.left_out), "no rows")
         raise InputError(f"nothing could be taken: {why}", path=paths[0])
-    return converted
+    by_file = dict(layouts)
+    recognised = [(source, by_file[source.path]) for source in sources]
+    return replace(converted, warnings=tuple(warnings_of(converted, recognised)))
 
 
 def recognise(source: Source, settings: Settings) -> Layout | None:

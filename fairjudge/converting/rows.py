@@ -28,7 +28,7 @@ _SAMPLE = 200
 """Number of rows by which a layout is recognised."""
 _BY_PEOPLE = frozenset({"summary", "text"})
 """Columns beside documents that hold what people wrote; others hold what a system wrote."""
-_LABEL_STUDIO = frozenset({"annotation_id", "lead_time", "created_at", "updated_at"})
+LABEL_STUDIO = frozenset({"annotation_id", "lead_time", "created_at", "updated_at"})
 """What Label Studio's JSON-MIN has beside a task's data and its ratings."""
 
 
@@ -108,6 +108,7 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
         entries=entries,
         unused=lambda: tuple(name for name in columns.names if name not in used),
         group=roles.group,
+        roles=roles,
         numbered=None if roles.group or roles.eid else len(source.rows),
     )
 
@@ -231,8 +232,8 @@ def _ratings(sample: list[Row], columns: Columns, roles: Roles) -> Iterator[str]
     """Yield the columns that hold a rating of the row's summary, each of another aspect."""
     if not roles.system and not roles.texts:
         return
-    any_name = len(_LABEL_STUDIO & {*columns.names}) > 1
-    ignored = roles.used() | _LABEL_STUDIO | {"id"}
+    any_name = len(LABEL_STUDIO & {*columns.names}) > 1
+    ignored = roles.used() | LABEL_STUDIO | {"id"}
     for name in columns.mapped.get("value", columns.names):
         if name in columns.mapped.get("value", ()):
             yield name

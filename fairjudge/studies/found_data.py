@@ -26,6 +26,7 @@ class FoundData:
 
     Of ``n_buildable`` clusters references can be built; ``labelled`` counts the labelled items of
     each aspect, and ``protocols`` says by which protocol a judge answers as its annotators did.
+    ``warnings`` say where ids of converted files are doubtful.
     """
 
     clusters: dict[Path, str] = field(default_factory=dict)
@@ -37,6 +38,7 @@ class FoundData:
     n_buildable: int = 0
     labelled: Counter[str] = field(default_factory=Counter)
     protocols: dict[str, ProtocolName] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def has_questions(self) -> bool:
@@ -98,17 +100,14 @@ def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
     """
     found_data = FoundData()
     others = [path for path in _files(places) if not found_data.add(path)]
-    for path in _converted(others, converted):
-        found_data.add(path)
+    if held := that_hold_data(others):
+        data = convert_files(held, Settings())
+        found_data.warnings = data.warnings
+        for path in data.write(converted):
+            found_data.add(path)
     if not found_data.clusters and not found_data.references:
         raise InputError("no clusters or references here: see docs/your-data.md", path=places[0])
     return found_data
-
-
-def _converted(paths: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    """Return the files to which those of `paths` that hold data were converted."""
-    held = that_hold_data(paths)
-    return convert_files(held, Settings()).write(folder) if held else ()
 
 
 def _files(places: Iterable[Path]) -> Iterator[Path]:
