@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -89,22 +89,22 @@ def agreement_of(
     ours, theirs = _family(first), _family(first if second is None else second)
     over_samples = partial(agreement_over_samples, rng=rng, correlation=correlation)
     agreements: dict[str, ScorerAgreement] = {}
+    own = _numeric_measures(ours, first)
     if second is None or ours is not theirs:
-        pairs = [
-            (measure, other)
-            for measure in _numeric_measures(ours)
-            for other in _numeric_measures(theirs)
-        ]
-        if second is None:
-            pairs = list(combinations(_numeric_measures(ours), 2))
+        other = own if second is None else _numeric_measures(theirs, second)
+        pairs = combinations(own, 2) if second is None else product(own, other)
         for left, right in pairs:
             mine, their_scores = _by_sample(first, left), _by_sample(second or first, right)
             agreements[f"{left.key}{TOGETHER}{right.key}"] = over_samples(mine, their_scores)
         return agreements
-    for measure in _numeric_measures(ours):
+    for measure in own:
+        if measure not in _numeric_measures(ours, second):
+            continue
         mine, their_scores = _by_sample(first, measure), _by_sample(second, measure)
         agreements[measure.key] = over_samples(mine, their_scores)
     for measure in ours.of_corpora:
+        if not (_has(first, measure) and _has(second, measure)):
+            continue
         agreements[measure.key] = agreement_over_systems(
             _by_system(first, measure.key),
             _by_system(second, measure.key),
@@ -134,11 +134,23 @@ def _family(report: GivenReport) -> FairnessMeasures[Any, Any, Any]:
 
 
 def _numeric_measures(
-    family: FairnessMeasures[Any, Any, Any],
+    family: FairnessMeasures[Any, Any, Any], report: GivenReport
 ) -> tuple[FairnessMeasure[Any, Any, Any], ...]:
-    """Return the measures with a number for each summary; verdicts on coverage are not ordered."""
+    """Return the measures with a number for each summary that `report` has.
+
+    Verdicts on coverage are not ordered. Reports of earlier versions lack later measures.
+    """
     visible = (measure for measure in family.of_samples if measure.shown)
-    return tuple(measure for measure in visible if measure.key not in {"r_ec", "r_ec_strict"})
+    ordered = [measure for measure in visible if measure.key not in {"r_ec", "r_ec_strict"}]
+    return tuple(m for m in ordered if _has(report, m)) or tuple(ordered)
+
+
+def _has(report: GivenReport, measure: FairnessMeasure[Any, Any, Any]) -> bool:
+    """Return whether `report` has `measure`, defined or not."""
+    samples, systems = (report.report.get(name) for name in ("samples", "systems"))
+    rows = [*samples] if isinstance(samples, list) else []
+    rows += systems.values() if isinstance(systems, dict) else []
+    return any(isinstance(r, dict) and (measure.key in r or measure.in_samples in r) for r in rows)
 
 
 def read_report(path: Path) -> Mapping[str, Any]:

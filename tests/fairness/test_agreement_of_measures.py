@@ -63,6 +63,20 @@ def test_two_scorers_of_shares_are_compared_by_summary_and_by_system():
     assert found["sof"].rho.p_value < 0.05
 
 
+@pytest.mark.parametrize("second_lacks_it", [False, True])
+def test_a_measure_that_an_earlier_report_lacks_is_left_out(second_lacks_it):
+    def shares(*lacking):
+        rows = [{key: x for key, x in row.items() if key not in lacking} for row in SHARED]
+        return report("proportional", rows)
+
+    both = (shares("auc"), shares()) if second_lacks_it else (shares(), shares("auc"))
+    assert set(agreement_of(*both, seed=0)) == {"bur", "uer"}
+    alone = agreement_of(shares("auc"), None, seed=0)
+    assert set(alone) == {"bur with uer"}
+    found = agreement_of(report("coverage", COVERED), shares("auc"), seed=0)
+    assert set(found) == {f"equal_coverage with {key}" for key in ("bur", "uer")}
+
+
 def test_what_is_no_report_of_the_two_is_refused():
     with pytest.raises(InputError, match="'fairjudge fairness coverage --json' or 'proportional"):
         agreement_of(report("words", []), None, seed=0)
