@@ -21,7 +21,7 @@ from fairjudge.datasets._rows import read_rows
 from fairjudge.datasets._tables import is_data_set
 from fairjudge.datasets.readers import CLUSTERS, LABELS, REFERENCES, SUMMARIES
 from fairjudge.datasets.recognising import record_kind
-from fairjudge.errors import FairJudgeError, InputError
+from fairjudge.errors import ConfigurationError, FairJudgeError, InputError
 from fairjudge.files import mode_of
 from fairjudge.importing import realsumm
 from fairjudge.importing.formats import import_file, recognise_format
@@ -87,6 +87,9 @@ def _recognise_together(sources: Sequence[Source], settings: Settings) -> list[L
     """Recognize the files' layouts; a column that groups one file's rows has the others' ids."""
     by_file = settings_by_file(sources, settings)
     layouts = [recognise(*pair) for pair in zip(sources, by_file, strict=True)]
+    grouped = any(layout is not None and layout.group for layout in layouts)
+    if sources and settings.group and not grouped:
+        raise ConfigurationError("--group: name the column of the text by --map content=COLUMN")
     keys = shared_keys(sources, layouts)
     if not keys:
         return layouts

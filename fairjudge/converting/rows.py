@@ -13,7 +13,6 @@ from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.records import Entry, Kind
 from fairjudge.converting.texts import MARKS, article, articles_of, cluster, summary
 from fairjudge.domain import Article
-from fairjudge.errors import ConfigurationError
 from fairjudge.importing.records import Skipped, make_label
 from fairjudge.importing.sources import Source, score
 
@@ -84,7 +83,7 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
     Raises
     ------
     ConfigurationError
-        A column that the user names is not there.
+        A field that the user names is not there.
     """
     sample = sample_of(source)
     if not sample:
@@ -128,9 +127,7 @@ def _grouped(sample: list[Row], columns: Columns, settings: Settings) -> Roles |
         if group is None or (summarized and not a_review):
             return None
     if content is None or content == group:
-        if settings.group is None or columns.one("system") or columns.one("text"):
-            return None
-        raise ConfigurationError("--group: name the column of the text by --map content=COLUMN")
+        return None
     aid = next((name for name in columns.several("aid") if name not in {group, content}), None)
     attributes = settings.attributes or tuple(
         name for name in columns.names if folded(name) in ATTRIBUTES
