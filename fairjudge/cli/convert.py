@@ -54,6 +54,8 @@ def convert(
             say(f"{path}: {count}")
         for why, n in converted.left_out.items():
             say(f"Excluded {pluralize(n, 'time')}: {why}")
+        for warning in converted.warnings:
+            say(f"Warning: {warning}")
         say(f"Next: {following}")
     report = {"written": [str(path) for path in paths], "next": following}
     display.write_json(json_file, converted.to_json() | report)

@@ -232,6 +232,8 @@ def init(
         )
     )
     say(f"Written: {output}, from {pluralize(n_files, 'file')}")
+    for warning in found_data.warnings:
+        say(f"Warning: {warning}")
     if not found_data.summaries and model.llm is None:
         say(
             "No summaries: have some written ('study init --backend PROVIDER:MODEL'), or add yours."

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.errors import ConfigurationError
-from fairjudge.text.suggestions import did_you_mean
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "eid": (
@@ -18,7 +17,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "documents": (
         "documents", "document", "docs", "articles", "article", "source_documents", "sources",
         "source_texts", "source_text", "source", "src", "reviews", "texts", "dialogue",
-        "transcript", "input", "context",
+        "transcript", "input", "context", "doc",
     ),
     "group": (
         "group", "cluster", "cluster_id", "event", "event_id", "story", "story_id", "topic",
@@ -89,28 +88,17 @@ class Columns:
         Raises
         ------
         ConfigurationError
-            For a field that there is not, or a column that no row has.
+            For a field that there is not.
         """
         names = tuple(dict.fromkeys(name for row in rows for name in row))
         mapped = {
             name: (columns,) if isinstance(columns, str) else tuple(columns)
             for name, columns in mapping.items()
         }
-        columns = cls(names, mapped)
         for name in mapped:
             if name not in FIELDS:
                 raise ConfigurationError(f"--map: no field {name!r}; there are {', '.join(FIELDS)}")
-        columns.check(*(column for several in mapped.values() for column in several))
-        return columns
-
-    def check(self, *wanted: str) -> None:
-        """Raise `ConfigurationError` for the first of `wanted` that is not a column."""
-        for column in wanted:
-            if column not in self.names:
-                known = ", ".join(map(repr, self.names))
-                raise ConfigurationError(
-                    f"no column {column!r}; there are {known}{did_you_mean(column, self.names)}"
-                )
+        return cls(names, mapped)
 
     def several(self, field: str) -> tuple[str, ...]:
         """Return the columns of a field: those that are mapped, else the one with a usual name."""

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from fairjudge.converting import lines, published, rows
+from fairjudge.converting.id_warnings import warnings_of
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.records import Converted, Entry, Gathered, Kind, ReadFile
 from fairjudge.converting.together import check_numbers, settings_by_file, shared_keys
@@ -20,7 +21,7 @@ from fairjudge.datasets._rows import read_rows
 from fairjudge.datasets._tables import is_data_set
 from fairjudge.datasets.readers import CLUSTERS, LABELS, REFERENCES, SUMMARIES
 from fairjudge.datasets.recognising import record_kind
-from fairjudge.errors import FairJudgeError, InputError
+from fairjudge.errors import ConfigurationError, FairJudgeError, InputError
 from fairjudge.files import mode_of
 from fairjudge.importing import realsumm
 from fairjudge.importing.formats import import_file, recognise_format
@@ -52,7 +53,9 @@ def convert_files(
     """
     gathered = Gathered()
     layouts: list[tuple[Path, Layout]] = []
-    together, others = lines.take_lines(tuple(_files(paths)))
+    files, left_out = _files(paths)
+    gathered.left_out.update(left_out)
+    together, others = lines.take_lines(files)
     if together:
         layouts.append((together[0], lines.layout_of(together, settings)))
         _add(gathered, layouts[0][1], together[0], skip_bad=skip_bad)
@@ -67,7 +70,9 @@ def convert_files(
     if not converted.records():
         why = next(iter(converted.left_out), "no rows")
         raise InputError(f"nothing could be taken: {why}", path=paths[0])
-    return converted
+    by_file = dict(layouts)
+    recognised = [(source, by_file[source.path]) for source in sources]
+    return replace(converted, warnings=tuple(warnings_of(converted, recognised)))
 
 
 def recognise(source: Source, settings: Settings) -> Layout | None:
@@ -82,6 +87,9 @@ def _recognise_together(sources: Sequence[Source], settings: Settings) -> list[L
     """Recognize the files' layouts; a column that groups one file's rows has the others' ids."""
     by_file = settings_by_file(sources, settings)
     layouts = [recognise(*pair) for pair in zip(sources, by_file, strict=True)]
+    grouped = any(layout is not None and layout.group for layout in layouts)
+    if sources and settings.group and not grouped:
+        raise ConfigurationError("--group: name the column of the text by --map content=COLUMN")
     keys = shared_keys(sources, layouts)
     if not keys:
         return layouts
@@ -105,9 +113,11 @@ def _recognise_together(sources: Sequence[Source], settings: Settings) -> list[L
 
 def that_hold_data(paths: Sequence[Path]) -> list[Path]:
     """Return those of `paths`, which belong together, that are in a known layout, ours included."""
-    held = {path for path in paths if lines.is_lines(path)}
+    held = {*lines.take_lines(paths)[0], *filter(lines.is_lines, paths)}
     sources = []
     for path in paths:
+        if path in held:
+            continue
         with suppress(FairJudgeError):
             source = _open(path, skip_bad=True)
             recognise(source, Settings())
@@ -132,7 +142,23 @@ def command_for(path: Path, wanted: str) -> str | None:
     return f"fairjudge convert {shlex.quote(str(path))} -o data"
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
+def files_of(folder: Path) -> tuple[list[Path], dict[str, str]]:
+    """Return the files of a folder that are data, and of each other one why it is not."""
+    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    source, why = lines.source_of(paths), dict[str, str]()
+    for path in paths:
+        if path.is_dir():
+            why[path.name] = "a folder"
+        elif not lines.is_lines(path) and path.suffix not in DATA:
+            problem = lines.why_not_of(path, source) if source else "no file of data by its name"
+            why |= {path.name: problem} if problem else {}
+    return [path for path in paths if path.name not in why], why
+
+
+def _files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Return the files of `paths`, those of folders among them, and what is left out of folders."""
+    files: list[Path] = []
+    left_out: list[str] = []
     for path in paths:
         if (
             mode_of(path) is None
@@ -140,12 +166,14 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             or is_data_set(path)
             or realsumm.recognises(Source(path=path, rows=()))
         ):
-            yield path
-        else:
-            files = sorted(file for file in path.iterdir() if file.suffix in DATA)
-            if not files:
-                raise InputError("holds no files of data", path=path)
-            yield from files
+            files.append(path)
+            continue
+        found, others = files_of(path)
+        if not found:
+            raise InputError("holds no files of data", path=path)
+        files += found
+        left_out += [f"{path / name}: {why}" for name, why in others.items()]
+    return files, left_out
 
 
 def _open(path: Path, *, skip_bad: bool) -> Source:

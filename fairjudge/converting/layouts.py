@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fairjudge.converting.records import Entry, Kind
+
+if TYPE_CHECKING:
+    from fairjudge.converting.rows import Roles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +38,8 @@ class Layout:
 
     ``gives`` are the kinds of records that come of it; ``unused`` says, after ``entries`` was gone
     through, of which columns nothing was made. ``group`` is the column that groups rows, and
-    ``numbered`` counts the rows where their numbers are the ids of clusters.
+    ``numbered`` counts the rows where their numbers are the ids of clusters; ``roles`` say what
+    the columns of rows hold.
     """
 
     name: str
@@ -43,3 +48,4 @@ class Layout:
     unused: Callable[[], tuple[str, ...]] = tuple
     group: str | None = None
     numbered: int | None = None
+    roles: Roles | None = None

@@ -16,6 +16,8 @@ from fairjudge.text.counting import pluralize
 
 _SOURCES, _TARGETS = ("src", "source"), ("tgt", "target")
 _OUTPUTS = ("hypo", "hyp", "out", "pred", "decoded", "txt")
+_TABLES = frozenset({"json", "jsonl", "csv", "tsv", "parquet"})
+"""Ends of names of files that are no lines, such as ``model.out.jsonl``."""
 
 
 def take_lines(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
@@ -33,12 +35,33 @@ def take_lines(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...
         return (), tuple(paths)
     if len(sources) > 1:
         raise InputError("a second file of documents: convert one at a time", path=sources[1])
-    lines = [path for path in paths if _is(path, _TARGETS) or _is(path, _OUTPUTS)]
+    lines = [path for path in paths if path not in sources and _is(path, (*_TARGETS, *_OUTPUTS))]
     others = tuple(path for path in paths if path not in {*sources, *lines})
     beside = _beside(sources[0])
     if not lines and beside is not None:
         lines = [beside]
     return (sources[0], *lines), others
+
+
+def source_of(paths: Sequence[Path]) -> Path | None:
+    """Return the first file of documents by its name."""
+    return next((path for path in paths if _is(path, _SOURCES)), None)
+
+
+def why_not_of(path: Path, source: Path) -> str | None:
+    """Say why a file does not hold a summary for each line of `source`; None where it does."""
+    if not _is(path, _OUTPUTS):
+        return "no file of data by its name"
+    try:
+        return _other_number(_lines(path), _lines(source), source)
+    except InputError as error:
+        return error.problem
+
+
+def _other_number(texts: Sequence[str], documents: Sequence[str], source: Path) -> str | None:
+    if len(texts) == len(documents):
+        return None
+    return f"{pluralize(len(texts), 'line')} for the {len(documents)} of {source.name}"
 
 
 def is_lines(path: Path) -> bool:
@@ -47,7 +70,8 @@ def is_lines(path: Path) -> bool:
 
 
 def _is(path: Path, names: tuple[str, ...]) -> bool:
-    return not path.is_dir() and any(part in names for part in path.name.lower().split(".")[1:])
+    parts = path.name.lower().split(".")[1:]
+    return not (path.is_dir() or _TABLES & {*parts}) and any(part in names for part in parts)
 
 
 def _beside(source: Path) -> Path | None:
@@ -87,11 +111,8 @@ def _entries(first: Path, others: Sequence[Path], settings: Settings) -> Iterato
             yield Skipped(line=number, why="a cluster without an article that has text")
     for path in others:
         texts = _lines(path)
-        if len(texts) != len(documents):
-            raise InputError(
-                f"{pluralize(len(texts), 'line')} for the {len(documents)} of {first.name}",
-                path=path,
-            )
+        if (problem := _other_number(texts, documents, first)) is not None:
+            raise InputError(problem, path=path)
         for number, text in enumerate(texts, 1):
             yield summary(str(number), _system(path, settings), text)
 

@@ -35,7 +35,7 @@ class Converted:
     """Clusters, references, summaries and labels of other layouts.
 
     ``files`` says what each input was recognised as, ``left_out`` how many rows, texts or values
-    were left out for each reason.
+    were left out for each reason, ``warnings`` what makes the ids of clusters doubtful.
 
     Examples
     --------
@@ -53,6 +53,7 @@ class Converted:
     summaries: tuple[Summary, ...] = ()
     labels: tuple[Label, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Converted({', '.join(self.counts().values()) or 'nothing'})"
@@ -137,6 +138,7 @@ class Converted:
                 len(cluster.articles) for cluster in (*self.clusters, *self.references)
             ),
             "left_out": dict(self.left_out),
+            "warnings": list(self.warnings),
         }
 
 

@@ -13,7 +13,6 @@ from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.records import Entry, Kind
 from fairjudge.converting.texts import MARKS, article, articles_of, cluster, summary
 from fairjudge.domain import Article
-from fairjudge.errors import ConfigurationError
 from fairjudge.importing.records import Skipped, make_label
 from fairjudge.importing.sources import Source, score
 
@@ -28,7 +27,7 @@ _SAMPLE = 200
 """Number of rows by which a layout is recognised."""
 _BY_PEOPLE = frozenset({"summary", "text"})
 """Columns beside documents that hold what people wrote; others hold what a system wrote."""
-_LABEL_STUDIO = frozenset({"annotation_id", "lead_time", "created_at", "updated_at"})
+LABEL_STUDIO = frozenset({"annotation_id", "lead_time", "created_at", "updated_at"})
 """What Label Studio's JSON-MIN has beside a task's data and its ratings."""
 
 
@@ -84,7 +83,7 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
     Raises
     ------
     ConfigurationError
-        A column that the user names is not there.
+        A field that the user names is not there.
     """
     sample = sample_of(source)
     if not sample:
@@ -108,6 +107,7 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
         entries=entries,
         unused=lambda: tuple(name for name in columns.names if name not in used),
         group=roles.group,
+        roles=roles,
         numbered=None if roles.group or roles.eid else len(source.rows),
     )
 
@@ -127,9 +127,7 @@ def _grouped(sample: list[Row], columns: Columns, settings: Settings) -> Roles |
         if group is None or (summarized and not a_review):
             return None
     if content is None or content == group:
-        if settings.group is None or columns.one("system") or columns.one("text"):
-            return None
-        raise ConfigurationError("--group: name the column of the text by --map content=COLUMN")
+        return None
     aid = next((name for name in columns.several("aid") if name not in {group, content}), None)
     attributes = settings.attributes or tuple(
         name for name in columns.names if folded(name) in ATTRIBUTES
@@ -231,8 +229,8 @@ def _ratings(sample: list[Row], columns: Columns, roles: Roles) -> Iterator[str]
     """Yield the columns that hold a rating of the row's summary, each of another aspect."""
     if not roles.system and not roles.texts:
         return
-    any_name = len(_LABEL_STUDIO & {*columns.names}) > 1
-    ignored = roles.used() | _LABEL_STUDIO | {"id"}
+    any_name = len(LABEL_STUDIO & {*columns.names}) > 1
+    ignored = roles.used() | LABEL_STUDIO | {"id"}
     for name in columns.mapped.get("value", columns.names):
         if name in columns.mapped.get("value", ()):
             yield name

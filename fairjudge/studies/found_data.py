@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fairjudge.converting import DATA, Settings, command_for, convert_files, that_hold_data
+from fairjudge.converting import Settings, command_for, convert_files, files_of, that_hold_data
 from fairjudge.datasets import read_clusters, read_labels, read_summaries
 from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster, Label, ProtocolName
@@ -26,6 +26,7 @@ class FoundData:
 
     Of ``n_buildable`` clusters references can be built; ``labelled`` counts the labelled items of
     each aspect, and ``protocols`` says by which protocol a judge answers as its annotators did.
+    ``warnings`` say where ids of converted files are doubtful.
     """
 
     clusters: dict[Path, str] = field(default_factory=dict)
@@ -37,6 +38,7 @@ class FoundData:
     n_buildable: int = 0
     labelled: Counter[str] = field(default_factory=Counter)
     protocols: dict[str, ProtocolName] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def has_questions(self) -> bool:
@@ -98,23 +100,20 @@ def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
     """
     found_data = FoundData()
     others = [path for path in _files(places) if not found_data.add(path)]
-    for path in _converted(others, converted):
-        found_data.add(path)
+    if held := that_hold_data(others):
+        data = convert_files(held, Settings())
+        found_data.warnings = data.warnings
+        for path in data.write(converted):
+            found_data.add(path)
     if not found_data.clusters and not found_data.references:
         raise InputError("no clusters or references here: see docs/your-data.md", path=places[0])
     return found_data
 
 
-def _converted(paths: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    """Return the files to which those of `paths` that hold data were converted."""
-    held = that_hold_data(paths)
-    return convert_files(held, Settings()).write(folder) if held else ()
-
-
 def _files(places: Iterable[Path]) -> Iterator[Path]:
     for place in places:
         if place.is_dir():
-            yield from sorted(file for file in place.iterdir() if file.suffix in DATA)
+            yield from files_of(place)[0]
         elif place.exists():
             yield place
         else:

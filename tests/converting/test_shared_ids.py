@@ -118,3 +118,13 @@ def test_a_column_that_only_another_file_has_is_left_aside():
         fj.convert(reviews, summaries, group="haus", columns={**mapping, "system": "wen"})
     with pytest.raises(ConfigurationError, match=r"s\.csv: no column 'wen'; there are 'haus'"):
         fj.convert(summaries, columns={"system": "wen"})
+
+
+@pytest.mark.parametrize("title", ["summary", "headline", "model"])
+def test_a_group_without_a_column_of_texts_is_an_error(title):
+    rows = [{"asin": n, "opinion": TEXT, title: "Good"} for n in "112"]
+    path = table("r.csv", rows)
+    with pytest.raises(ConfigurationError, match="'content': 'COLUMN'"):
+        fj.convert(path, group="asin")
+    found = fj.convert(path, group="asin", columns={"content": "opinion"})
+    assert [(one.eid, len(one.articles)) for one in found.clusters] == [("1", 2), ("2", 1)]

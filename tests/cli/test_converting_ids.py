@@ -1,0 +1,74 @@
+"""Warnings of `convert` where ids of rows are taken for those of clusters."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fairjudge as fj
+
+TEXTS = [
+    "The dam above Dunmere broke at noon, and two thousand people had to leave their homes.",
+    "Drivers of the Serrin tram went on strike over their pay on Monday, and will go on.",
+]
+
+
+def rows(*, article: str | None, key: str | None, id_of=lambda n: n + 1) -> list[dict]:
+    """One row for each of two documents, two systems and two annotators."""
+    return [
+        {"id": id_of(n)}
+        | ({key: f"d{document}"} if key else {})
+        | ({article: TEXTS[document]} if article else {})
+        | {"system": system, "text": f"{system} {document}", "fluency": 3, "annotator": annotator}
+        | {"annotation_id": n, "created_at": annotator, "updated_at": "now", "lead_time": 2.5}
+        for n, (document, system, annotator) in enumerate(
+            (d, s, a) for a in ("ann", "bo") for d in (0, 1) for s in ("gpt", "llama")
+        )
+    ]
+
+
+def write(name: str, content: list[dict]) -> str:
+    Path(name).write_text(json.dumps(content))
+    return name
+
+
+def warning(*files: str) -> str:
+    (only,) = fj.convert(*files).warnings
+    return only
+
+
+@pytest.mark.parametrize("article", ["doc", "source", "article"])
+@pytest.mark.parametrize("key", ["story", "ref no", None])
+def test_documents_under_several_ids(cli, article, key):
+    path = write("e.json", rows(article=article, key=key))
+    said = warning(path)
+    assert "8 clusters of 2 different documents: '1' and '2' hold the same" in said
+    assert said.endswith(f"--map eid={key or 'COLUMN'}")
+    done = cli("convert", path, "-o", "data")
+    assert f"Warning: {said}" in " ".join(done.out.split())
+    done = cli("study", "init", path)
+    assert f"Warning: {said}" in " ".join(done.out.split())
+    if key:
+        found = fj.convert(path, columns={"eid": key})
+        assert (len(found.clusters), len(found.summaries), found.warnings) == (2, 4, ())
+
+
+def test_one_summary_for_each_id():
+    said = warning(write("e.json", rows(article=None, key="story")))
+    assert "one summary, though there are several systems" in said
+    assert said.endswith("--map eid=story")
+
+
+def test_summaries_of_no_cluster():
+    write("articles.json", [{"eid": f"d{n}", "documents": [text]} for n, text in enumerate(TEXTS)])
+    said = warning(write("e.json", rows(article=None, key="file")), "articles.json")
+    assert "no summary is of a cluster: ids of summaries are such as '1'" in said
+    assert said.endswith("--map eid=file")
+
+
+@pytest.mark.parametrize("article", ["source", None])
+def test_ids_of_clusters_are_no_warning(article):
+    content = rows(article=article, key="story", id_of=lambda n: n // 2 % 2)
+    assert fj.convert(write("e.json", content)).warnings == ()
