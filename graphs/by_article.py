@@ -44,6 +44,7 @@ from fairjudge.references.steps import (
     with_missed,
     with_weights,
 )
+from fairjudge.text.counting import pluralize
 
 FEW_ARTICLES = 5
 """Maximum number of articles for which one call groups the answers to all questions."""
@@ -277,7 +278,7 @@ def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
     valid, same = without_same_sources(valid, deps.articles, deps.validity)
     distinct_questions, repeated = drop_repeated(valid)
     kept, surplus = drop_surplus_facets(distinct_questions, target=ENOUGH_QUESTIONS)
-    why = f"its answers can all be true, and there are {len(kept)} questions without it"
+    why = f"its answers can all be true ({pluralize(len(kept), 'question')} kept)"
     return {
         "kept": [question.to_json() for question in kept],
         "dropped": [*dropped, *same, *repeated]

@@ -293,7 +293,7 @@ def say_skipped(bad: Sequence[str]) -> None:
 
 def _skipped(problem: str, places: Sequence[str]) -> str:
     if len(places) > 1:
-        return f"{len(places):,} lines: {problem} ({named(places, FIRST_PLACES)})"
+        return f"{pluralize(len(places), 'line')}: {problem} ({named(places, FIRST_PLACES)})"
     return f"{places[0]}: {problem}" if places[0] else problem
 
 

@@ -25,7 +25,8 @@ def warnings_of(converted: Converted, files: Files) -> Iterator[str]:
     eids = {one.eid for one in summaries}
     if same := next((ids for ids in by_texts.values() if len(ids) > 1), None):
         yield (
-            f"{pluralize(len(clusters), 'cluster')} of {len(by_texts)} different documents: "
+            f"{pluralize(len(clusters), 'cluster')} of "
+            f"{pluralize(len(by_texts), 'different document')}: "
             f"{same[0]!r} and {same[1]!r} hold the same. {_advice(_by_document(files))}"
         )
     elif clusters and summaries and not eids & {cluster.eid for cluster in clusters}:

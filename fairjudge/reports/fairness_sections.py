@@ -205,7 +205,9 @@ def _chunk_sizes(report: Json) -> Iterator[Part]:
         forest(
             _choices(
                 {
-                    f"{figure['max_words']} words" if figure["max_words"] else "sentence": figure
+                    pluralize(figure["max_words"], "word")
+                    if figure["max_words"]
+                    else "sentence": figure
                     for figure in figures["identified"]
                 },
                 best=("max_words", figures["best"]),

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fairjudge.calibration.calibrators import FEWEST_LABELS
+from fairjudge.domain import ProtocolName
 from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
 from fairjudge.options.models import Model
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.studies.experiments import EXPERIMENTS
 from fairjudge.studies.found_data import FoundData
 from fairjudge.text.counting import pluralize
@@ -184,7 +186,7 @@ def _judges(found: FoundData, model: str) -> list[_Draft]:
     drafts = [
         _judge(found, aspect, found.protocols[aspect], model)
         for aspect in labelled
-        if found.protocols[aspect] != "pairwise" or len(found.systems) > 1
+        if not PROTOCOLS[found.protocols[aspect]].paired or len(found.systems) > 1
     ]
     if "coverage" not in labelled and found.has_questions:
         coverage = _judge(found, "coverage", "checklist", model)
@@ -197,9 +199,9 @@ def _judges(found: FoundData, model: str) -> list[_Draft]:
     return drafts
 
 
-def _judge(found: FoundData, aspect: str, protocol: str, model: str) -> _Draft:
+def _judge(found: FoundData, aspect: str, protocol: ProtocolName, model: str) -> _Draft:
     text = _JUDGE.format(name=_toml(aspect), aspect=_toml(aspect), protocol=protocol, model=model)
-    if protocol == "checklist":
+    if PROTOCOLS[protocol].itemized:
         said = _line('protocol = "checklist"', "says of each answer whether it is covered")
         text = text.replace('protocol = "checklist"', said)
         text += _AUDITS
