@@ -328,7 +328,7 @@ def _report(
     )
 
 
-def _with_decisions(report: GroupReport, requests: Mapping[GroupKey, Asked]) -> GroupReport:
+def _with_decisions(report: GroupReport, spending: Mapping[GroupKey, Asked]) -> GroupReport:
     """Add what the figures of `report` allow its judge to be used for."""
     joined, camps = report.joined, report.people.camps
     return replace(
@@ -341,7 +341,7 @@ def _with_decisions(report: GroupReport, requests: Mapping[GroupKey, Asked]) -> 
             is_constant=np.unique(joined.judged).size == 1,
             in_camps=isinstance(camps, Camps) and camps.found,
         ),
-        asked=requests.get(joined.group),
+        asked=spending.get(joined.group),
     )
 
 

@@ -101,7 +101,7 @@ def protocol_tables(
 def _table(
     aspect: str,
     groups: Sequence[tuple[Joined, Agreement | Undefined]],
-    requests: Mapping[GroupKey, Asked],
+    spending: Mapping[GroupKey, Asked],
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> ProtocolTable:
@@ -122,7 +122,7 @@ def _table(
             ProtocolRow(
                 group=key,
                 kendall=tau,
-                asked=requests.get(key),
+                asked=spending.get(key),
                 behind=behind,
                 adjusted_p_value=p_value,
             )
