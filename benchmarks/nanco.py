@@ -46,7 +46,7 @@ from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.references.asker import Asker
 from fairjudge.references.consolidation import equivalence, p_same, partition, sentence_around
 from fairjudge.references.grouping import LlmGrouper
-from fairjudge.references.ports import Asked
+from fairjudge.references.ports import AnswerSet
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 
@@ -191,8 +191,8 @@ async def run_llm(questions: dict[str, Labelled], options: Model) -> Report:
 
         async def one(item: Labelled) -> Row:
             answers = tuple(_answers(item))
-            asked = [Asked(index=0, answers=answers)]
-            (found,) = await grouper.group(asked, [item.question], ())
+            answer_sets = [AnswerSet(index=0, answers=answers)]
+            (found,) = await grouper.group(answer_sets, [item.question], ())
             if isinstance(found, Unscored) or found.problem:
                 print(f"{item.qid}: {found}", file=sys.stderr)
             groups = () if isinstance(found, Unscored) else found.groups
