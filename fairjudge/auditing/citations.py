@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from fairjudge.auditing.statements import rows_with_statements
 from fairjudge.domain import Cluster, Judgement, Summary
 from fairjudge.errors import InputError
 from fairjudge.records.results import figure
@@ -25,14 +26,7 @@ def citations_report(
     for as many other articles of its cluster, and how much higher it is ``as_cited``. Raises
     InputError if no judgement has statements, or no summary that was judged has citations.
     """
-    items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
-    for row in rows:
-        if row.statements and row.system is not None:
-            items[row.judge, row.system].append(row)
-    if not items:
-        raise InputError(
-            "no judgement lists statements: judge with --aspect faithfulness --protocol checklist"
-        )
+    items = rows_with_statements(rows)
     written = {(summary.eid, summary.system): summary for summary in summaries}
     articles = {one.eid: tuple(article.aid for article in one.articles) for one in clusters}
     groups = [

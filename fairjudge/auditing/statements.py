@@ -28,14 +28,7 @@ def statements_report(
     each outlet's cluster's statements that it supports; ``citations`` what `citation_scores` says,
     None where no summary cites. Raises InputError if no judgement has statements.
     """
-    items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
-    for row in rows:
-        if row.statements and row.system is not None:
-            items[row.judge, row.system].append(row)
-    if not items:
-        raise InputError(
-            "no judgement lists statements: judge with --aspect faithfulness --protocol checklist"
-        )
+    items = rows_with_statements(rows)
     outlets = {
         (cluster.eid, article.aid): article.domain or article.title or article.aid
         for cluster in clusters
@@ -48,6 +41,22 @@ def statements_report(
             for (judge, system), members in items.items()
         ]
     }
+
+
+def rows_with_statements(rows: Iterable[Judgement]) -> dict[tuple[str, str], list[Judgement]]:
+    """Return the judgements that list statements, by judge and system.
+
+    Raises InputError if there are none.
+    """
+    items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
+    for row in rows:
+        if row.statements and row.system is not None:
+            items[row.judge, row.system].append(row)
+    if not items:
+        raise InputError(
+            "no judgement lists statements: judge with --aspect faithfulness --protocol checklist"
+        )
+    return items
 
 
 def _group(
