@@ -72,6 +72,11 @@ def folded(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.casefold())
 
 
+def column_names(columns: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that a field is mapped to: one by its name, or several."""
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """The columns of a file, and those of them that the user says hold a field."""
@@ -91,10 +96,7 @@ class Columns:
             For a field that there is not.
         """
         names = tuple(dict.fromkeys(name for row in rows for name in row))
-        mapped = {
-            name: (columns,) if isinstance(columns, str) else tuple(columns)
-            for name, columns in mapping.items()
-        }
+        mapped = {name: column_names(columns) for name, columns in mapping.items()}
         for name in mapped:
             if name not in FIELDS:
                 raise ConfigurationError(f"--map: no field {name!r}; there are {', '.join(FIELDS)}")

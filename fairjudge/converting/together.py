@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fairjudge.converting.columns import FIELDS, folded
+from fairjudge.converting.columns import FIELDS, column_names, folded
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.rows import sample_of
 from fairjudge.errors import ConfigurationError, InputError
@@ -28,11 +28,7 @@ def settings_by_file(sources: Sequence[Source], settings: Settings) -> list[Sett
     by_file = [_columns(source) for source in sources]
     if not any(by_file):
         return [settings] * len(sources)
-    mapped = [
-        column
-        for columns in settings.columns.values()
-        for column in ([columns] if isinstance(columns, str) else columns)
-    ]
+    mapped = [column for named in settings.columns.values() for column in column_names(named)]
     of_articles = (settings.group, *settings.attributes) if settings.group else ()
     for column in (*mapped, *filter(None, of_articles)):
         if not any(column in names for names in by_file):
@@ -57,8 +53,8 @@ def _no_column(column: str, sources: Sequence[Source], by_file: Sequence[Sequenc
 
 def _of_file(settings: Settings, names: Sequence[str]) -> Settings:
     mapped = {
-        field: [column for column in ([one] if isinstance(one, str) else one) if column in names]
-        for field, one in settings.columns.items()
+        field: [column for column in column_names(named) if column in names]
+        for field, named in settings.columns.items()
     }
     group = settings.group if settings.group in names else None
     return replace(
