@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -90,16 +90,14 @@ def agreement_of(
     over_samples = partial(agreement_over_samples, rng=rng, correlation=correlation)
     agreements: dict[str, ScorerAgreement] = {}
     own = _numeric_measures(ours, first)
+    other = own if second is None else _numeric_measures(theirs, second)
     if second is None or ours is not theirs:
-        other = own if second is None else _numeric_measures(theirs, second)
         pairs = combinations(own, 2) if second is None else product(own, other)
         for left, right in pairs:
             mine, their_scores = _by_sample(first, left), _by_sample(second or first, right)
             agreements[f"{left.key}{TOGETHER}{right.key}"] = over_samples(mine, their_scores)
         return agreements
-    for measure in own:
-        if measure not in _numeric_measures(ours, second):
-            continue
+    for measure in (measure for measure in own if measure in other):
         mine, their_scores = _by_sample(first, measure), _by_sample(second, measure)
         agreements[measure.key] = over_samples(mine, their_scores)
     for measure in ours.of_corpora:
@@ -148,8 +146,10 @@ def _numeric_measures(
 def _has(report: GivenReport, measure: FairnessMeasure[Any, Any, Any]) -> bool:
     """Return whether `report` has `measure`, defined or not."""
     samples, systems = (report.report.get(name) for name in ("samples", "systems"))
-    rows = [*samples] if isinstance(samples, list) else []
-    rows += systems.values() if isinstance(systems, dict) else []
+    rows = chain(
+        samples if isinstance(samples, list) else (),
+        systems.values() if isinstance(systems, dict) else (),
+    )
     return any(isinstance(r, dict) and (measure.key in r or measure.in_samples in r) for r in rows)
 
 
