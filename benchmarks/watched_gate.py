@@ -38,7 +38,7 @@ BEGIN, END = "<!-- watched: begin -->\n", "<!-- watched: end -->\n"
 LOOKS, RIGHT, FALL, MARGIN = 52, 0.85, 0.1, 0.05
 N_POPULATION, N_THEORY = 200_000, 20_000
 N_CHECKED = 50
-"""One year of so many is asked of `watch`, too."""
+"""About one simulated year in this many is also computed by `watch`, for comparison."""
 SIZES = ((40, 3), (100, 1), (100, 3), (200, 3))
 WAYS = ("fixed", "spending", "betting")
 

@@ -32,7 +32,7 @@ _NAME_WIDTH = 10
 
 
 def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ()) -> Iterator[Part]:
-    """Yield every leaderboard; `said` is what is said of each, where that is more than it tells.
+    """Yield every leaderboard; `said` has the findings of each, by default from the board itself.
 
     Of many, paper has tables in two columns, and the first ones only where these are too many.
     """

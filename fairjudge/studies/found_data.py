@@ -96,7 +96,7 @@ class FoundData:
 def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
     """Return what the files, and the files right in the folders, of `places` hold.
 
-    What is in another layout is converted to files of ours in the folder `converted`.
+    Files in other layouts are converted to FairJudge's formats in the folder `converted`.
     """
     found_data = FoundData()
     others = [path for path in _files(places) if not found_data.add(path)]

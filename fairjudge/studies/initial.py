@@ -79,7 +79,7 @@ class _Draft:
 def study_text(
     found: FoundData, path: Path, *, model: Model | None = None, like: str | None = None
 ) -> str:
-    """Return the study file that is to stand at `path`, of the paper `like` of `EXPERIMENTS`.
+    """Return the text of a study file for `path`; `like` names a paper of `EXPERIMENTS`.
 
     What `found` cannot bear is left out or commented out, with the reason; so is what needs a
     language model where no `model` is given.
