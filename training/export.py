@@ -16,14 +16,14 @@ from safetensors.torch import load_file, save_file
 from scipy.optimize import minimize
 from torch import Tensor
 
-from fairjudge.errors import ConfigurationError
-from fairjudge.scorers._trained_network import FROZEN, quantised, restored
+from fairjudge.scorers._trained_network import quantised, restored
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels, logistic
 from fairjudge.scorers.trained_record import RECORD
 from training import data
 from training.data import CALIBRATE, UNSUPPORTED, Example, spread
 from training.measures import summary_of
+from training.networks import SMALL, is_trained
 from training.planted import planted
 from training.run import kept, shipped_weights, tokenizer, with_weights
 from training.statements import (
@@ -47,10 +47,10 @@ _NO_CALIBRATION = {
 }
 
 
-def models_of(weights: dict[str, Tensor]) -> TrainedModels:
+def models_of(weights: dict[str, Tensor], *, base: str, device: str = "cpu") -> TrainedModels:
     """Return uncalibrated models with these weights."""
     return TrainedModels(
-        network=with_weights(weights),
+        network=with_weights(weights, base=base).to(device),
         tokenizer=tokenizer(),
         calibration=_NO_CALIBRATION,
         identity="uncalibrated",
@@ -58,40 +58,36 @@ def models_of(weights: dict[str, Tensor]) -> TrainedModels:
 
 
 def shipped(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return weights in 8 and 16 bits, without the word embeddings."""
-    return quantised({name: value for name, value in weights.items() if name != FROZEN})
+    """Return the trained weights in 8 and 16 bits."""
+    return quantised({name: value for name, value in weights.items() if is_trained(name)})
 
 
 def export(
-    run: Path, target: Path, *, source: Path, limit: int = CALIBRATE, share: float = 1.0
+    run: Path,
+    target: Path,
+    *,
+    source: Path,
+    limit: int = CALIBRATE,
+    device: str = "cpu",
 ) -> dict[str, Any]:
-    """Write weights and record of a run's checkpoint to `target`; return the record.
-
-    The record keeps that of the weights which the run began from, where `target` has them. With a
-    `share` below 1 the weights are `between` those and the run's.
-    """
+    """Write weights and record of a run's checkpoint to `target`; return the record."""
     settings = json.loads((run / "record.json").read_text(encoding="utf-8"))
-    before = begun_from(target, settings["settings"]["begin"])
-    weights = torch.load(run / "checkpoint.pt", weights_only=True)["mean"]
-    if share < 1:
-        if before is None:
-            raise ConfigurationError(f"'{target}' lacks the weights that the run began from")
-        weights = between(shipped_weights(target), weights, share=share)
-    small = shipped(weights)
-    models = models_of(restored(small))
+    base = settings["settings"]["base"]
+    state = torch.load(run / "checkpoint.pt", weights_only=True, map_location="cpu")
+    small = shipped(state["mean"])
+    models = models_of(restored(small), base=base, device=device)
     fits = calibration(models, source=source, limit=limit)
+    network = with_weights(restored(small), base=base).to(device)
+    in_8_bits = summary_of(network, kept(tokenizer(), folder=source))
     small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
     target.mkdir(parents=True, exist_ok=True)
     sha256 = _write_weights(small, target)
     curve = [json.loads(line) for line in (run / "curve.jsonl").read_text("utf-8").splitlines()]
-    in_8_bits = summary_of(with_weights(restored(small)), kept(tokenizer(), folder=source))
     record = {
         "sha256": sha256,
         "calibration": _rounded(fits),
         "calibrated_on": limit,
         "run": settings,
-        "share": share,
-        **({"begun_from": before} if before else {}),
         "curve": curve,
         "in_8_bits": in_8_bits,
         "kept_out": kept_out(source=source),
@@ -101,38 +97,13 @@ def export(
     return record
 
 
-def between(
-    before: dict[str, Tensor], after: dict[str, Tensor], *, share: float
-) -> dict[str, Tensor]:
-    """Return the mean of weights before and after more training, `share` of it those after.
-
-    Of weights trained on with data of another kind it keeps more of what they did before than
-    either (WiSE-FT, arXiv 2109.01903).
-    """
-    return {
-        name: torch.lerp(value.float(), after[name].float(), share)
-        for name, value in before.items()
-    }
-
-
-def begun_from(target: Path, identity: str) -> dict[str, Any] | None:
-    """Return how the weights of this identity were trained, where `target` still has them."""
-    if not (target / RECORD).is_file():
-        return None
-    record = json.loads((target / RECORD).read_text(encoding="utf-8"))
-    if not identity.endswith(record["sha256"][:12]):
-        return None
-    return {
-        name: record[name] for name in ("sha256", "run", "curve", "begun_from") if name in record
-    }
-
-
 def recalibrate(target: Path, *, source: Path) -> dict[str, Any]:
     """Refit P(supported) for the shipped weights; change nothing else."""
     small = load_file(target / WEIGHTS)
-    fit = supported_fit(models_of(shipped_weights(target)), source=source)
-    small["calibration.supported"] = torch.tensor(fit)
     record: dict[str, Any] = json.loads((target / RECORD).read_text(encoding="utf-8"))
+    base = record["run"]["settings"].get("base", SMALL)
+    fit = supported_fit(models_of(shipped_weights(target), base=base), source=source)
+    small["calibration.supported"] = torch.tensor(fit)
     record["sha256"] = _write_weights(small, target)
     record["calibration"] |= _rounded({"supported": fit})
     write_record(target, record)

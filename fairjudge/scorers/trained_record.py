@@ -13,6 +13,7 @@ from typing import Any
 from fairjudge.errors import ConfigurationError
 
 FOLDER = Path(__file__).parent / "trained"
+LARGE_FOLDER = Path(__file__).parent / "trained_large"
 RECORD = "record.json"
 
 
