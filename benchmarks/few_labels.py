@@ -30,6 +30,7 @@ from fairjudge.calibration.labels import Labels
 from fairjudge.calibration.ppi import PpiMean
 from fairjudge.calibration.samples import answers_by_system
 from fairjudge.domain import Estimate, Judgement, Label, Undefined
+from fairjudge.text.counting import percentage
 
 RESULTS = Path(__file__).parent / "results" / "few_labels.json"
 WAYS = ("classical", "ppi", "ppi_plus")
@@ -208,7 +209,9 @@ def estimate(
 
 def table(name: str, coverage: Mapping[str, float]) -> str:
     """Return lines of a table."""
-    return "\n".join(f"| {name}: {one} | {share:.1%} |" for one, share in coverage.items())
+    return "\n".join(
+        f"| {name}: {one} | {percentage(share, digits=1)} |" for one, share in coverage.items()
+    )
 
 
 def main() -> None:

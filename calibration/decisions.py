@@ -28,13 +28,13 @@ from scipy.special import ndtri
 
 from fairjudge.calibration.agreement import Agreement
 from fairjudge.calibration.baseline_gains import BaselineGain
-from fairjudge.calibration.groups import FEW_DOCUMENTS
 from fairjudge.calibration.replaceability import (
     FEWEST_ANNOTATORS,
     FEWEST_ITEMS,
     AlternativeAnnotatorTest,
 )
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats.bootstrap import FEW_DOCUMENTS
 from fairjudge.stats.levels import Level
 from fairjudge.stats.multiplicity import benjamini_yekutieli
 from fairjudge.text.counting import pluralize

@@ -418,14 +418,14 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, 
     assert "Nothing to judge in lonely by who: 4 items not applicable." in done.out
     assert "12 items, 4 without a score (4 not applicable)" in done.out
     page = Path("study/report.html").read_text()
-    assert "4 of 12 items (33%) are without a score: 4 not applicable." in page
+    assert "4 of 12 items (33 %) are without a score: 4 not applicable." in page
     judged = ("judge", "--references", "study/references.jsonl", "--summaries",
               "study/summaries.jsonl", "--aspect", "coverage", "--protocol", "checklist",
               "--backend", "openai:stub-model", "--base-url", server.v1,
               "-o", "j.jsonl")  # fmt: skip
     done = cli(*judged, "--json", "j.json", "--max-unscored", "1")
     assert done.code == 0, done.err
-    assert "4 of 12 items (33%) are without a score: 4 not applicable." in done.out
+    assert "4 of 12 items (33 %) are without a score: 4 not applicable." in done.out
     assert json.loads(Path("j.json").read_text())["missing"] == {
         "n_items": 12, "failed": 0, "refused": 0, "not_applicable": 4, "asked_again": 0,
         "reasons": {"not applicable": 4},
