@@ -244,7 +244,7 @@ def _check_unique(
 ) -> None:
     values = tuple(getattr(record, name) for name in kind.unique)
     if values and values in first_line:
-        named = ", ".join(f"{name} {v!r}" for name, v in zip(kind.unique, values, strict=True))
-        problem = f"duplicate {named} (first on line {first_line[values]})"
+        key = ", ".join(f"{name} {v!r}" for name, v in zip(kind.unique, values, strict=True))
+        problem = f"duplicate {key} (first on line {first_line[values]})"
         raise InputError(problem, field=kind.unique[0])
     first_line[values] = line

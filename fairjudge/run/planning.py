@@ -229,12 +229,12 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
         for request in planner.requests.values()
         if isinstance(request, CompletionRequest)
     )
-    rest = (
+    note = (
         f"no question is dropped before its answers are checked; each one that is takes one off "
         f"the {pluralize(checks, 'such call')}"
     )
     assumptions = (READABLE, SHORT, "every article answers every question, once")
-    return (*assumptions, rest) if checks else assumptions
+    return (*assumptions, note) if checks else assumptions
 
 
 def _calls(model: Model) -> bool:

@@ -43,7 +43,7 @@ def cascade_report(
         raise InputError("a cascade routes single summaries, not pairs", path=source)
     place = {key: row for row, key in enumerate(cheap.keys)}
     rows = [row for row, key in enumerate(costly.keys) if key in place]
-    both = match(
+    matches = match(
         (*costly.keys, *costly.unjudged),
         (costly.keys[row] for row in rows),
         names=("labelled item", "item that both judges scored"),
@@ -66,7 +66,7 @@ def cascade_report(
         "low": fit.thresholds.low,
         "high": fit.thresholds.high,
         "n": fit.n,
-        "joins": [both.to_json()],
+        "joins": [matches.to_json()],
         "saved": figure(fit.saved, times=100.0),
         "error_added": figure(fit.error_added),
         "agreement_lost": figure(fit.agreement_lost),
