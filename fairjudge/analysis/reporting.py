@@ -17,6 +17,7 @@ from fairjudge.analysis.browsing import (
 )
 from fairjudge.analysis.changed_items import with_addresses
 from fairjudge.analysis.judged_inputs import requests_by_group
+from fairjudge.analysis.label_lines import naming_lines
 from fairjudge.analysis.report_inputs import Inputs
 from fairjudge.auditing.reports import (
     covered_report,
@@ -312,13 +313,14 @@ def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
     if not rows:
         raise InputError(f"no judgement is of what is labelled: {', '.join(sorted(labelled))}")
     reports = [panel.report for panel in inputs.panels if panel.kind == "judge"]
-    analysis = analyse(
-        rows,
-        inputs.labels,
-        settings=Settings(seed=seed, label_scale=inputs.label_scale),
-        summaries=list(inputs.summaries.values()),
-        clusters=list(inputs.clusters.values()),
-        asked=requests_by_group(rows, runs=inputs.judging_runs, reports=reports),
-    )
+    with naming_lines(*inputs.label_files):
+        analysis = analyse(
+            rows,
+            inputs.labels,
+            settings=Settings(seed=seed, label_scale=inputs.label_scale),
+            summaries=list(inputs.summaries.values()),
+            clusters=list(inputs.clusters.values()),
+            asked=requests_by_group(rows, runs=inputs.judging_runs, reports=reports),
+        )
     judges = sorted({group.joined.judge for group in analysis.groups})
     return analysis_json(analysis, signature={"judged_by": judges}, list_all=False)

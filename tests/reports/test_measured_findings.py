@@ -204,8 +204,14 @@ def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
         "No value of party is significantly over- or under-represented on average."
     )
     assert fair(measure, n=4)[0] == "Fewer than 5 summaries a system are too few to test party."
-    assert fair(measure, excluded=[{"reason": "one_value"}])[1] == (
-        "1 summary excluded: all their documents share one value."
+    excluded = [{"system": name, "reason": "one_value"} for name in "aacd"]
+    what = {"coverage": "Coverage", "proportional": "Proportional representation"}[measure]
+    assert fair(measure, excluded=excluded[:1])[1] == (
+        f"{what} by party: 1 summary by a excluded, all their documents share one value."
+    )
+    assert fair(measure, excluded=[*excluded, {"system": "e", "reason": "no_text"}])[1] == (
+        f"{what} by party: 5 summaries by a, c, d and 1 more excluded, all their documents share "
+        "one value, no text in any document that has a value."
     )
 
 
