@@ -196,7 +196,8 @@ def _directions(measures: Family, systems: Collection[Json]) -> Iterator[str]:
 def _figures_of(system: Json, measures: Family, *, with_units: bool) -> Iterator[Json]:
     """Yield the measures, those corrected by people, and the bands of an assumed scorer error.
 
-    Labels have units where the measures have several. A measure that the JSON lacks is left out: an earlier version did not have it.
+    Labels have units where the measures have several. A measure that the JSON lacks is left out: an
+    earlier version did not have it.
     """
     labels = {
         measure.key: measure.label_with_unit if with_units else measure.label
