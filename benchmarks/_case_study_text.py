@@ -266,8 +266,8 @@ def _verdicts(found: Study) -> TextTable:
 def _replaces(found: Json) -> str:
     if "why" in found:
         return f"not run: {found['why']}"
-    word = "passes" if found["passes"] else "fails"
-    return f"{word}: wins over {percentage(found['winning_rate'])} of the experts"
+    word = "passed" if found["passes"] else "not passed"
+    return f"{word}: beats {percentage(found['winning_rate'])} of the experts"
 
 
 def _unfair(group: Json, aspect: str) -> str:

@@ -194,7 +194,7 @@ def _with_links(inputs: Inputs, panel: Panel) -> Panel:
 def _with_missing(board: Leaderboard, inputs: Inputs) -> Leaderboard:
     """Count the summaries of the board's systems that have no judgement on it, and why not.
 
-    No judge of answers is asked about clusters without a question; of others nobody knows.
+    No judge of answers is asked about clusters without a question; of others it is not known.
     """
     protocol = PROTOCOLS[board.protocol]
     rows = [row for row in inputs.judgements if row.aspect == board.aspect]

@@ -45,7 +45,7 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
             n_all = len(outcome.ratings) + outcome.n_left
             say(
                 f"A try: {outcome.n_left} of {pluralize(n_all, 'judgement')} are left; the same "
-                "command without --limit goes on from here."
+                "command without --limit continues."
             )
         say_articles_left_out(outcome.articles_left_out)
         if outcome.cost is not None:

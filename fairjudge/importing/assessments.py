@@ -12,7 +12,7 @@ from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """One assessment, whoever gave it.
+    """One assessment by a person or a judge.
 
     ``item`` has eid, system, unit and aspect; ``value`` is as the tool wrote it, ``number`` what it
     is as a score. ``person`` is who gave it, where it was a person; else it is ``judge``'s.

@@ -114,7 +114,7 @@ def check_findings(report: Json) -> Iterator[str]:
 
 
 def _passed(groups: Sequence[Json]) -> str:
-    """Say that nothing is worse, and of which groups that cannot be told."""
+    """Say that nothing is worse, and for which groups the anchors are too few to tell."""
     unknown = [_title(group) for group in groups if group["verdict"] == "cannot tell"]
     if not unknown:
         return "Passed."

@@ -125,7 +125,7 @@ def cost_of(group: Json) -> str:
     requests = pluralize(cost["n_requests"], "request")
     n = f"{requests} for {pluralize(cost['n_items'], 'item')}"
     if not cost["n_requests"]:
-        return "cost per item 0, no LLM was asked"
+        return "cost per item 0, no LLM was called"
     if cost["usd_per_item"] is None:
         return f"cost per item unknown ({n}): {cost.get('why') or _NO_SPENDING}"
     return f"cost per item {dollars(cost['usd_per_item'])} US dollars ({n})"

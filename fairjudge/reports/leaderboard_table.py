@@ -26,7 +26,7 @@ from fairjudge.scores.leaderboards import (
 from fairjudge.scores.strengths import INCOMPLETE
 
 DESIGN = (
-    f"{INCOMPLETE[:1].upper()}{INCOMPLETE[1:]}, so that a win rate depends on whom a system met: "
+    f"{INCOMPLETE[:1].upper()}{INCOMPLETE[1:]}, so that win rates depend on the opponents: "
     "systems are ranked by strength (Bradley-Terry with ties), which accounts for that."
 )
 """What must be said of win rates in an incomplete design of pairs."""

@@ -140,9 +140,9 @@ def _build(report: Json) -> Iterator[str]:
 
 def _cascade(report: Json) -> Iterator[str]:
     yield (
-        f"The LLM is asked between {report['low']:.3g} and {report['high']:.3g} of the local "
-        f"score, which saves {percent(report['saved'])} % of the calls on held-out documents "
-        f"(n = {report['n']})."
+        f"The LLM judges items with a local score between {report['low']:.3g} and "
+        f"{report['high']:.3g}, which saves {percent(report['saved'])} % of the calls on held-out "
+        f"documents (n = {report['n']})."
     )
     yield (
         f"Change in mean absolute error: {interval(report['error_added'], digits=3)}; loss in "
