@@ -41,13 +41,13 @@ def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInput
     """
     rows: list[Judgement] = []
     identities: set[str] = set()
-    runs: list[tuple[Path, set[GroupKey]]] = []
+    runs: list[tuple[Path, list[GroupKey]]] = []
     reports: list[Mapping[str, Any]] = []
     bad: list[str] = []
     for path in paths:
         if path.is_dir():
             judgements = _of_run(path)
-            runs.append((path, {*by_group(judgements)}))
+            runs.append((path, list(by_group(judgements))))
         elif (report := _report(path)) is not None:
             reports.append(report)
             continue

@@ -54,7 +54,7 @@ class Inputs:
     sources: list[Source] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     costs: list[Cost] = field(default_factory=list)
-    judging_runs: list[tuple[Path, set[GroupKey]]] = field(default_factory=list)
+    judging_runs: list[tuple[Path, list[GroupKey]]] = field(default_factory=list)
     """Folders of runs of judge, each with the groups that it holds."""
     _judged: set[tuple[object, ...]] = field(default_factory=set)
 
@@ -206,7 +206,7 @@ class Inputs:
             rows = files[-1]
             records = [record for path in files for record in _judgements(path)]
             note, n = self.take_judgements(records), len(records)
-            self.judging_runs.append((folder, {*by_group(records)}))
+            self.judging_runs.append((folder, list(by_group(records))))
         elif (rows := folder / "summaries.jsonl").is_file():
             summaries = _checked(kept_rows(rows), Summary, rows)
             note, n = self.take_summaries(summaries), len(summaries)

@@ -154,7 +154,8 @@ class SystemScore:
     ``shared_mean``, over the ``n_shared`` clusters that all of them were scored on.
 
     Where not every pair of systems is compared in every cluster, win rates depend on the
-    opponents. ``strength`` is then its log-strength (see `fairjudge.scores.strengths`), by which it is ranked.
+    opponents. ``strength`` is then its log-strength (see `fairjudge.scores.strengths`), by which it
+    is ranked.
     """
 
     system: str

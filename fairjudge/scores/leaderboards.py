@@ -68,8 +68,8 @@ FEWEST_CLUSTERS = 5
 def weak_judge(aspect: str) -> str:
     """Return the caveat for results on `aspect` by the embedded default judge."""
     if aspect in {"coverage", BALANCE}:
-        noun = "a source's statement" if aspect == BALANCE else "an answer"
-        does = f"balanced accuracy {coverage_accuracy():.2f} of whether {noun} is covered"
+        nouns = "statements of sources" if aspect == BALANCE else "answers"
+        does = f"balanced accuracy {coverage_accuracy():.2f} at detecting covered {nouns}"
     else:
         low, high = faithfulness_areas()
         does = f"AUC of right against wrong summaries {low:.2f} to {high:.2f} by data set"

@@ -107,9 +107,7 @@ def study_text(
 
 
 def _head(path: Path) -> str:
-    limit = _line(
-        "# limit = 20", "for a dry run: each judge judges its first 20 items; all without this line"
-    )
+    limit = _line("# limit = 20", "for a dry run: each judge judges its first 20 items")
     return f"""\
 # A study: data, models, judges and analyses. Paths are relative to this file's folder.
 #

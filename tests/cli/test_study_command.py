@@ -145,10 +145,15 @@ def test_figures_are_those_of_the_single_commands(cli, written, server):
                "study/summaries.jsonl", "--clusters", "refs.jsonl", "--resamples", "200",
                "--json", "alone.json")  # fmt: skip
     assert done.code == 0, done.err
-    assert (
-        json.loads(Path("alone.json").read_text())["groups"]
-        == (json.loads(Path("study/calibration.json").read_text())["groups"])
+    groups, of_study = (
+        json.loads(Path(name).read_text())["groups"]
+        for name in ("alone.json", "study/calibration.json")
     )
+    reasons = [[group["cost"].pop("why") for group in side] for side in (groups, of_study)]
+    assert groups == of_study
+    # The study knows its runs; of a file of judgements nothing is known.
+    assert reasons[0] == ["", ""]
+    assert all(reason.startswith("the model has no known price") for reason in reasons[1])
 
 
 def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, written, server):
