@@ -163,24 +163,19 @@ def spent_by_reports(
     groups = list(by_group(rows))
     requests_by_group: dict[GroupKey, Asked] = {}
     for report in reports:
-        parts = {_group_of(part) for part in report.get("together", (report,))}
+        unit = "sentence" if report["text_unit"] == "sentence" else "summary"
+        group = (report["aspect"], report["protocol"], _UNITS.get(report["reference_unit"], unit))
         signature = str(report.get("signature", ""))
-        own = [key for key in groups if key[1:] in parts]
+        own = [key for key in groups if key[1:] == group]
         costs = report.get("costs") or [report["spent"]]
         if len(costs) > 1:
-            requests_by_group |= _over_aspects(of_jury(own, costs))
+            requests_by_group |= of_jury(own, costs)
             continue
         if len({key.judge for key in own}) > 1:
             own = [key for key in own if f"judge:{key.judge}|" in signature]
         if own and report.get("spent"):
-            requests_by_group |= _over_aspects(dict.fromkeys(own, spent_by(costs)))
+            requests_by_group |= dict.fromkeys(own, spent_by(costs))
     return requests_by_group
-
-
-def _group_of(report: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return the aspect, protocol and unit of what a judge reports of one aspect."""
-    unit = "sentence" if report["text_unit"] == "sentence" else "summary"
-    return (report["aspect"], report["protocol"], _UNITS.get(report["reference_unit"], unit))
 
 
 def of_jury(

@@ -176,11 +176,11 @@ def test_aspects_of_one_request_share_its_cost(cli, server):
     eid = json.loads(Path("both.jsonl").read_text().partition("\n")[0])["eid"]
     rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
     write_jsonl(Path("labels.jsonl"), [{**row, "eid": eid} for row in rows])
-    for files in (["run"], ["both.jsonl", "both.json"]):
+    for files in (["run"], ["both.jsonl", "run"]):
         done = cli("calibrate", *files, "--labels", "labels.jsonl")
         assert done.code == 0, done.err
         (sentence,) = costs(done.out)
-        assert sentence.endswith("the same requests judged coverage and faithfulness.")
+        assert sentence.endswith("the same requests judged faithfulness and coverage.")
 
 
 def test_what_judge_wrote_about_a_run_is_no_judgement(cli, runs):
