@@ -139,7 +139,7 @@ def spent_by_run(
 
 def _over_aspects(spent: Mapping[GroupKey, Asked]) -> dict[GroupKey, Asked]:
     """Give no single aspect what was spent on several by the same requests."""
-    aspects = list(dict.fromkeys(key.aspect for key in spent))
+    aspects = sorted({key.aspect for key in spent})
     if len(aspects) < 2:
         return dict(spent)
     why = f"the same requests judged {', '.join(aspects[:-1])} and {aspects[-1]}"

@@ -180,7 +180,7 @@ def test_aspects_of_one_request_share_its_cost(cli, server):
         done = cli("calibrate", *files, "--labels", "labels.jsonl")
         assert done.code == 0, done.err
         (sentence,) = costs(done.out)
-        assert sentence.endswith("the same requests judged faithfulness and coverage.")
+        assert sentence.endswith("the same requests judged coverage and faithfulness.")
 
 
 def test_what_judge_wrote_about_a_run_is_no_judgement(cli, runs):
