@@ -17,7 +17,7 @@ from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.nesting import unnested
 from fairjudge.converting.ratings import possible_ratings
 from fairjudge.converting.records import Converted, Entry, Gathered, Kind, ReadFile
-from fairjudge.converting.rows import sample_of
+from fairjudge.converting.rows import N_SAMPLE, sample_of
 from fairjudge.converting.together import (
     check_numbers,
     columns_of,
@@ -203,19 +203,25 @@ def _opened(path: Path, settings: Settings, *, skip_bad: bool) -> Source:
     """Read a file; fields within objects are columns where the user or the layout needs them."""
     is_folder = mode_of(path) is not None and path.is_dir() and not is_data_set(path)
     rows = () if is_folder else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
-    answers = {word.strip().casefold(): number for word, number in settings.values.items()}
+    answers = {word.strip().casefold(): float(number) for word, number in settings.values.items()}
     source = label_studio.as_rows(Source(path=path, rows=rows, skip_bad=skip_bad, answers=answers))
-    if is_folder or not source.first:
-        return source
-    names = columns_of(source)
-    missing = [name for name in settings.named if name not in names]
-    if not missing and recognise(source, settings) is not None:
-        return source
-    nested = unnested(source)
-    within = columns_of(nested)
-    if any(name in within for name in missing):
-        return nested
-    return source if recognise(source, of_columns(settings, names)) is not None else nested
+    return unnested(source) if _is_nested(source, settings) else source
+
+
+def _is_nested(source: Source, settings: Settings) -> bool:
+    """Say whether fields within objects are named by the user, or give more than the file's own."""
+    beginning = replace(source, rows=source.rows[:N_SAMPLE])
+    nested = unnested(beginning)
+    if not source.first or nested.rows == beginning.rows:
+        return False
+    names, within = columns_of(source), columns_of(nested)
+    if any(name in within and name not in names for name in settings.named):
+        return True
+    own = recognise(beginning, of_columns(settings, names))
+    if own is None:
+        return True
+    more = recognise(nested, of_columns(settings, within))
+    return more is not None and more.gives > own.gives
 
 
 def _own(source: Source, by_rows: Layout | None) -> Layout | None:

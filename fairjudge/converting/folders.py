@@ -145,4 +145,4 @@ def _summarized(file: TextFile, eids: Mapping[str, object], settings: Settings) 
 
 
 def _text(path: Path) -> str:
-    return decoded(read_bytes(path), path)
+    return decoded(read_bytes(path), path) if path.stat().st_size else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import count
 from typing import Any
 
 from fairjudge.converting.columns import FIELDS, folded
@@ -25,9 +24,11 @@ def unnested(source: Source) -> Source:
     """
     rows = [row for row in source.rows if row.problem is not None or row.value is not None]
     if len(rows) == 1 and isinstance(rows[0].value, dict):
-        numbers = count(1)
-        rows = [replace(rows[0], line=next(numbers), value=v) for v in _records(rows[0].value)]
-    return replace(source, rows=tuple(made for row in rows for made in _made(row)))
+        rows = [replace(rows[0], value=value) for value in _records(rows[0].value)]
+    made = [(number, part) for number, row in enumerate(rows, 1) for part in _made(row)]
+    return replace(
+        source, rows=tuple(row for _, row in made), numbers=tuple(number for number, _ in made)
+    )
 
 
 def _records(value: Mapping[str, Any], depth: int = 0) -> list[Any]:

@@ -21,8 +21,9 @@ Row = Mapping[str, Any]
 LABEL_STUDIO = frozenset({"annotation_id", "lead_time", "created_at", "updated_at"})
 """What Label Studio's JSON-MIN has beside a task's data and its ratings."""
 _VERDICTS = ASPECTS | {folded(name) for name in (*FIELDS["value"], "verdict", "accept", "choice")}
-_MAX_WORDS = 8
-"""A column with more different words than this holds texts."""
+_MISSING = frozenset({"", "-", "--", "?", "n/a", "na", "nan", "none", "null"})
+_MAX_WORDS, _LONGEST = 8, 5
+"""A column with more different answers than this, or with longer ones, holds texts."""
 
 
 def rating_columns(
@@ -46,8 +47,8 @@ def rating_columns(
     ignored = roles.used() | LABEL_STUDIO | {"id"}
     for name in columns.names:
         if name not in ignored and (any_name or folded(leaf(name)) in ASPECTS):
-            values = [row[name] for row in sample if row.get(name) is not None]
-            if values and all(rating_of(value, source) is not None for value in values):
+            cells = [cell for row in sample if not _is_missing(cell := _one_value(row.get(name)))]
+            if cells and all(source.score(cell) is not None for cell in cells):
                 yield name, leaf(name)
 
 
@@ -94,7 +95,7 @@ def possible_ratings(rows: Iterable[Row], columns: Iterable[str], source: Source
         if folded(leaf(column)) not in _VERDICTS:
             continue
         option = f"--map {shlex.quote(f'value={column}')}"
-        cells = [cell for row in rows if (cell := _one_value(row.get(column))) not in (None, "")]
+        cells = [cell for row in rows if not _is_missing(cell := _one_value(row.get(column)))]
         words = _words(cells, source)
         if words:
             yield f"Column {column!r} is not read. If it rates summaries: {option} {_values(words)}"
@@ -108,6 +109,10 @@ def _one_value(value: object) -> object:
     if isinstance(value, list):
         value = value[0] if len(value) == 1 else None
     return value
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, str) and value.strip().casefold() in _MISSING)
 
 
 def _check_words(source: Source, column: str, aspect: str | None) -> None:
@@ -129,9 +134,10 @@ def _check_words(source: Source, column: str, aspect: str | None) -> None:
 def _words(cells: Iterable[object], source: Source) -> list[str]:
     """Return the different words of a column of few, sorted; none where there are others."""
     values = list(cells)
-    words = {cell.strip() for cell in values if isinstance(cell, str) and cell.strip()}
+    words = {cell.strip() for cell in values if isinstance(cell, str) and not _is_missing(cell)}
     words = {word for word in words if source.score(word) is None}
-    return sorted(words) if len(words) <= _MAX_WORDS else []
+    is_text = any(len(word.split()) > _LONGEST for word in words)
+    return [] if is_text or len(words) > _MAX_WORDS else sorted(words)
 
 
 def _values(words: Iterable[str]) -> str:

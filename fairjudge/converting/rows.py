@@ -24,13 +24,13 @@ from fairjudge.importing.records import Skipped
 from fairjudge.importing.sources import Source
 
 Row = Mapping[str, Any]
-_SAMPLE = 200
+N_SAMPLE = 200
 """Number of rows by which a layout is recognised."""
 
 
 def sample_of(source: Source) -> list[Row]:
     """Return the rows by which a layout is recognised."""
-    return [row.value for row in source.rows[:_SAMPLE] if isinstance(row.value, dict)]
+    return [row.value for row in source.rows[:N_SAMPLE] if isinstance(row.value, dict)]
 
 
 def layout_of(source: Source, settings: Settings) -> Layout | None:
@@ -64,7 +64,7 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
         unused=lambda: _unused(columns.names, used),
         group=roles.group,
         roles=roles,
-        numbered=None if roles.group or roles.eid else len(_numbers(source)),
+        numbered=None if roles.group or roles.eid else len(set(source.numbers) or source.rows),
     )
 
 
@@ -76,19 +76,12 @@ def _unused(names: Iterable[str], used: set[str | None]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in used and name not in parents)
 
 
-def _numbers(source: Source) -> dict[int, int]:
-    """Return the number of the record on each line; one record may have been made several rows."""
-    lines = dict.fromkeys(row.line for row in source.rows)
-    return {line: number for number, line in enumerate(lines, 1)}
-
-
 def _records(source: Source, roles: Roles, split: str | None) -> Iterator[Entry]:
     """Yield what each row has: a cluster, summaries, labels."""
     seen: Counter[tuple[str, str, str]] = Counter()
-    numbers = _numbers(source)
-    for line, row in source.records():
+    for number, line, row in source.numbered():
         with source.at(line):
-            eid = id_of(row, roles.eid) or str(numbers[line])
+            eid = id_of(row, roles.eid) or str(number)
             if roles.documents:
                 cells = [row.get(name) for name in roles.documents]
                 articles = articles_of(*cells, split=split, attributes=roles.attributes)

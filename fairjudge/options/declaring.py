@@ -138,7 +138,7 @@ def column_map(text: str) -> dict[str, tuple[str, ...]]:
     ValueError
         `text` is not such a list.
     """
-    return merged_columns({name: (column,)} for name, column in _pairs(text, "field=column"))
+    return merged_columns({name: (column,)} for name, column in pairs_of(text, "field=column"))
 
 
 def merged_columns(maps: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
@@ -159,7 +159,7 @@ def word_values(text: str) -> dict[str, float]:
         `text` is not such a list.
     """
     values: dict[str, float] = {}
-    for word, number in _pairs(text, "word=number", last=True):
+    for word, number in pairs_of(text, "word=number", last=True):
         try:
             values[word] = float(number)
         except ValueError:
@@ -172,7 +172,7 @@ def merged_values(maps: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return {word: number for values in maps for word, number in values.items()}
 
 
-def _pairs(text: str, form: str, *, last: bool = False) -> Iterator[tuple[str, str]]:
+def pairs_of(text: str, form: str, *, last: bool = False) -> Iterator[tuple[str, str]]:
     """Yield the two sides of each ``=``; a part without one belongs to the text before its comma.
 
     With `last`, it belongs to the text after the comma.
