@@ -151,10 +151,10 @@ def as_pairs(rows: Iterable[Judgement]) -> Iterator[Judgement]:
         if row.systems is None:
             yield row
             continue
-        rest = {name: value for name, value in row.to_json().items() if name != "systems"}
+        common = {name: value for name, value in row.to_json().items() if name != "systems"}
         for a, b, value in ranked_pairs(row.systems, row.ranking):
             pair = {"system_a": a, "system_b": b, "value": value}
-            yield type(row).model_validate(rest | pair)
+            yield type(row).model_validate(common | pair)
 
 
 def shown_protocol(protocol: str, unit: str) -> str:

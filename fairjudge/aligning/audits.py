@@ -158,8 +158,8 @@ def _notes(name: str, groups: Mapping[str, str], test: Sides, *, is_there: bool)
     documents = {key[0] for key in test.keys}
     if not is_there:
         yield f"{name}: fewer than 2 groups of documents in the test"
-    if left := len(documents - groups.keys()):
-        left_out = pluralize(left, "document")
+    if n_left_out := len(documents - groups.keys()):
+        left_out = pluralize(n_left_out, "document")
         yield f"{name}: {left_out} without a value that most of the articles have, excluded"
 
 

@@ -85,12 +85,12 @@ def few_shot(base: Criterion, items: Sequence[RatedItem]) -> Iterator[Candidate]
 
     Of ratings these are one a level, and three; of pairs six, and three.
     """
-    seen, wording = set(), wording_of(base.scale)
+    chosen_places, wording = set(), wording_of(base.scale)
     for n in wording.few:
         places = _spread(items, len(base.scale.levels) if n is None else n)
-        if len(places) < 2 or places in seen:
+        if len(places) < 2 or places in chosen_places:
             continue
-        seen.add(places)
+        chosen_places.add(places)
         examples = [items[place] for place in places]
         name = f"examples-{len(examples)}"
         n_notes = sum(bool(item.notes) for item in examples)

@@ -105,8 +105,10 @@ def check_sealed(
     ``candidates``, ``chosen``): a recorded one that agrees in all of it may be this very one.
     `reopen` opens the test again; it is counted then.
     """
-    wanted = set(documents)
-    before = [opening for opening in record.openings if wanted.intersection(opening.documents)]
+    test_documents = set(documents)
+    before = [
+        opening for opening in record.openings if test_documents.intersection(opening.documents)
+    ]
     if reopen or not before:
         return
     if not any(all(getattr(entry, n) == value for n, value in known.items()) for entry in before):

@@ -141,10 +141,10 @@ class _Work:
         best = next(candidate for candidate in candidates if candidate.name == chosen)
         opening = opening.model_copy(update={"chosen": chosen})
         report, n_opened = await self._opened(record, opening, best, sides[chosen])
-        kept = bool(report["decision"]["kept"])
-        criterion = self._keep(best if kept else None)
+        is_kept = bool(report["decision"]["kept"])
+        criterion = self._keep(best if is_kept else None)
         tested = {"n_opened": n_opened, "criterion": None if criterion is None else str(criterion)}
-        return {"kept": kept, "opened": True, **base, **report, **tested}
+        return {"kept": is_kept, "opened": True, **base, **report, **tested}
 
     async def _candidates(self) -> tuple[tuple[Candidate, ...], list[str]]:
         """Return the candidates, and those that could not be made."""
@@ -201,18 +201,18 @@ class _Work:
             record, test=opening.test, candidates=opening.candidates, chosen=opening.chosen
         )
         n_opened = len(record.before(opening)) + 1
-        known = record.found(opening)
+        earlier = record.found(opening)
         attributes = sorted(self.material.attributes)
-        if known is not None and known.report is not None:
-            if known.report["audits"].get("attributes") == attributes:
-                return known.report, n_opened
+        if earlier is not None and earlier.report is not None:
+            if earlier.report["audits"].get("attributes") == attributes:
+                return earlier.report, n_opened
             # Other groups of what is judged already: the decision stays the one that was made.
             audits = audits_of(
                 development, await self._tested(one), self._grouping(), level=self.options.level
             )
-            report = {**known.report, "audits": audits}
+            report = {**earlier.report, "audits": audits}
         else:
-            opening = known or opening
+            opening = earlier or opening
             write_record(self.folder, record.with_opening(opening))  # before a word of it is read
             report = opened_report(
                 development,
@@ -221,7 +221,7 @@ class _Work:
                 seed=self.options.seed,
                 level=self.options.level,
             )
-        opened = (known or opening).model_copy(update={"report": report})
+        opened = (earlier or opening).model_copy(update={"report": report})
         write_record(self.folder, record.with_opening(opened))
         return report, n_opened
 
@@ -346,12 +346,12 @@ def write_candidate(candidate: Candidate, folder: Path, aspect: str) -> None:
 
 def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> str:
     """Return the criterion file of `candidate`, whose files lie in `folder` beside it."""
-    named = {
+    criterion = {
         "aspect": aspect,
         "prompt": f"{folder}{candidate.name}.md",
         "scale": f"{folder}{candidate.name}.scale.toml",
     }
-    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in named.items())
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in criterion.items())
 
 
 def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:

@@ -20,11 +20,11 @@ def known_as(name: str, known: Iterable[str]) -> str | None:
     every = tuple(known)
     if name in every:
         return name
-    return next((one for one in every if folded(one) == folded(name)), None)
+    return next((other for other in every if folded(other) == folded(name)), None)
 
 
 def similar(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most like `name`, None where none is near."""
-    near = {one: SequenceMatcher(None, folded(one), folded(name)).ratio() for one in known}
+    near = {other: SequenceMatcher(None, folded(other), folded(name)).ratio() for other in known}
     best = max(near, key=lambda one: near[one], default=None)
     return best if best is not None and near[best] >= _NEAR else None

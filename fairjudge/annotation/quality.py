@@ -161,8 +161,8 @@ def _annotator(
         agrees=fmean(same) if same else Undefined(why="no item shared with others"),
         controls=_controls(board, (name,)),
         median_seconds=median(seconds) if seconds else Undefined(why="no labels yet"),
-        counts=_counts([said[name] for said in by_item.values() if name in said], scale),
-        n_hasty=sum(one < FASTEST_SECONDS for one in seconds),
+        counts=_counts([values[name] for values in by_item.values() if name in values], scale),
+        n_hasty=sum(n < FASTEST_SECONDS for n in seconds),
     )
 
 

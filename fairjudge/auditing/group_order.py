@@ -118,5 +118,5 @@ def group_order_bias(
 
 
 def _spread(by_place: _ByPlace) -> float:
-    verdicts = [verdict for some in by_place.values() for verdict in some]
+    verdicts = [verdict for group in by_place.values() for verdict in group]
     return max(verdicts) - min(verdicts)

@@ -55,10 +55,10 @@ def shuffle_tasks(
 
     The first order is the cluster's own; stubs are excluded.
     """
-    read = {cluster.eid: worth_reading(cluster.articles) for cluster in clusters}
+    by_eid = {cluster.eid: worth_reading(cluster.articles) for cluster in clusters}
     tasks = []
     for summary in summaries:
-        articles = read[summary.eid]
+        articles = by_eid[summary.eid]
         if not articles or not summary.text.strip():
             continue
         for n in range(n_shuffles):

@@ -223,12 +223,12 @@ def _distinguish(
     usable, excluded = split_usable(samples)
     used, groups, texts = [], [], []
     for sample in usable:
-        known = sample.source.controlled
-        if known is None or known.group is None:
+        controlled = sample.source.controlled
+        if controlled is None or controlled.group is None:
             excluded[sample.source.eid] = "no_group"
             continue
         used.append(sample)
-        groups.append(known.group)
+        groups.append(controlled.group)
         texts.append(mask(sample.text, people_of(sample)))
 
     def measure(vectors: Any) -> Distinguishability:

@@ -64,7 +64,7 @@ class AnnotatedDocument:
 
     def __post_init__(self) -> None:
         mentions = (mention for chain in self.chains for mention in chain)
-        spans = (span for one in self.content_words for span in (one.span, *one.people))
+        spans = (span for words in self.content_words for span in (words.span, *words.people))
         for span in (*self.people, *mentions, *spans):
             if not 0 <= span.start < span.end <= len(self.words):
                 raise InputError(

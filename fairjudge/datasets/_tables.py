@@ -64,8 +64,8 @@ def _csv_row(header: list[str], cells: list[str], line: int, *, start: int, comm
     if len(cells) > len(header):
         problem = f"expected {len(header)} cells as in the header, found {len(cells)}"
         return Row(line=line, problem=problem)
-    named = list(zip(header, cells, strict=False))[start:]
-    value: dict[str, Any] = {name: cell for name, cell in named if cell.strip()}
+    fields = list(zip(header, cells, strict=False))[start:]
+    value: dict[str, Any] = {name: cell for name, cell in fields if cell.strip()}
     return Row(line=line, value=_with_number(value, comma=comma), flat=True)
 
 
@@ -135,8 +135,8 @@ def is_data_set(folder: Path) -> bool:
 def _split(folder: Path) -> Path:
     splits = _json_of(folder / "dataset_dict.json").get("splits", [])
     if len(splits) > 1:
-        named = ", ".join(str(folder / name) for name in splits)
-        raise InputError(f"holds several splits: name one of {named}", path=folder)
+        folders = ", ".join(str(folder / name) for name in splits)
+        raise InputError(f"holds several splits: name one of {folders}", path=folder)
     return folder / splits[0] if splits else folder
 
 

@@ -18,14 +18,14 @@ def match_summaries(summaries: Loaded[Summary], clusters: Iterable[Cluster]) -> 
     Raises `InputError` for the first summary of a cluster that is not among those given.
     """
     sources = tuple(clusters)
-    known = {cluster.eid for cluster in sources}
+    eids = {cluster.eid for cluster in sources}
     matched = replace(summaries, records=with_ids_of(summaries, sources))
     for index, summary in enumerate(matched):
-        if summary.eid in known:
+        if summary.eid in eids:
             continue
         raise InputError(
             f"the summary by {summary.system!r} is of cluster {summary.eid!r}, "
-            f"which is not among the {len(known)} given{did_you_mean(summary.eid, known)}",
+            f"which is not among the {len(eids)} given{did_you_mean(summary.eid, eids)}",
             path=summaries.path,
             line=summaries.lines[index],
             field="eid",

@@ -54,10 +54,10 @@ class Assessment:
 
 def object_in(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return the object under `name`, also where it stands as JSON text, as in a CSV file."""
-    found = row.get(name)
-    if isinstance(found, str) and found.lstrip().startswith("{"):
+    value = row.get(name)
+    if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
-            found = json.loads(found)
+            value = json.loads(value)
         except (ValueError, RecursionError):
             return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}

@@ -135,13 +135,13 @@ def column_map(text: str) -> dict[str, tuple[str, ...]]:
     ValueError
         `text` is not such a list.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    columns: dict[str, tuple[str, ...]] = {}
     for part in filter(str.strip, text.split(",")):
         name, equals, column = (piece.strip() for piece in part.partition("="))
         if not (name and equals and column):
             raise ValueError(f"expected field=column, not {part.strip()!r}")
-        found[name] = (*found.get(name, ()), column)
-    return found
+        columns[name] = (*columns.get(name, ()), column)
+    return columns
 
 
 LabelScale: TypeAlias = Annotated[
@@ -246,8 +246,8 @@ def _declaration(kind: Any, name: str) -> Iterator[tuple[Any, Opt]]:
             raise
         return
     if get_origin(hint) is Annotated:
-        bare, *said = get_args(hint)
-        for opt in said:
+        bare, *declarations = get_args(hint)
+        for opt in declarations:
             if isinstance(opt, Opt):
                 yield bare, opt
 

@@ -65,10 +65,10 @@ def check_plots(report: Json, group: Json) -> Iterator[Plot]:
         )
         return
     for name, words in _WATCHED.items():
-        changes = [one[name] for one in by_look]
-        said = "; ".join(f"look {n} {interval(one)}" for n, one in enumerate(changes, 1))
+        changes = [look[name] for look in by_look]
+        intervals = "; ".join(f"look {n} {interval(change)}" for n, change in enumerate(changes, 1))
         plot = LooksPlot(
-            name=f"{words.capitalize().replace(': ', ', ')}, {title}: {said}",
+            name=f"{words.capitalize().replace(': ', ', ')}, {title}: {intervals}",
             changes=changes,
             up="change since the baseline",
             margin=margin if name == "agreement" else None,

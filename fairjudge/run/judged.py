@@ -67,7 +67,11 @@ class AspectReport:
     def ranks(self) -> Mapping[str, tuple[int, int]]:
         """The best and the worst rank that each system may have; see `rank_ranges`."""
         standings = self.leaderboard.standings if self.leaderboard else ()
-        return {one.score.system: one.ranks for one in standings if one.ranks is not None}
+        return {
+            standing.score.system: standing.ranks
+            for standing in standings
+            if standing.ranks is not None
+        }
 
     @cached_property
     def covered(self) -> list[dict[str, Any]]:
@@ -149,12 +153,12 @@ class AspectReport:
 
 def _mean_interval(board: Leaderboard | None, system: str) -> dict[str, Any]:
     """Return the confidence interval of a system's mean, which resamples clusters."""
-    means = {one.score.system: one.mean for one in board.standings} if board else {}
+    means = {standing.score.system: standing.mean for standing in board.standings} if board else {}
     if system not in means:
         return {"mean_interval": None}
-    shown = figure(means[system], keep=("level", "method"))
-    del shown["value"]
-    return {"mean_interval": {**shown, "resampled": "clusters"}}
+    interval = figure(means[system], keep=("level", "method"))
+    del interval["value"]
+    return {"mean_interval": {**interval, "resampled": "clusters"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,8 +112,10 @@ class Material:
     @property
     def references(self) -> tuple[Cluster, ...]:
         """Clusters or references to judge against, where judgements refer to them."""
-        named = self.plan.aspect == BALANCE or PROTOCOLS[self.plan.protocol].itemized
-        return tuple(source for source in self.sources if named or isinstance(source, Reference))
+        needs_sources = self.plan.aspect == BALANCE or PROTOCOLS[self.plan.protocol].itemized
+        return tuple(
+            source for source in self.sources if needs_sources or isinstance(source, Reference)
+        )
 
     def identity(self) -> dict[str, Any]:
         """Return the run's identity apart from its models: options and input hashes."""
@@ -187,10 +189,10 @@ def check_material(
     plans = options.plans()
     files = tuple(match_summaries(file, sources) for file in summaries)
     check_distinct(files)
-    written = tuple(summary for file in files for summary in file)
+    records = tuple(summary for file in files for summary in file)
     once = together_tasks(
         [
-            plan_tasks(sources.records, written, plan, split_sentences=sentence_texts)
+            plan_tasks(sources.records, records, plan, split_sentences=sentence_texts)
             for plan in plans
         ]
     )

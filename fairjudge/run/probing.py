@@ -36,12 +36,14 @@ async def order_report(
 ) -> dict[str, Any]:
     """Return what the order of articles does to faithfulness ratings."""
     clusters = read_clusters(references, skip_bad=skip_bad).records
-    written: tuple[Summary, ...] = ()
+    matched_summaries: tuple[Summary, ...] = ()
     if summaries is not None:
-        written = match_summaries(read_summaries(summaries, skip_bad=skip_bad), clusters).records
+        matched_summaries = match_summaries(
+            read_summaries(summaries, skip_bad=skip_bad), clusters
+        ).records
     tasks = (
         *place_tasks(clusters, max_articles=max_articles),
-        *shuffle_tasks(clusters, written, n_shuffles=n_shuffles, seed=model.seed or 0),
+        *shuffle_tasks(clusters, matched_summaries, n_shuffles=n_shuffles, seed=model.seed or 0),
     )
     rows = await judge_planned(
         tasks,
@@ -53,7 +55,7 @@ async def order_report(
             "most_articles": max_articles,
             "n_shuffles": n_shuffles,
             "clusters": digest(clusters),
-            "summaries": digest(written),
+            "summaries": digest(matched_summaries),
         },
         progress=progress,
     )
@@ -74,10 +76,10 @@ async def group_order_report(
     if summaries is None:
         raise ConfigurationError("the order of groups is measured on summaries: give --summaries")
     sources = read_references(references, argument="references")
-    written = match_summaries(read_summaries(summaries), sources).records
+    matched_summaries = match_summaries(read_summaries(summaries), sources).records
     plan = resolve_plan("coverage", protocol="checklist")
     tasks = group_order_tasks(
-        sources.records, written, plan, n_orders=n_orders, groups_per_call=groups_per_call
+        sources.records, matched_summaries, plan, n_orders=n_orders, groups_per_call=groups_per_call
     )
     rows = await judge_planned(
         tasks,
@@ -90,7 +92,7 @@ async def group_order_report(
             "n_orders": n_orders,
             "groups_per_call": groups_per_call,
             "references": digest(sources.records),
-            "summaries": digest(written),
+            "summaries": digest(matched_summaries),
         },
         progress=progress,
     )
@@ -136,8 +138,8 @@ async def checks_report(
     as_sources = read_references if plans["likert"].needs_questions else read_clusters
     sources = as_sources(references, argument="references", skip_bad=skip_bad)
     matched = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
-    clusters, written = sources.records, matched.records
-    checked = checks(clusters, written, plans)
+    clusters, matched_summaries = sources.records, matched.records
+    checked = checks(clusters, matched_summaries, plans)
     if not checked:
         raise InputError(
             "nothing to check: no summary has both text and evidence", path=matched.path
@@ -146,7 +148,7 @@ async def checks_report(
         "audit": "checks",
         "aspect": aspect,
         "clusters": digest(clusters),
-        "summaries": digest(written),
+        "summaries": digest(matched_summaries),
     }
     judged: dict[str, Judgement] = {}
     own = {**identity, "model": model.identity()}

@@ -170,20 +170,20 @@ def judging_shards(
         clusters.setdefault(task.eid, []).append(position)
     shards: list[JudgingShard] = []
     shard: dict[int, JudgeTask] = {}
-    left: list[int] = []
+    pending_places: list[int] = []
 
     def cut() -> None:
-        if left:
-            shards.append(JudgingShard(tasks=dict(shard), pending=tuple(left)))
+        if pending_places:
+            shards.append(JudgingShard(tasks=dict(shard), pending=tuple(pending_places)))
             shard.clear()
-            left.clear()
+            pending_places.clear()
 
     for cluster in clusters.values():
         pending = [position for position in cluster if not is_done(position)]
         if pending:
             shard |= {position: tasks[position] for position in cluster}
-            left += pending
-        if len(left) >= SHARD_SIZE:
+            pending_places += pending
+        if len(pending_places) >= SHARD_SIZE:
             cut()
     cut()
     return tuple(shards)
@@ -288,10 +288,10 @@ def _start_gate(ray: Any, model: Model) -> Any:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     rates = {"requests": model.requests_per_minute, "tokens": model.tokens_per_minute}
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
+    this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
     remote = ray.remote(num_cpus=0, max_concurrency=100_000)(Gate)
     return remote.options(
-        name=f"gate-{uuid.uuid4().hex[:12]}", namespace=_NAMESPACE, scheduling_strategy=here
+        name=f"gate-{uuid.uuid4().hex[:12]}", namespace=_NAMESPACE, scheduling_strategy=this_node
     ).remote(max_concurrent=model.concurrency, budget=model.new_budget(), rates=rates)
 
 

@@ -84,10 +84,13 @@ class FoundData:
         """Note what `labels` are on; only the first file of labels is the study's."""
         if self.labelled:
             return
-        items = {(one.aspect, one.eid, one.system, one.system_a, one.system_b) for one in labels}
+        items = {
+            (label.aspect, label.eid, label.system, label.system_a, label.system_b)
+            for label in labels
+        }
         self.labelled.update(aspect for aspect, *_ in items)
         for aspect in self.labelled:
-            values = {one.value for one in labels if one.aspect == aspect}
+            values = {label.value for label in labels if label.aspect == aspect}
             pairs = any(isinstance(value, str) for value in values)
             yes_no = values <= {0, 1}
             self.protocols[aspect] = "pairwise" if pairs else "binary" if yes_no else "likert"
@@ -100,9 +103,9 @@ def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
     """
     found_data = FoundData()
     others = [path for path in _files(places) if not found_data.add(path)]
-    if held := that_hold_data(others):
-        data = convert_files(held, Settings())
-        found_data.warnings = data.warnings
+    if convertible := that_hold_data(others):
+        data = convert_files(convertible, Settings())
+        found_data.warnings = data.command_line_warnings
         for path in data.write(converted):
             found_data.add(path)
     if not found_data.clusters and not found_data.references:

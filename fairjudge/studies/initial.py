@@ -202,8 +202,8 @@ def _judges(found: FoundData, model: str) -> list[_Draft]:
 def _judge(found: FoundData, aspect: str, protocol: ProtocolName, model: str) -> _Draft:
     text = _JUDGE.format(name=_toml(aspect), aspect=_toml(aspect), protocol=protocol, model=model)
     if PROTOCOLS[protocol].itemized:
-        said = _line('protocol = "checklist"', "says of each answer whether it is covered")
-        text = text.replace('protocol = "checklist"', said)
+        line = _line('protocol = "checklist"', "says of each answer whether it is covered")
+        text = text.replace('protocol = "checklist"', line)
         text += _AUDITS
     if aspect == "coverage" and not found.has_questions:
         return _Draft(aspect, text, "Coverage needs references, or clusters of several articles:")
@@ -235,15 +235,15 @@ def _calibrate(found: FoundData, drafts: Sequence[_Draft], *, asked: bool = Fals
         if asked:
             yield _NO_LABELS
         return
-    both = judged & found.labelled.keys()
-    if not both:
+    labelled_aspects = judged & found.labelled.keys()
+    if not labelled_aspects:
         aspects = ", ".join(sorted(found.labelled))
         yield f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n" + _commented(
             table
         )
         yield from _own_criteria(found)
         return
-    n_items = max(found.labelled[aspect] for aspect in both)
+    n_items = max(found.labelled[aspect] for aspect in labelled_aspects)
     curve = 'method = "isotonic"\n'
     if n_items < FEWEST_LABELS:
         items = pluralize(n_items, "labelled item")
@@ -254,8 +254,8 @@ def _calibrate(found: FoundData, drafts: Sequence[_Draft], *, asked: bool = Fals
 
 def _own_criteria(found: FoundData) -> Iterator[str]:
     """Name the labelled aspects that no built-in prompt judges."""
-    if others := ", ".join(sorted(found.labelled.keys() - set(ASPECTS))):
-        yield f"# Labels on {others}: judged by a criterion of your own (docs/judges.md).\n"
+    if aspects := ", ".join(sorted(found.labelled.keys() - set(ASPECTS))):
+        yield f"# Labels on {aspects}: judged by a criterion of your own (docs/judges.md).\n"
 
 
 def _fairness(found: FoundData, measures: Sequence[str] | None, scorer: str) -> Iterator[str]:

@@ -138,9 +138,9 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
         match kind:
             case "verbosity":
                 audit_input = AuditInput(references=sources, summaries=summaries, **options)
-                asked: dict[str, Any] = {"aspect": plan.aspect, "protocol": protocol}
+                target: dict[str, Any] = {"aspect": plan.aspect, "protocol": protocol}
                 figures = verbosity_report(
-                    collect(audit_input, probes=("extended",), **asked, **shared)
+                    collect(audit_input, probes=("extended",), **target, **shared)
                 )
             case "order":
                 figures = run_to_end(
@@ -261,12 +261,12 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
     def scorer(place: Workplace) -> JudgeResult | str:
         if not scored:
             return LOCAL_MODEL
-        known = at.references
+        references = at.references
         return JudgeResult(
             judgements=_judgements(scored[0], place).records,
             references=()
-            if known is None
-            else read_references(known, skip_bad=place.skip_bad).records,
+            if references is None
+            else read_references(references, skip_bad=place.skip_bad).records,
         )
 
     def work(place: Workplace, _run: Path) -> Done:
@@ -334,8 +334,8 @@ def _judgements(path: Path, place: Workplace) -> Loaded[Judgement]:
 
 def _sources(at: Layout, place: Workplace) -> Loaded[Any]:
     """Return the references where there are questions, else the clusters."""
-    read = read_clusters if at.references is None else read_references
-    return read(at.sources, skip_bad=place.skip_bad)
+    reader = read_clusters if at.references is None else read_references
+    return reader(at.sources, skip_bad=place.skip_bad)
 
 
 def _or_nothing(output: Path, name: str, make: Callable[[], Done]) -> Done:

@@ -54,8 +54,8 @@ def plan_study(
             opened=opened,
             record=StudyRecord(folder),
         )
-        wanted = [step for step in steps if step.name in needed]
-        return tuple(row for step in wanted for row in planner.rows(step))
+        planned_steps = [step for step in steps if step.name in needed]
+        return tuple(row for step in planned_steps for row in planner.rows(step))
 
 
 @dataclass(kw_only=True)
@@ -84,13 +84,13 @@ class _Planner:
             yield from self._guess(step)
             return
         for path in step.makes:
-            made = self.scratch / path.relative_to(self.folder)
-            make_folder(made.parent)
-            shutil.copyfile(path, made)
+            copy = self.scratch / path.relative_to(self.folder)
+            make_folder(copy.parent)
+            shutil.copyfile(path, copy)
 
     def _guess(self, step: Step) -> Iterator[PlannedStep]:
-        if step.name == "build" and (asked := self.asked.build):
-            yield PlannedStep(step=step.name, plan=self._guess_references(step, *asked))
+        if step.name == "build" and (options := self.asked.build):
+            yield PlannedStep(step=step.name, plan=self._guess_references(step, *options))
             return
         before = self._plans()
         twin = self._twin(self.asked.asking(self._planned), step.name)
@@ -138,7 +138,7 @@ def _further(plan: Plan, before: Plan | None) -> Plan:
     """Return what `plan` has more than `before`."""
     if before is None:
         return plan
-    known = plan.cost_usd is not None and before.cost_usd is not None
+    is_priced = plan.cost_usd is not None and before.cost_usd is not None
     return replace(
         plan,
         n_calls=plan.n_calls - before.n_calls,
@@ -146,6 +146,6 @@ def _further(plan: Plan, before: Plan | None) -> Plan:
         input_tokens=plan.input_tokens - before.input_tokens,
         cached_input_tokens=plan.cached_input_tokens - before.cached_input_tokens,
         output_tokens=plan.output_tokens - before.output_tokens,
-        cost_usd=(plan.cost_usd or 0.0) - (before.cost_usd or 0.0) if known else None,
+        cost_usd=(plan.cost_usd or 0.0) - (before.cost_usd or 0.0) if is_priced else None,
         seconds=plan.seconds - before.seconds,
     )

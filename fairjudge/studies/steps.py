@@ -90,8 +90,8 @@ class Layout:
     @property
     def summary_files(self) -> tuple[Path, ...]:
         """The summaries, given and written."""
-        written = (self.written(str(writer.system)) for writer, _ in self.study.writers)
-        return (*self.study.data.summaries, *written)
+        paths = (self.written(str(writer.system)) for writer, _ in self.study.writers)
+        return (*self.study.data.summaries, *paths)
 
     @property
     def summaries(self) -> Path:
@@ -237,12 +237,12 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
 
 def _judged(report: JudgeReport, part: JudgePart, study: Study) -> Done:
     outcome, missing = report.outcome, report.outcome.missing
-    who = next((row.judge for row in outcome.ratings), "")
-    who += "" if part.name == outcome.plan.aspect else f" ({part.name})"
+    judge = next((row.judge for row in outcome.ratings), "")
+    judge += "" if part.name == outcome.plan.aspect else f" ({part.name})"
     boards = [
         replace(
             aspect.board,
-            of=f", judged by {who}",
+            of=f", judged by {judge}",
             calibrated=study.tables.calibrate is not None,
         )
         for aspect in report.aspects

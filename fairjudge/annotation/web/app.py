@@ -101,11 +101,11 @@ class _Pages:
             name = annotator_name(form.get("name", ""))
         except InputError as error:
             return self._sign_in_page(error.problem)
-        known = self._desk.names()
-        found = known_as(name, known)
-        if found is None and "new" not in form and (near := similar(name, known)) is not None:
+        names = self._desk.names()
+        same_name = known_as(name, names)
+        if same_name is None and "new" not in form and (near := similar(name, names)) is not None:
             return self._page("which_name.html", name=name, near=near)
-        name = name if found is None else found
+        name = name if same_name is None else same_name
         key = new_session()
 
         def remember(turn: Turn) -> None:
@@ -221,19 +221,19 @@ class _Pages:
         place = int(number)
         if place not in labelled:
             raise _Refusal(404, "This item has no labels yet.")
-        said = self._desk.look(
+        labels = self._desk.look(
             lambda board: [event for event in board.standing("label") if event.item == place]
         )
         item, task = self._desk.items[place], self._site.task
-        shown = moves.Place(
+        first_place = moves.Place(
             position=1, item=place, decision=None, shown="ab" if task.scale.kind == "pair" else None
         )
         at = labelled.index(place)
         return self._page(
             "labelled_item.html",
-            view=item_view(task, item, shown, self._site.marks.get(item.id, {})),
+            view=item_view(task, item, first_place, self._site.marks.get(item.id, {})),
             item=item,
-            said=said,
+            said=labels,
             answer=lambda value: answer_text(value, task.scale),
             before=labelled[at - 1] if at else None,
             after=labelled[at + 1] if at + 1 < len(labelled) else None,
