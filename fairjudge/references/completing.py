@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,6 +69,7 @@ class _Passage:
     question: int
     group: int
     position: int
+    aid: str
     line: str
 
 
@@ -114,11 +115,13 @@ class LlmCompleter:
         )
         if isinstance(reply, Unscored):
             return reply
-        completed = _completed(reply.rows, places, articles)
+        supported = (one for n, one in enumerate(passages) if n not in reply.unsupported)
+        confirmed = frozenset((one.question, one.group, one.aid) for one in supported)
         unsupported = tuple(
             (passage.question, passage.group, passage.position)
             for passage in (passages[n] for n in sorted(reply.unsupported))
         )
+        completed = _completed(reply.rows, places, articles, confirmed)
         return replace(completed, unsupported=unsupported)
 
 
@@ -143,7 +146,8 @@ def _passages(
                     if answer.aid == article.aid:
                         gloss = f" [{answer.gloss}]" if answer.gloss else ""
                         text = " ".join(f"{answer.answer}{gloss}".split())
-                        yield _Passage(q, g, position, f"article {number}, answer {label}: {text}")
+                        line = f"article {number}, answer {label}: {text}"
+                        yield _Passage(q, g, position, article.aid, line)
 
 
 def _numbered(passages: Sequence[_Passage]) -> str:
@@ -162,8 +166,16 @@ def _lines(questions: Sequence[QuestionAnswers], places: Sequence[_Place]) -> It
 
 
 def _completed(
-    rows: Mapping[int, Row], places: Sequence[_Place], articles: Sequence[Article]
+    rows: Mapping[int, Row],
+    places: Sequence[_Place],
+    articles: Sequence[Article],
+    confirmed: Collection[tuple[int, int, str]],
 ) -> Completed:
+    """Return what a reply adds and doubts.
+
+    ``confirmed`` has (question index, group index, ``aid``) of articles with a passage that says
+    the group's label; they need no further one.
+    """
     missed: list[Missed] = []
     doubtful: list[tuple[int, int, str]] = []
     n_absent = 0
@@ -172,7 +184,8 @@ def _completed(
         text = QuotableArticle(article)
         for item in row.added:
             place = places[item["answer"] - 1]
-            if article.aid in place.support | place.dispute:
+            at = (place.question, place.group, article.aid)
+            if at in confirmed or article.aid in place.dispute:
                 continue
             passage = text.find(item["quote"])
             if passage is None:

@@ -790,6 +790,17 @@ def test_passages_found_before_are_checked_by_their_numbers():
     assert made.unsupported == ((0, 0, 0),)
 
 
+def test_an_article_whose_passages_do_not_say_the_label_can_give_another_one():
+    rows = [again(1, [2], (2, "A fault in the gate", {}))]
+    made, _ = completed(json.dumps({"unsupported": [1], "articles": rows}))
+    assert made.unsupported == ((0, 1, 0),)
+    (missed,) = made.missed
+    assert (missed.group, missed.answer.aid) == (1, "a1")
+    # beside a passage that says it, it gives none
+    made, _ = completed(json.dumps({"unsupported": [2], "articles": rows}))
+    assert made.missed == ()
+
+
 @pytest.mark.parametrize("numbers", [None, "1", {"1": 2}])
 def test_a_reply_without_a_list_of_unsupported_passages_removes_none(numbers):
     made, _ = completed(json.dumps({"unsupported": numbers, "articles": [again(1, [2])]}))
