@@ -140,9 +140,7 @@ def newsroom(share_answering: float):
         text = call.body["messages"][-1]["content"]
         plain = re.sub(r"^(</?\w+) [0-9a-f]{12}\b", r"\1", text, flags=re.MULTILINE)
         number = int(hashlib.sha256(plain.encode()).hexdigest(), 16)
-        if any(
-            f'"{name}": [{{' in text for name in ("questions", "answers", "sorted", "articles")
-        ):
+        if any(f'"{name}": [{{' in text for name in ("questions", "answers", "sorted", "articles")):
             return json.dumps(at_once(text))
         if '{"questions"' in text:
             n = int(re.search(r"Write (\d+) questions", text)[1])
