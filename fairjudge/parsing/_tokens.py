@@ -62,7 +62,7 @@ def _kind(
 ) -> tuple[str, int, Answer | None]:
     """Return the kind of a word or sign, its end, and the answer that begins with it, if any."""
     start, at = piece.span()
-    which = piece.lastgroup or ""
+    which = piece.lastgroup
     if which in {"script", "word"}:
         kind, end = kind_of(small, start, at)
         is_phrase = end > at and which == "word"
@@ -89,10 +89,10 @@ def _sign(small: str, start: int) -> str:
 
 
 def _answer(text: str, start: int, scale: Scale) -> Answer | None:
-    if start and not _STARTS.match(text, start):
-        return None
     answer = answer_at(text, start, scale)
-    return None if answer is None or _CONTINUES.match(text, answer.end) else answer
+    if answer is None or (start and not _STARTS.match(text, start)):
+        return None
+    return None if _CONTINUES.match(text, answer.end) else answer
 
 
 _CONTINUES = re.compile(
