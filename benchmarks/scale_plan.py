@@ -25,12 +25,11 @@ from pathlib import Path
 from _machine import describe_machine
 from _scale_simulation import Setting, bounds, simulate
 
-from fairjudge.backends.caching import Caching
+from fairjudge.backends.caching import Caching, SharedCaching
 from fairjudge.backends.limiting import Concurrency, Limiting, StoreCheck
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.backends.sharing import SharedCaching
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.cache.postgres import PostgresCache
 from fairjudge.datasets.example import example_path

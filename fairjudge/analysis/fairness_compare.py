@@ -19,7 +19,7 @@ from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
 from fairjudge.fairness.overall_score import Overall, Scaling, overall
 from fairjudge.fairness.registry import FAMILIES
-from fairjudge.fairness.scorer_agreement import (
+from fairjudge.fairness.scorer_checks import (
     ScorerAgreement,
     agreement_over_samples,
     agreement_over_systems,

@@ -62,7 +62,7 @@ def _kind(
 ) -> tuple[str, int, Answer | None]:
     """Return the kind of a word or sign, its end, and the answer that begins with it, if any."""
     start, at = piece.span()
-    which = piece.lastgroup
+    which = piece.lastgroup or ""
     if which in {"script", "word"}:
         kind, end = kind_of(small, start, at)
         is_phrase = end > at and which == "word"

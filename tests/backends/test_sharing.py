@@ -8,11 +8,10 @@ import pytest
 
 from fairjudge.backends import caching as caching_module
 from fairjudge.backends import sharing
-from fairjudge.backends.caching import Caching
+from fairjudge.backends.caching import Caching, SharedCaching
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.backends.sharing import SharedCaching
 from fairjudge.errors import ServerError
 from fairjudge.ports import Completion, CompletionRequest, Message, ModelRef
 
