@@ -18,7 +18,8 @@ from fairjudge.aligning.candidates import KINDS, CandidateKind, RatedItem
 from fairjudge.aligning.decision import Parts, check_enough, split_documents
 from fairjudge.aligning.items import LabelReading
 from fairjudge.aligning.pairs import Item, note_of, preferences, preferred, systems_of
-from fairjudge.calibration.labels import item_key
+from fairjudge.analysis.label_lines import naming_lines
+from fairjudge.calibration.labels import Labels, item_key
 from fairjudge.calibration.scales import infer_scale
 from fairjudge.datasets import (
     Loaded,
@@ -225,6 +226,8 @@ def prepare(
         and any(fnmatchcase(label.annotator, pattern) for pattern in options.reading.annotators)
     )
     protocol = judging.plan().protocol
+    with naming_lines(labels):
+        _check_scale(usable, protocol, options.reading.scale)
     labelled = [(label.eid, name) for label in usable for name in systems_of(label)]
     joined = match(
         labelled, summary_keys, names=("labelled summary", "summary"), complete=("left",)
@@ -259,6 +262,23 @@ def prepare(
     )
     check_enough(align_material.n_items("development"))
     return align_material
+
+
+def _check_scale(
+    labels: Sequence[Label],
+    protocol: ProtocolName,
+    label_scale: tuple[float, float] | None,
+) -> None:
+    """Check that all labels are on one scale, before a model is asked.
+
+    Raises
+    ------
+    InputError
+        A label is off it.
+    """
+    for found in Labels.by_aspect(labels, ("*",)).values():
+        of_wholes, _ = found.of_unit("summary", paired=PROTOCOLS[protocol].paired)
+        of_wholes.scale(protocol, label_scale)
 
 
 def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:

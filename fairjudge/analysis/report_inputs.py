@@ -47,6 +47,7 @@ class Inputs:
     clusters: dict[str, Cluster] = field(default_factory=dict)
     summaries: dict[tuple[str, str], Summary] = field(default_factory=dict)
     labels: list[Label] = field(default_factory=list)
+    label_files: list[Loaded[Label]] = field(default_factory=list)
     panels: list[Panel] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
@@ -159,9 +160,9 @@ class Inputs:
         self.summaries |= new
         return _repeated(len(rows) - len(new))
 
-    def take_labels(self, rows: Iterable[Label]) -> str:
+    def take_labels(self, rows: Loaded[Label]) -> str:
         """Take the labels of the annotators that were asked for."""
-        rows = list(rows)
+        self.label_files.append(rows)
         own = [
             row
             for row in rows

@@ -16,6 +16,7 @@ from fairjudge.analysis.browsing import (
     browse_data,
 )
 from fairjudge.analysis.changed_items import with_addresses
+from fairjudge.analysis.label_lines import naming_lines
 from fairjudge.analysis.report_inputs import Inputs
 from fairjudge.auditing.reports import (
     covered_report,
@@ -310,12 +311,13 @@ def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
     rows = [row for row in inputs.judgements if row.aspect in labelled]
     if not rows:
         raise InputError(f"no judgement is of what is labelled: {', '.join(sorted(labelled))}")
-    analysis = analyse(
-        rows,
-        inputs.labels,
-        settings=Settings(seed=seed, label_scale=inputs.label_scale),
-        summaries=list(inputs.summaries.values()),
-        clusters=list(inputs.clusters.values()),
-    )
+    with naming_lines(*inputs.label_files):
+        analysis = analyse(
+            rows,
+            inputs.labels,
+            settings=Settings(seed=seed, label_scale=inputs.label_scale),
+            summaries=list(inputs.summaries.values()),
+            clusters=list(inputs.clusters.values()),
+        )
     judges = sorted({group.joined.judge for group in analysis.groups})
     return analysis_json(analysis, signature={"judged_by": judges}, list_all=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,11 +93,12 @@ def convert(
     ...     _ = file.write("hotel,stars,review\nA,5,Lovely.\nA,1,Cold soup.\nB,3,Fine.\n")
     >>> found = fj.convert("reviews.csv")
     >>> found
-    Converted(2 clusters of 3 articles)
+    Converted(2 clusters, 3 articles (1 to 2 each))
     >>> found.clusters[0].articles[1].attributes
     {'stars': '1'}
     """
     from fairjudge.converting import Settings, convert_files
+    from fairjudge.options.naming import python_words
 
     settings = Settings(
         columns=columns or {},
@@ -107,4 +109,6 @@ def convert(
     )
     if not inputs:
         raise ConfigurationError("nothing to convert: name a file")
-    return convert_files([Path(str(value)) for value in inputs], settings, skip_bad=skip_bad)
+    found = convert_files([Path(str(value)) for value in inputs], settings, skip_bad=skip_bad)
+    warnings = tuple(python_words(warning, convert) for warning in found.warnings)
+    return replace(found, warnings=warnings)

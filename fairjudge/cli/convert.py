@@ -54,7 +54,7 @@ def convert(
             say(f"{path}: {count}")
         for why, n in converted.left_out.items():
             say(f"Excluded {pluralize(n, 'time')}: {why}")
-        for warning in converted.warnings:
+        for warning in converted.command_line_warnings:
             say(f"Warning: {warning}")
         say(f"Next: {following}")
     report = {"written": [str(path) for path in paths], "next": following}

@@ -72,7 +72,8 @@ def convert_files(
         raise InputError(f"nothing could be taken: {why}", path=paths[0])
     by_file = dict(layouts)
     recognised = [(source, by_file[source.path]) for source in sources]
-    return replace(converted, warnings=tuple(warnings_of(converted, recognised)))
+    warnings = tuple(warnings_of(converted, recognised))
+    return replace(converted, warnings=warnings, command_line_warnings=warnings)
 
 
 def recognise(source: Source, settings: Settings) -> Layout | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -46,7 +47,8 @@ def _advice(columns: Iterator[str]) -> str:
     column = next(columns, None)
     if column is None:
         return "Name the column that holds the cluster of each row: --map eid=COLUMN"
-    return f"Column {column!r} seems to hold the cluster of each row: --map eid={column}"
+    option = f"--map {shlex.quote(f'eid={column}')}"
+    return f"Column {column!r} seems to hold the cluster of each row: {option}"
 
 
 def _by_document(files: Files) -> Iterator[str]:

@@ -35,7 +35,8 @@ class Converted:
     """Clusters, references, summaries and labels of other layouts.
 
     ``files`` says what each input was recognised as, ``left_out`` how many rows, texts or values
-    were left out for each reason, ``warnings`` what makes the ids of clusters doubtful.
+    were left out for each reason, ``warnings`` what makes the ids of clusters doubtful, and
+    ``command_line_warnings`` the same with options of the command line.
 
     Examples
     --------
@@ -54,9 +55,10 @@ class Converted:
     labels: tuple[Label, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    command_line_warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"Converted({', '.join(self.counts().values()) or 'nothing'})"
+        return f"Converted({'; '.join(self.counts().values()) or 'nothing'})"
 
     def records(self) -> dict[Kind, tuple[Record, ...]]:
         """Return the non-empty kinds of records."""
@@ -138,13 +140,16 @@ class Converted:
                 len(cluster.articles) for cluster in (*self.clusters, *self.references)
             ),
             "left_out": dict(self.left_out),
-            "warnings": list(self.warnings),
+            "warnings": list(self.command_line_warnings),
         }
 
 
 def _articles(what: str, clusters: Iterable[Cluster]) -> str:
     sizes = [len(cluster.articles) for cluster in clusters]
-    return f"{pluralize(len(sizes), what)} of {pluralize(sum(sizes), 'article')}"
+    low, high = min(sizes, default=0), max(sizes, default=0)
+    each = f" ({low:,} each)" if low == high else f" ({low:,} to {high:,} each)"
+    counts = f"{pluralize(len(sizes), what)}, {pluralize(sum(sizes), 'article')}"
+    return counts + (each if len(sizes) > 1 else "")
 
 
 class Gathered:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from fairjudge.converting.columns import ASPECTS, ATTRIBUTES, Columns, folded, holds_documents
 from fairjudge.converting.layouts import Layout, Settings
+from fairjudge.converting.names import system_of
 from fairjudge.converting.records import Entry, Kind
-from fairjudge.converting.texts import MARKS, article, articles_of, cluster, summary
+from fairjudge.converting.texts import MARKS, alone, article, articles_of, cluster, summary
 from fairjudge.domain import Article
 from fairjudge.importing.records import Skipped, make_label
 from fairjudge.importing.sources import Source, score
@@ -130,7 +130,10 @@ def _grouped(sample: list[Row], columns: Columns, settings: Settings) -> Roles |
         return None
     aid = next((name for name in columns.several("aid") if name not in {group, content}), None)
     attributes = settings.attributes or tuple(
-        name for name in columns.names if folded(name) in ATTRIBUTES
+        name
+        for name in columns.names
+        if folded(name) in ATTRIBUTES
+        and not any(isinstance(alone(row.get(name)), list | dict) for row in sample)
     )
     return Roles(group=group, content=content, aid=aid, attributes=attributes)
 
@@ -219,7 +222,7 @@ def _texts(
         (
             name,
             settings.system
-            or (REFERENCE if by_people and folded(name) in _BY_PEOPLE else stem(source.path)),
+            or (REFERENCE if by_people and folded(name) in _BY_PEOPLE else system_of(source.path)),
         )
         for name in names
     )
@@ -340,11 +343,6 @@ def _id(row: Row, column: str | None) -> str | None:
     if isinstance(value, bool | dict | list) or value is None or not str(value).strip():
         return None
     return str(value).strip()
-
-
-def stem(path: Path) -> str:
-    """Return the name of a file without its extensions."""
-    return path.name.split(".")[0]
 
 
 def _name(first: Row, roles: Roles) -> str:

@@ -75,13 +75,19 @@ def article(
         for name in ("title", "url", "domain")
         if (column := columns.one(name)) is not None and isinstance(row.get(column), str)
     }
-    values = {name: row[name] for name in attributes if row.get(name) not in {None, ""}}
+    values = {name: alone(row.get(name)) for name in attributes}
+    values = {name: value for name, value in values.items() if value not in (None, "")}
     own = row.get("attributes")
     values = {**(own if isinstance(own, dict) else {}), **values}
     content = cleaned(row.get(columns.one("content") or ""))
     fields = {"aid": aid, "content": content, **named}
     article: Article = made(Article, fields | ({"attributes": values} if values else {}))
     return article
+
+
+def alone(value: object) -> object:
+    """Return the one value of a list of one, and anything else as it is."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def made(kind: Any, fields: Mapping[str, Any]) -> Any:

@@ -191,7 +191,7 @@ def _validated(kind: type, name: str, value: Any, *, strict: bool = False) -> An
 
 
 _WORDS = re.compile(
-    r"'[a-z][^']* [^']*'|(--[a-z][a-z-]*)(?: ([\w|]+(?:=[A-Z]+(?:,\w+=[A-Z]+)*)?))?"
+    r"'[a-z][^']* [^']*'|(--[a-z][a-z-]*)(?: ('\w[^']*=[^']*'|[\w|:]+(?:=[\w@%+:,=./-]*\w)?))?"
 )
 """A command in quotes, which stays as it is, or a flag with the word after it."""
 _OTHERS = {"--backend": "model", "--from": "tool", "--options": "answers", "--run": "run"}
@@ -222,7 +222,7 @@ def _with_value(name: str, word: str, choices: set[str]) -> str:
     if word.isdecimal():
         return f"{name}={word}"
     if "=" in word:
-        return f"{name}={dict(pair.split('=') for pair in word.split(','))}"
+        return f"{name}={dict(pair.split('=', 1) for pair in word.strip(chr(39)).split(','))}"
     if word.isupper():
         return f"{name}={word!r}"
     values = word.split("|")

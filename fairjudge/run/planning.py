@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fairjudge.backends import loads_its_model, open_backend
 from fairjudge.backends.planning import PlanningBackend, stand_in
 from fairjudge.backends.pricing import CACHED_FROM
 from fairjudge.datasets import read_clusters
@@ -250,12 +251,25 @@ async def planned(model: Model) -> AsyncIterator[tuple[Models, PlanningBackend]]
 
 @contextmanager
 def planning(model: Model) -> Iterator[PlanningBackend]:
-    """Yield what takes the place of `model`, beside the cache that it would use."""
+    """Yield what takes the place of `model`, beside the cache that it would use.
+
+    Raises
+    ------
+    ConfigurationError
+        A run could not open the model either: its key or its package is missing.
+    """
+    _check_opens(model)
     cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
     try:
         yield PlanningBackend(cache=cache, secret=cache.secret(), reply=stand_in)
     finally:
         cache.close()
+
+
+def _check_opens(model: Model) -> None:
+    """Open a client, which sends nothing; a model of this process would be loaded."""
+    if model.llm is not None and not loads_its_model(model.llm):
+        open_backend(model.llm, timeout_seconds=model.timeout, chat=model.chat)
 
 
 def summed(

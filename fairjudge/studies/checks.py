@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fairjudge.analysis.label_lines import naming_lines
 from fairjudge.calibration.baselines import covariate_names
 from fairjudge.calibration.items import join
 from fairjudge.datasets import (
@@ -159,12 +160,9 @@ def _calibrate(
     table: CalibrateTable, judged: Iterable[Judgement], labels: Path, *, skip_bad: bool
 ) -> None:
     covariate_names(table.covariates, of_texts=True, of_clusters=True)
-    join(
-        judged,
-        read_labels(labels, skip_bad=skip_bad),
-        annotators=table.annotators,
-        label_scale=table.label_scale,
-    )
+    people = read_labels(labels, skip_bad=skip_bad)
+    with naming_lines(people):
+        join(judged, people, annotators=table.annotators, label_scale=table.label_scale)
 
 
 @contextmanager

@@ -105,7 +105,7 @@ def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
     others = [path for path in _files(places) if not found_data.add(path)]
     if convertible := that_hold_data(others):
         data = convert_files(convertible, Settings())
-        found_data.warnings = data.warnings
+        found_data.warnings = data.command_line_warnings
         for path in data.write(converted):
             found_data.add(path)
     if not found_data.clusters and not found_data.references:

@@ -89,7 +89,8 @@ REFUSED = {
         "study.toml:28: [calibrate]: no annotator matches 'expert*' (annotators); the labels are",
     ),
     "labels off their scale": (
-        "resamples = 200", "label_scale = [0, 1]", "study.toml:28: [calibrate]: the label 3 by 'p'",
+        "resamples = 200", "label_scale = [0, 1]",
+        "labels.jsonl:1: field 'value': the label 3 by 'p'",
     ),
     "references without questions": (
         'clusters = "clusters.jsonl"', 'references = "no_questions.jsonl"', "no cluster",

@@ -167,7 +167,7 @@ def test_records_of_ours_are_taken_with_all_that_they_carry():
     assert found.summaries[0].to_json() == cited
     assert found.labels[0].to_json() == label
     assert repr(found) == (
-        "Converted(1 cluster of 1 article, 1 summary by 1 system, 1 label of tone)"
+        "Converted(1 cluster, 1 article; 1 summary by 1 system; 1 label of tone)"
     )
     written = found.write("out")
     assert [path.name for path in written] == ["clusters.jsonl", "summaries.jsonl", "labels.jsonl"]
