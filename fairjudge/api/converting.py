@@ -98,7 +98,7 @@ def convert(
     {'stars': '1'}
     """
     from fairjudge.converting import Settings, convert_files
-    from fairjudge.options.naming import python_words
+    from fairjudge.options.checking import python_words
 
     settings = Settings(
         columns=columns or {},
