@@ -224,11 +224,11 @@ def simulate_ranking(n_datasets: int) -> dict[str, Any]:
         given, judges = _pairs(rng, strengths, slopes, places)
         found = rank_by_judges(given, judges, rng=rng)
         assert isinstance(found, JudgeRanking)
-        for one in found.systems:
-            hits["strengths"].append(_holds(one.strength, strengths[int(one.system)]))
-        for one in found.judges:
-            hits["discriminations"].append(_holds(one.discrimination, slopes[int(one.judge)]))
-            hits["position effects"].append(_holds(one.position_effect, places[int(one.judge)]))
+        for system in found.systems:
+            hits["strengths"].append(_holds(system.strength, strengths[int(system.system)]))
+        for judge in found.judges:
+            hits["discriminations"].append(_holds(judge.discrimination, slopes[int(judge.judge)]))
+            hits["position effects"].append(_holds(judge.position_effect, places[int(judge.judge)]))
         order = np.argsort(np.argsort(-strengths)) + 1
         hits["all ranks"].append(
             all(one.best_rank <= order[int(one.system)] <= one.worst_rank for one in found.systems)

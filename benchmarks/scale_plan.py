@@ -248,8 +248,8 @@ def _table_of_prices(tokens_in: float, tokens_out: float) -> TextTable:
     for name in PRICED:
         price = prices.price(ModelRef(provider="openai", model=name))
         if price is not None:
-            usd = N_JUDGEMENTS * (tokens_in * price.input + tokens_out * price.output) / 1e6
-            found.append((f"openai:{name}", f"{usd:,.0f}", f"{price.date:%Y-%m-%d}"))
+            usd = N_JUDGEMENTS * price.cost_usd(input_tokens=tokens_in, output_tokens=tokens_out)
+            found.append((f"openai:{name}", f"{usd:,.0f}", price.source))
     return TextTable(
         title="What the calls cost",
         columns=columns("model", *heads, "price of", numbers=heads),
