@@ -1,6 +1,6 @@
 """Whether the ranking's intervals hold, in simulation, and what it says of SummEval's judge.
 
-    python benchmarks/ranking_coverage.py [--datasets 500] [--json FILE]
+    python benchmarks/ranking_coverage.py [--datasets 2000] [--json FILE] [--processes N]
 
 Judgements are drawn from the model with documents of their own leaning: a system's strength and the
 effect of position differ by document, so that rows of a document are no independent witnesses.
@@ -12,10 +12,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from _machine import describe_machine
+from _parallel import Each, add_options, each_of, one_by_one
 
 from fairjudge.analysis.ranking import ranking_report
 from fairjudge.calibration.paired_comparisons import Comparisons
@@ -78,35 +84,49 @@ def _values(found: Ranking) -> dict[str, float]:
     return out | {"position": found.position_effect.value}
 
 
-def simulate(n_datasets: int, n_documents: int, **settings: bool | float) -> dict[str, object]:
+def simulate(
+    n_datasets: int, n_documents: int, *, each: Each = one_by_one, **settings: bool | float
+) -> dict[str, object]:
     """Return the coverage of strengths, of the position effect and of all ranks at once."""
     true = truth(**settings)  # type: ignore[arg-type]
-    strengths, positions, ranks = [], [], []
-    for seed in range(n_datasets):
-        rng = np.random.default_rng([seed, n_documents])
-        found = rank_systems(draw(rng, n_documents, **settings), rng=rng)  # type: ignore[arg-type]
-        assert isinstance(found, Ranking)
-        strengths += [
-            one.strength.low <= true[one.system] <= one.strength.high for one in found.systems
-        ]
-        effect = found.position_effect
-        assert isinstance(effect, Estimate)
-        positions.append(effect.low <= true["position"] <= effect.high)
-        ranks.append(
-            all(
-                one.best_rank <= 1 + int(np.sum(s < STRENGTHS))
-                and one.worst_rank >= STRENGTHS.size - int(np.sum(s > STRENGTHS))
-                for one in found.systems
-                for s in (STRENGTHS[int(one.system[1:])],)
-            )
-        )
+    one = partial(held, n_documents=n_documents, true=true, settings=settings)
+    name = f"ranking, {n_documents} documents, " + ", ".join(
+        f"{name} {value}" for name, value in settings.items()
+    )
+    hits: dict[str, list[bool]] = defaultdict(list)
+    for data_set in each(name, one, n_datasets):
+        for figure, some in data_set.items():
+            hits[figure] += some
+    shares = {figure: _share(some) for figure, some in hits.items()}
+    return {"n_documents": n_documents, **settings, **shares}
+
+
+def held(
+    seed: int, n_documents: int, true: Mapping[str, float], settings: Mapping[str, Any]
+) -> dict[str, list[bool]]:
+    """Say which intervals of one data set hold the truth."""
+    rng = np.random.default_rng([seed, n_documents])
+    found = rank_systems(draw(rng, n_documents, **settings), rng=rng)
+    assert isinstance(found, Ranking)
+    effect = found.position_effect
+    assert isinstance(effect, Estimate)
+    ranked = [
+        one.best_rank <= 1 + int(np.sum(s < STRENGTHS))
+        and one.worst_rank >= STRENGTHS.size - int(np.sum(s > STRENGTHS))
+        for one in found.systems
+        for s in (STRENGTHS[int(one.system[1:])],)
+    ]
     return {
-        "n_documents": n_documents,
-        **settings,
-        "strengths": _share(strengths),
-        "position_effect": _share(positions),
-        "ranks": _share(ranks),
+        "strengths": [_within(one.strength, true[one.system]) for one in found.systems],
+        "position_effect": [_within(effect, true["position"])],
+        "ranks": [all(ranked)],
     }
+
+
+def _within(found: Estimate, truth: float) -> bool:
+    return (
+        found.low is not None and found.high is not None and bool(found.low <= truth <= found.high)
+    )
 
 
 def _share(hits: list[bool]) -> list[float]:
@@ -129,22 +149,25 @@ def summeval(aspect: str) -> dict[str, object]:
 def main() -> int:
     """Run everything."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", type=int, default=500)
+    parser.add_argument("--datasets", type=int, default=2000)
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    add_options(parser)
     options = parser.parse_args()
     rows = []
-    for n_documents in (20, 60):
-        for clustered in (False, True):
-            for ties, position in ((False, 0.0), (True, 0.4)):
-                row = simulate(
-                    options.datasets,
-                    n_documents,
-                    clustered=clustered,
-                    ties=ties,
-                    position=position,
-                )
-                rows.append(row)
-                print(row, flush=True)
+    with each_of(options) as each:
+        for n_documents, clustered, (ties, position) in product(
+            (20, 60), (False, True), ((False, 0.0), (True, 0.4))
+        ):
+            row = simulate(
+                options.datasets,
+                n_documents,
+                clustered=clustered,
+                ties=ties,
+                position=position,
+                each=each,
+            )
+            rows.append(row)
+            print(row, flush=True)
     groups = [summeval(aspect) for aspect in ("relevance", "consistency")]
     for group in groups:
         for one in group["systems"]:  # type: ignore[attr-defined]

@@ -195,7 +195,10 @@ def _value(option: Declared, value: Any) -> Any:
     if opt.parse is None:
         return value
     try:
-        return tuple(map(opt.parse, value)) if several else opt.parse(value)
+        if not several:
+            return opt.parse(value)
+        values = tuple(map(opt.parse, value))
+        return values if opt.merge is None else opt.merge(values)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint=option.flag) from None
 

@@ -1,13 +1,9 @@
-"""Checks of options: unknown names, other types, and values out of bounds are errors.
-
-In Python, errors name the arguments of the call for the flags of the command line.
-"""
+"""Checks of options: unknown names, other types, and values out of bounds are errors."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -19,9 +15,8 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get
 from pydantic import TypeAdapter, ValidationError
 
 from fairjudge.datasets._problems import explain
-from fairjudge.domain import ProtocolName
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.options.declaring import Declared, declared, hint_of
+from fairjudge.options.declaring import declared, hint_of
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -136,6 +131,8 @@ def _named_arguments(call: Callable[..., Any]) -> Iterator[None]:
     except (ConfigurationError, InputError) as error:
         message = str(error)
         if error.on_command_line is None and "--" in message:
+            from fairjudge.options.naming import python_words
+
             error.on_command_line = message
             error.args = (python_words(message, call),)
         raise
@@ -188,60 +185,3 @@ def _check(hint: Any, value: Any, name: str, *, strict: bool) -> Any:
 
 def _validated(kind: type, name: str, value: Any, *, strict: bool = False) -> Any:
     return _check(hint_of(kind, name), value, name, strict=strict)
-
-
-_WORDS = re.compile(
-    r"'[a-z][^']* [^']*'|(--[a-z][a-z-]*)(?: ('\w[^']*=[^']*'|[\w|:]+(?:=[\w@%+:,=./-]*\w)?))?"
-)
-"""A command in quotes, which stays as it is, or a flag with the word after it."""
-_OTHERS = {"--backend": "model", "--from": "tool", "--options": "answers", "--run": "run"}
-_ASPECTS = {"coverage", "faithfulness", "balance"}
-
-
-def python_words(message: str, call: Callable[..., Any]) -> str:
-    """Return `message` with the arguments of `call`, and of the options that it takes, for flags.
-
-    A value after a flag is written as in a call, where it is a number or one of its choices.
-    """
-    options = {option.flag: option for option in _options(call)}
-
-    def named(match: re.Match[str]) -> str:
-        flag, word = match[1], match[2]
-        if flag is None:
-            return match[0]
-        option = options.get(flag)
-        name = _OTHERS.get(flag) or (option.name if option else flag[2:].replace("-", "_"))
-        if word is None:
-            return name
-        return _with_value(name, word, _ASPECTS if name == "aspect" else _choices(option))
-
-    return _WORDS.sub(named, message)
-
-
-def _with_value(name: str, word: str, choices: set[str]) -> str:
-    if word.isdecimal():
-        return f"{name}={word}"
-    if "=" in word:
-        return f"{name}={dict(pair.split('=', 1) for pair in word.strip(chr(39)).split(','))}"
-    if word.isupper():
-        return f"{name}={word!r}"
-    values = word.split("|")
-    if not choices.issuperset(values):
-        return f"{name} {word}"
-    return " or ".join(f'{name}="{value}"' for value in values)
-
-
-def _options(call: Callable[..., Any]) -> Iterator[Declared]:
-    from fairjudge.options.building import BuildOptions
-    from fairjudge.options.judging import JudgeOptions
-    from fairjudge.options.models import Model
-    from fairjudge.options.summarizing import SummarizeOptions
-
-    for kind in (BuildOptions, SummarizeOptions, Model, JudgeOptions, call):
-        yield from declared(kind)
-
-
-def _choices(option: Declared | None) -> set[str]:
-    kinds = () if option is None else option.kinds
-    choices = {name for kind in kinds if get_origin(kind) is Literal for name in get_args(kind)}
-    return choices or ({*get_args(ProtocolName)} if option and option.name == "protocol" else set())

@@ -9,7 +9,7 @@ import pytest
 import fairjudge as fj
 from fairjudge.datasets import example_path
 from fairjudge.errors import ConfigurationError
-from fairjudge.options.checking import python_words
+from fairjudge.options.naming import python_words
 
 RATED = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
 ROWS = [{**RATED, "value": 3}]
