@@ -46,7 +46,7 @@ _PART_LINE = re.compile(r"^(?=##)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedItem:
-    """A summary of the examples part: ``value`` is people's mean rating, ``notes`` what they wrote.
+    """A possible example: ``value`` is its mean human rating, ``notes`` the annotators' comments.
 
     Of a pair ``second`` is the text of the other summary, and ``value`` the preference for `text`,
     from -1 to 1. ``share`` is the rating or preference on 0 to 1; ``material`` what it was judged

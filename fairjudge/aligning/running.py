@@ -345,7 +345,7 @@ def write_candidate(candidate: Candidate, folder: Path, aspect: str) -> None:
 
 
 def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> str:
-    """Return the criterion file of `candidate`, whose files lie in `folder` beside it."""
+    """Return the criterion file of `candidate`; its prompt and scale are in `folder`."""
     criterion = {
         "aspect": aspect,
         "prompt": f"{folder}{candidate.name}.md",

@@ -34,7 +34,7 @@ TOGETHER = " with "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenReport:
-    """The JSON of a fairness command, with what it is called and the file, where it is of one."""
+    """The JSON of a fairness command, with its name and the file that it was read from, if any."""
 
     name: str
     report: Mapping[str, Any]

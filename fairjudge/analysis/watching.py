@@ -46,7 +46,7 @@ class WatchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:
-    """All looks at one baseline's anchors, the present one last; ``is_new`` says it is no repeat.
+    """All looks at one baseline's anchors, the present one last; ``is_new`` if it is no repeat.
 
     A look that saw what the one before it saw is the same look: a job that was started again, or
     a judge that answers always the same, spends nothing.

@@ -349,7 +349,7 @@ def citations(
         Opt("Clusters of the judgements, to swap citations for.", reads=read_clusters),
     ] = None,
 ) -> Findings:
-    """Measure how far the articles that sentences cite support them, and others in their place.
+    """Measure how far cited articles support the sentences that cite them.
 
     Parameters
     ----------

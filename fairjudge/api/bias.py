@@ -139,7 +139,7 @@ def entities(
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Findings:
-    """Measure who of the sources is named in the summaries, and who is made up, by group.
+    """Measure which people of the sources the summaries name, and which they make up, by group.
 
     Parameters
     ----------

@@ -170,7 +170,7 @@ def inputs(
 
 
 def _made_table(inputs: MadeInputs, *, output: Path) -> TextTable:
-    """Return what was written."""
+    """Return the table of the inputs that were written."""
     from fairjudge.reports.tables import TextTable, columns
     from fairjudge.text.counting import pluralize
 

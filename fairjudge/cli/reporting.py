@@ -12,7 +12,7 @@ from fairjudge.cli import options as opt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reporting:
-    """How a command reads its files, and where it shows what it finds."""
+    """How a command reads its files, and where it shows its findings."""
 
     skip_bad: opt.SkipBad = False
     json_file: opt.Json = None

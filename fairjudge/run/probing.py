@@ -120,7 +120,7 @@ def _order_figures(rows: Sequence[Judgement], bias: OrderBias, *, aspect: str) -
 
 
 def check_checkable(aspect: str) -> None:
-    """Reject aspects that the metamorphic relations say nothing of."""
+    """Reject aspects without metamorphic relations."""
     if aspect not in {"coverage", "faithfulness"}:
         raise ConfigurationError(f"checks know coverage and faithfulness, not {aspect!r}")
 

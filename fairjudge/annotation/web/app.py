@@ -371,7 +371,7 @@ def folded(name: str) -> str:
 
 
 def known_as(name: str, known: Iterable[str]) -> str | None:
-    """Return the name that a person is known by already, whatever its case or width."""
+    """Return the known spelling of a name, ignoring case and width; None for a new name."""
     every = tuple(known)
     if name in every:
         return name
