@@ -1,4 +1,4 @@
-"""What the test says of an old and a new prompt, as JSON: the decision, and audits side by side."""
+"""Results of the test of an old and a new prompt, as JSON: the decision and the audits of both."""
 
 from __future__ import annotations
 

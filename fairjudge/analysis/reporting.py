@@ -109,7 +109,7 @@ def report_on(found: Inputs, *, title: str, seed: int) -> Report:
 
 
 def _check(panel: Panel) -> None:
-    """Refuse what only looks like a command's JSON: another version's, or edited by hand."""
+    """Reject JSON that is not a command's: of another version, or edited by hand."""
     try:
         browse = {
             "uncovered": list(_uncovered(panel)),

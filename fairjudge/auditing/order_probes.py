@@ -117,7 +117,7 @@ class OrderBias:
 
 
 def order_bias(judgements: Iterable[Judgement]) -> OrderBias:
-    """Measure it from the judgements of `place_tasks` and `shuffle_tasks`."""
+    """Measure effects of article order from the judgements of `place_tasks` and `shuffle_tasks`."""
     placed: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     shuffled: dict[tuple[str, str], list[float]] = defaultdict(list)
     n_unscored = 0
@@ -187,7 +187,7 @@ def group_places(task: JudgeTask, *, groups_per_call: int) -> dict[str, str]:
 def group_order_bias(
     judgements: Iterable[Judgement], tasks: Iterable[JudgeTask], *, groups_per_call: int
 ) -> OrderBias:
-    """Measure it from the judgements of `group_order_tasks`.
+    """Measure effects of group order from the judgements of `group_order_tasks`.
 
     ``by_place`` is the share covered of all groups in a place. Differences are within a group that
     stood in the places compared; ``changed`` and ``spread`` are of a group's verdicts over orders.
