@@ -264,7 +264,7 @@ def stand_ins(base: Criterion, n_sets: int) -> tuple[tuple[str, ...], ...]:
 def anchors_messages(
     base: Criterion, items: Sequence[RatedItem], *, n_sets: int
 ) -> tuple[Message, ...]:
-    """Return the messages that ask a model for `n_sets` sets of anchors, from `items` of the examples part."""
+    """Return messages that ask for `n_sets` sets of anchors, from `items` of the examples part."""
     examples = [items[place] for place in _spread(items, _ANCHOR_ITEMS)]
     wording = wording_of(base.scale)
     rule = "\n\n".join(text for _, text in base.template.parts)
