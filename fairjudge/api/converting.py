@@ -1,4 +1,4 @@
-"""Data in other layouts, as records of ours."""
+"""Convert data in other layouts to FairJudge's records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Opt, column_map
+from fairjudge.options.declaring import (
+    Opt,
+    column_map,
+    merged_columns,
+    merged_values,
+    word_values,
+)
 
 if TYPE_CHECKING:
     from fairjudge.converting import Converted
@@ -26,10 +32,13 @@ def convert(
         Opt(
             "Columns whose names are not recognised: documents=COLUMN, content=, eid=, system=, "
             "text=, reference=, annotator=, aspect=, value=. A field may be given twice: each "
-            "text=COLUMN is a system, each value=COLUMN an aspect.",
+            "text=COLUMN is a system, each value=COLUMN an aspect; text:SYSTEM=COLUMN and "
+            "value:ASPECT=COLUMN name them. Repeatable.",
             flag="--map",
             metavar="FIELD=COLUMN,...",
             parse=column_map,
+            repeatable=True,
+            merge=merged_columns,
         ),
     ] = None,
     group: Annotated[
@@ -44,6 +53,16 @@ def convert(
         Sequence[str],
         Opt("A column of articles to keep as their attribute. Repeatable.", flag="--attribute"),
     ] = (),
+    values: Annotated[
+        Mapping[str, float] | None,
+        Opt(
+            "The number of each word in columns of ratings, such as good=1,bad=0. Repeatable.",
+            metavar="WORD=NUMBER,...",
+            parse=word_values,
+            repeatable=True,
+            merge=merged_values,
+        ),
+    ] = None,
     system: Annotated[
         str | None,
         Opt("System of summaries that name none; by default the file's name."),
@@ -60,13 +79,17 @@ def convert(
         together by the numbers of their rows, if they have equally many.
     columns : mapping, optional
         Field to the column that holds it, or to several; files without that column are read as if
-        it were not named.
+        it were not named. ``"text:gpt"`` is a column of the summaries by ``gpt``,
+        ``"value:clarity"`` one of ratings on clarity. Fields of objects are columns such as
+        ``"meta.story"``.
     group : str, optional
         The column whose values group rows, each of which is an article.
     split : str, optional
         What separates documents within one text; by default the marks of Multi-News.
     attributes : sequence of str
         Columns of articles to keep as attributes; by default those with usual names, as ``stars``.
+    values : mapping, optional
+        The number of each word in columns of ratings, such as ``{"good": 1, "bad": 0}``.
     system : str, optional
         Who wrote the summaries of a file that does not say; by default the file's name, and
         ``"reference"`` for a ``summary`` beside documents.
@@ -106,6 +129,7 @@ def convert(
         split=split,
         attributes=tuple(attributes),
         system=system,
+        values=values or {},
     )
     if not inputs:
         raise ConfigurationError("nothing to convert: name a file")

@@ -8,7 +8,7 @@ from pathlib import Path
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.names import DOCUMENTS, OUTPUTS, TABLES, TARGETS, system_of
 from fairjudge.converting.records import Entry
-from fairjudge.converting.rows import REFERENCE
+from fairjudge.converting.roles import REFERENCE
 from fairjudge.converting.texts import articles_of, cluster, summary
 from fairjudge.datasets._source import decoded, read_bytes
 from fairjudge.errors import InputError

@@ -21,10 +21,12 @@ _LINE_BREAK = "NEWLINE_CHAR"
 
 
 def articles_of(
-    cell: object, *, split: str | None, attributes: Iterable[str] = ()
+    *cells: object, split: str | None, attributes: Iterable[str] = ()
 ) -> tuple[Article, ...]:
-    """Return the documents that `cell` holds; texts without a letter or digit are none."""
-    return tuple(_numbered(_documents(_unpacked(cell), split), tuple(attributes)))
+    """Return the documents that `cells` hold; texts without a letter or digit are none."""
+    several = [cell for cell in cells if cell is not None] if len(cells) > 1 else cells
+    documents = (document for cell in several for document in _documents(_unpacked(cell), split))
+    return tuple(_numbered(documents, tuple(attributes)))
 
 
 def _documents(cell: object, split: str | None) -> Iterator[Mapping[str, Any]]:
@@ -83,6 +85,16 @@ def article(
     fields = {"aid": aid, "content": content, **named}
     article: Article = made(Article, fields | ({"attributes": values} if values else {}))
     return article
+
+
+def id_of(row: Mapping[str, Any], column: str | None) -> str | None:
+    """Return an id as text: a whole number that a data frame made a float of is that number."""
+    value = row.get(column) if column else None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool | dict | list) or value is None or not str(value).strip():
+        return None
+    return str(value).strip()
 
 
 def alone(value: object) -> object:

@@ -267,7 +267,7 @@ def planning(model: Model) -> Iterator[PlanningBackend]:
 
 
 def _check_opens(model: Model) -> None:
-    """Open a client, which sends nothing; a model of this process would be loaded."""
+    """Open a client, which sends no request; a local model would be loaded."""
     if model.llm is not None and not loads_its_model(model.llm):
         open_backend(model.llm, timeout_seconds=model.timeout, chat=model.chat)
 

@@ -124,7 +124,7 @@ def test_ratings_are_labels_by_annotator_and_aspect():
     ]  # fmt: skip
     named = fj.convert(lines("r.jsonl", rows), columns={"value": ["fluency", "Coherence"]})
     assert len(named.labels) == 3
-    assert named.left_out == {"a rating of 'fluency' that is no number": 1}
+    assert named.left_out == {"a rating of 'fluency' that is no number: 'n/a'": 1}
     assert len(named.summaries) == 1
 
 
