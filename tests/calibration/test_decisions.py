@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pytest
 
+from fairjudge.calibration import agreement, replaceability
 from fairjudge.calibration.baseline_gains import BaselineGain
-from fairjudge.calibration.decisions import Constant, decide, documents_needed
+from fairjudge.calibration.decisions import (
+    FEWEST_SYSTEMS,
+    THRESHOLD,
+    Answer,
+    Constant,
+    decide,
+    documents_needed,
+)
 from fairjudge.calibration.judge_figures import constant_side
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest, AnnotatorComparison
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats.bootstrap import FEW_DOCUMENTS
 
 WHY = Undefined(why="not measured")
 
@@ -206,3 +218,20 @@ def test_documents_needed_follow_the_square_root_law():
     assert documents_needed(tau(0.51, 0.3, 0.7), n_documents=40) is None  # 441 times
     assert documents_needed(tau(0.5, 0.3, 0.7), n_documents=40) is None
     assert documents_needed(tau(0.9, 0.4, 1.0), n_documents=6) == 15
+
+
+def test_the_docs_have_the_rules_as_they_are_applied():
+    page = (Path(__file__).parents[2] / "docs" / "calibration.md").read_text("utf-8")
+    rules = " ".join(page[page.index("### Decisions") :].split())
+    for rule in (
+        f"the whole interval is at or above {THRESHOLD:g}",
+        f"the whole interval is below {THRESHOLD:g}",
+        f"fewer than {FEW_DOCUMENTS} labelled documents",
+        f"too few to tell below {FEWEST_SYSTEMS} systems",
+        f"one score to all items ({agreement.FEWEST_ITEMS} or more",
+        f"one label to all items ({agreement.FEWEST_ITEMS} or more",
+        f"{replaceability.FEWEST_ANNOTATORS} annotators with {replaceability.FEWEST_ITEMS} items",
+    ):
+        assert rule in rules
+    answers_of_docs = re.findall(r"\| (yes|no|too few to tell|cannot tell) \|", rules)
+    assert tuple(answers_of_docs) == get_args(Answer)

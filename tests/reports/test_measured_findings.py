@@ -392,7 +392,7 @@ def test_a_cascade_says_what_it_saves_and_costs():
         "agreement_lost": figure(0.02, 0.0, 0.05),
     }
     first, second = findings_of("cascade", report)
-    assert "between 0.2 and 0.7 of the local score, which saves 57.3 [50, 63] % " in first
+    assert "local score between 0.2 and 0.7, which saves 57.3 [50, 63] % " in first
     assert "error: 0.010 [-0.010, 0.030]; loss in Kendall's tau-b: 0.020" in second
 
 

@@ -65,10 +65,11 @@ def test_a_figure_in_a_sentence_is_never_broken(capsys, monkeypatch, figure, wid
 @pytest.mark.parametrize("width", [80, 60, 50, 44])
 def test_an_interval_in_a_column_of_numbers_is_never_broken(capsys, monkeypatch, width):
     heads = ("before", "after", "change")
-    row = ("agreement with people", "0.4", "-0.12 [-0.31, 0.07]", "0.05 [-0.10, 0.20]")
+    row = ("agreement with people", "<= 0.020", "-0.12 [-0.31, 0.07]", "0.05 [-0.10, 0.20]")
     table = TextTable(title="t", columns=columns("figure", *heads, numbers=heads), rows=(row,))
     out = shown(capsys, monkeypatch, table, width)
     assert "[-0.31, 0.07]" in out
+    assert "<= 0.020" in out
     assert "[-0.10, 0.20]" in out or "Columns hidden (terminal too narrow): change" in out
 
 
