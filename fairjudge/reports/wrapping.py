@@ -8,7 +8,7 @@ _BOUND = r"[-+]?(?:[\d.,]*\d|inf)"
 _INTERVAL = rf"\[{_BOUND}, {_BOUND}\]\S*"
 _VALUE = rf"{_BOUND}(?: %)?"
 _COMPARED = rf"(?:=|<=?|>=?) {_VALUE}\S*"
-_SHARE = rf"{_VALUE}(?: \({_BOUND}-{_BOUND}\))?\S*"
+_SHARE = rf"\(?{_VALUE}(?: \({_BOUND}-{_BOUND}\))?\S*"
 _PARTS = re.compile(rf"{_COMPARED}|{_INTERVAL}|{_SHARE}|\S+")
 _UNITS = re.compile(rf"(?:\S+ )?{_COMPARED}|(?:{_VALUE} )?{_INTERVAL}|{_SHARE}|\S+")
 _BOUNDS = re.compile(rf"{_BOUND}, {_BOUND}")

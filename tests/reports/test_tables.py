@@ -48,7 +48,7 @@ def test_words_are_never_broken(capsys, monkeypatch, width):
 @pytest.mark.parametrize("width", [200, 120, 80, 60, 50])
 @pytest.mark.parametrize(
     "figure",
-    ["0.42 [0.33, 0.50]", "-1.136 [-2.718, +1.566]", "33 % [1.5, 40.2]", "p <= 0.003",
+    ["0.42 [0.33, 0.50]", "-1.136 [-2.718, +1.566]", "33 % [1.5, 40.2]", "(33.1 %)", "p <= 0.003",
      "69 % (61-78)", "96.4 %", "inf [3.2, inf]", "1,234 [1,100, 1,302]"],
 )  # fmt: skip
 def test_a_figure_in_a_sentence_is_never_broken(capsys, monkeypatch, figure, width):
