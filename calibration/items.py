@@ -32,6 +32,9 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.stats._arrays import BoolArray, FloatArray
 
+JUDGE_SIDE, LABELS_SIDE = "the judge's scores", "people's mean labels"
+"""The two sides of most correlations, in sentences."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
