@@ -28,8 +28,9 @@ from fairjudge.calibration.parts import (
 from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
-from fairjudge.protocols import PROTOCOLS
+from fairjudge.protocols import BUILTIN_ASPECTS, PROTOCOLS
 from fairjudge.records.matching import Match, match, with_ids_of
+from fairjudge.text.own_aspects import own_aspects_advice
 from fairjudge.stats._arrays import BoolArray, FloatArray
 
 
@@ -133,10 +134,12 @@ def join(
     groups = by_group(rows)
     judged = {key.aspect for key in groups}
     if judged and by_aspect and not judged & by_aspect.keys():
+        built_in = sorted(by_aspect.keys() & {*BUILTIN_ASPECTS})
+        advice = f"judge an aspect that has labels (--aspect {built_in[0]})" if built_in else ""
         raise InputError(
             f"the labels are of {', '.join(map(repr, sorted(by_aspect)))}, the judgements of "
-            f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled; judge "
-            f"an aspect that has labels (--aspect {min(by_aspect)})",
+            f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled; "
+            f"{advice or own_aspects_advice(by_aspect)}",
             field="aspect",
         )
     groups_joined = tuple(

@@ -34,6 +34,7 @@ def build(
         fairjudge build clusters.json -o refs.jsonl
         fairjudge build clusters.json -o refs.jsonl --backend openai:gpt-4o-mini
     """
+    from fairjudge.reports.next_commands import after_building
     from fairjudge.run.building import build_file
 
     opt.check_targets(output, json_file)
@@ -56,6 +57,7 @@ def build(
             progress=progress_bars,
         )
     display.built(outcome, output=output, json_file=json_file)
+    display.say_next(after_building(output), output, json_file)
     display.finish(
         outcome.n_without_questions, len(outcome.clusters), limit=max_unscored, what=("cluster",)
     )

@@ -44,7 +44,7 @@ def convert(
     converted: Converted = conversion(skip_bad=skip_bad)
     _check_inputs_stay([Path(file.path) for file in converted.files], folder, converted)
     paths = converted.write(folder)
-    following = converted.next_command(folder)
+    following, *later = converted.next_commands(folder)
     if json_file != "-":
         for file in converted.files:
             say(f"{file.path}: {file.layout}")
@@ -56,8 +56,13 @@ def convert(
             say(f"Excluded {pluralize(n, 'time')}: {why}")
         for warning in converted.command_line_warnings:
             say(f"Warning: {warning}")
-        say(f"Next: {following}")
-    report = {"written": [str(path) for path in paths], "next": following}
+        for command in (following, *later):
+            say(str(command))
+    report = {
+        "written": [str(path) for path in paths],
+        "next": following.command,
+        "later": {command.purpose: command.command for command in later},
+    }
     display.write_json(json_file, converted.to_json() | report)
 
 

@@ -121,6 +121,7 @@ def judge(
     """
     from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files
+    from fairjudge.run.labels_beside import next_of_judging
 
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
@@ -150,4 +151,6 @@ def judge(
         )
     report = judge_report(outcome, judging)
     judge_display.show_judged(report, output=output, json_file=json_file)
+    following = next_of_judging(references, summaries, output, judging)
+    display.say_next(following, output, json_file)
     display.finish_judging(outcome.missing, limit=max_unscored)

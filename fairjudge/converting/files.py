@@ -159,6 +159,20 @@ def command_for(path: Path, wanted: str) -> str | None:
     return f"fairjudge convert {shlex.quote(str(path))} -o data"
 
 
+def why_not_read(path: Path) -> str:
+    """Say why a file is in no layout that is known."""
+    try:
+        source = _opened(path, Settings(), skip_bad=True)
+    except FairJudgeError as error:
+        return error.problem if isinstance(error, InputError) else str(error)
+    bad = next((row.problem for row in source.rows if row.problem is not None), None)
+    names = ", ".join(map(repr, source.first)) or "there are none"
+    return bad or (
+        f"not known what its columns hold ({names}): 'fairjudge convert' takes them by --map "
+        "(docs/your-data.md)"
+    )
+
+
 def files_of(folder: Path) -> tuple[list[Path], dict[str, str]]:
     """Return the files of a folder that are data, and of each other one why it is not."""
     paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))

@@ -10,8 +10,9 @@ from fairjudge.domain import Answer, Article, Aspect, JudgeTask, ProtocolName, Q
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.balance import BALANCE
 from fairjudge.prompting import Fenced, Template, load_template
-from fairjudge.protocols import PROTOCOLS
+from fairjudge.protocols import BUILTIN_ASPECTS, PROTOCOLS
 from fairjudge.scales import Scale, binary, likert, pairwise
+from fairjudge.text.own_aspects import own_aspects_advice
 from fairjudge.text.suggestions import did_you_mean
 
 _MAX_WORDINGS = 3
@@ -54,7 +55,7 @@ def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: boo
     if aspect not in ASPECTS:
         raise ConfigurationError(
             f"no built-in aspect {aspect!r}; there are {', '.join(map(repr, ASPECTS))}"
-            f"{did_you_mean(aspect, ASPECTS) or '; another one needs a criterion file'}"
+            f"{did_you_mean(aspect, ASPECTS) or f'; {own_aspects_advice([aspect])}'}"
         )
     if protocol not in BUILTIN_SCALES[aspect]:
         raise ConfigurationError(f"{protocol} has no scale of its own")
@@ -208,7 +209,7 @@ BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
 }
 
 
-ASPECTS = tuple(name for name in BUILTIN_SCALES if name != "coverage-answer")
+ASPECTS = BUILTIN_ASPECTS
 """The aspects with built-in prompts."""
 LOCAL_ASPECTS = ("coverage", "faithfulness", BALANCE)
 """Those that can be judged without a language model."""
