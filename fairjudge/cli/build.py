@@ -57,7 +57,8 @@ def build(
             progress=progress_bars,
         )
     display.built(outcome, output=output, json_file=json_file)
-    display.say_next(after_building(output), output, json_file)
+    if outcome.n_without_questions < len(outcome.clusters):
+        display.say_next(after_building(output), output, json_file)
     display.finish(
         outcome.n_without_questions, len(outcome.clusters), limit=max_unscored, what=("cluster",)
     )

@@ -14,6 +14,7 @@ from fairjudge.errors import InputError
 from fairjudge.importing.records import Skipped
 from fairjudge.reports.next_commands import Data, NextCommand, after_converting, protocols_of
 from fairjudge.text.counting import pluralize
+from fairjudge.text.usable import usable
 
 Entry: TypeAlias = Reference | Cluster | Summary | Label | Skipped
 Kind: TypeAlias = Literal["clusters", "references", "summaries", "labels"]
@@ -117,7 +118,7 @@ class Converted:
             summaries=[paths["summaries"]] if "summaries" in paths else [],
             labels=paths.get("labels"),
             labelled=protocols_of(self.labels),
-            several_articles=any(len(cluster.articles) > 1 for cluster in self.clusters),
+            several_articles=any(len(usable(one.articles)[0]) > 1 for one in self.clusters),
         )
         return tuple(after_converting(data))
 

@@ -16,6 +16,8 @@ from cli_tools import journalist, text_of
 from data_page import PAGE
 from stub_server import Call
 
+from fairjudge.datasets import example_path
+
 _BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COUNTS = {
     "Google Forms": (1, 2, 2, 8),
@@ -103,12 +105,6 @@ def test_a_leaderboard_and_a_decision_come_of_each_export(cli, backend, title):
         assert "To calibrate, have people label: fairjudge annotate data/clusters.jsonl" in (
             " ".join(judged.out.split())
         )
-    if "For coverage" in converted.out:
-        built = cli(*named(converted.out, "For coverage, first", backend=backend), *backend)
-        assert built.code == 0, built.err
-        following = named(built.out, "Next", backend=backend)
-        following[following.index("SUMMARIES")] = "data/summaries.jsonl"
-        assert following[:-1] == named(converted.out, "and then", backend=backend)[:-1]
     print(f"{title}: {n_commands} commands")  # noqa: T201
 
 
@@ -150,3 +146,19 @@ def test_summaries_that_are_written_lead_to_a_judge_and_to_labels(cli, backend):
     judged = cli(*named(written.out, "Next", backend=backend))
     assert judged.code == 0, judged.err
     assert "--task rating --aspect faithfulness" in " ".join(judged.out.split())
+
+
+def test_coverage_is_reached_by_what_is_named(cli):
+    """Of the bundled example, by the embedded models."""
+    for name in ("clusters.json", "summaries.jsonl"):
+        Path(name).write_bytes(example_path(name).read_bytes())
+    converted = cli("convert", "clusters.json", "summaries.jsonl", "-o", "data")
+    built = cli(*named(converted.out, "For coverage, first", backend=()))
+    assert built.code == 0, built.err
+    following = named(converted.out, "and then", backend=())
+    of_build = named(built.out, "Next", backend=())
+    of_build[of_build.index("SUMMARIES")] = "data/summaries.jsonl"
+    assert of_build[:-1] == following[:-1]
+    judged = cli(*following)
+    assert judged.code == 0, judged.err
+    assert "thorough" in judged.out
