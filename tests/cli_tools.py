@@ -140,10 +140,11 @@ def by_article(text: str) -> dict[str, Any] | None:
         return {"answers": [{"question": n, "quote": q, **rest} for n, q in enumerate(quotes, 1)]}
     if '{"sorted": [{' in text:
         return {"sorted": [_sorted(*one) for one in TO_QUESTION.findall(text)]}
-    if '{"articles": [{' in text:
+    if '"articles": [{' in text:
         found = re.findall(r"; found before: ([\d, ]*)", text)
         says = [[int(n) for n in re.findall(r"\d+", numbers)] for numbers in found]
-        return {"articles": [{"article": n, "says": s, "added": []} for n, s in enumerate(says, 1)]}
+        rows = [{"article": n, "says": s, "added": []} for n, s in enumerate(says, 1)]
+        return {"unsupported": [], "articles": rows}
     return None
 
 

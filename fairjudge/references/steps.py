@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import accumulate, chain, count
 from statistics import median_low
 from typing import Any, TypeAlias
 
@@ -228,12 +228,12 @@ def drop_same_sources(
 def drop_surplus_facets(
     questions: Sequence[QuestionAnswers], *, target: int
 ) -> tuple[list[QuestionAnswers], list[QuestionAnswers]]:
-    """Split `questions` into those to keep and those of the kind ``facets`` to drop.
+    """Split `questions` into those to keep and those to drop because their answers can be true.
 
-    Questions whose answers can all be true only fill up to `target` questions, those with most
+    Questions on which most groups have no rival only fill up to `target` questions, those with most
     answers first. Both results keep the given order.
     """
-    facets = [row for row, question in enumerate(questions) if question.kind == "facets"]
+    facets = [row for row, question in enumerate(questions) if _mostly_facets(question)]
     n_wanted = max(0, target - (len(questions) - len(facets)))
     n_answers = [sum(map(len, question.answer_groups)) for question in questions]
     surplus = sorted(facets, key=lambda row: -n_answers[row])[n_wanted:]
@@ -241,6 +241,13 @@ def drop_surplus_facets(
         [question for row, question in enumerate(questions) if row not in surplus],
         [question for row, question in enumerate(questions) if row in surplus],
     )
+
+
+def _mostly_facets(question: QuestionAnswers) -> bool:
+    """Return whether fewer than half of the groups have a rival; False where that is not known."""
+    if question.rivals is None:
+        return question.kind == "facets"
+    return 2 * len(set(chain(*question.rivals))) < len(question.answer_groups)
 
 
 def containment(places: frozenset[Place], other: frozenset[Place]) -> float:
@@ -306,6 +313,21 @@ def drop_positions(question: QuestionAnswers, positions: Iterable[int]) -> Quest
     dropped = frozenset(positions)
     counter = count()
     return keep_answers(question, lambda _: next(counter) not in dropped)
+
+
+def without_unsupported(
+    question: QuestionAnswers, places: Collection[tuple[int, int]]
+) -> tuple[QuestionAnswers, dict[int, int]]:
+    """Return `question` without the answers at `places`, and its groups' new indices by the old.
+
+    A place is a group and a position in it. A group that loses all its answers is left out.
+    """
+    sizes = [len(group) for group in question.answer_groups]
+    first = list(accumulate(sizes, initial=0))
+    lost = Counter(group for group, _ in places)
+    left = drop_positions(question, (first[group] + position for group, position in places))
+    old = [group for group, size in enumerate(sizes) if size > lost[group]]
+    return left, {group: new for new, group in enumerate(old)}
 
 
 def grouped(
