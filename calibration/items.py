@@ -30,8 +30,8 @@ from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
 from fairjudge.protocols import BUILTIN_ASPECTS, PROTOCOLS
 from fairjudge.records.matching import Match, match, with_ids_of
-from fairjudge.text.own_aspects import own_aspects_advice
 from fairjudge.stats._arrays import BoolArray, FloatArray
+from fairjudge.text.own_aspects import own_aspects_advice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
