@@ -52,6 +52,8 @@ def convert(
                 say(f"  columns ignored: {', '.join(file.unused)}")
         for path, count in zip(paths, converted.counts().values(), strict=True):
             say(f"{path}: {count}")
+        for path in _old_files(folder, converted):
+            say(f"Warning: {path} is of an earlier conversion; this one has nothing of its kind")
         for why, n in converted.left_out.items():
             say(f"Excluded {pluralize(n, 'time')}: {why}")
         for warning in converted.command_line_warnings:
@@ -64,6 +66,14 @@ def convert(
         "later": {command.purpose: command.command for command in later},
     }
     display.write_json(json_file, converted.to_json() | report)
+
+
+def _old_files(folder: Path, converted: Converted) -> list[Path]:
+    """Return the files of other kinds in `folder`, which the commands named as next may take."""
+    from fairjudge.converting.records import KINDS
+
+    paths = [folder / f"{kind}.jsonl" for kind in KINDS if kind not in converted.records()]
+    return [path for path in paths if path.exists()]
 
 
 def _check_inputs_stay(inputs: list[Path], folder: Path, converted: Converted) -> None:
