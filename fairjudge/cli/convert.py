@@ -31,9 +31,10 @@ def convert(
     r"""Convert data in other layouts to clusters, references, summaries and labels.
 
     The layout is recognised by content: Multi-News, WCEP, SummEval, SummHay, DiverseSumm, reviews,
-    tables, Label Studio's JSON-MIN, Parquet, data sets on disk; docs/your-data.md shows each. It
-    prints what was recognised, and what was left out. Map columns with --map where their names are
-    not recognised.
+    tables, nested JSON, Label Studio, folders of text files, Parquet, data sets on disk;
+    docs/your-data.md shows each. It prints what was recognised, what was left out, and the next
+    commands. Map columns with --map where their names are not recognised; --values has the numbers
+    of ratings in words.
 
         fairjudge convert test.src test.tgt -o data
 
