@@ -28,10 +28,10 @@ from fairjudge.calibration.parts import (
 from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
-from fairjudge.protocols import BUILTIN_ASPECTS, PROTOCOLS
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.stats._arrays import BoolArray, FloatArray
-from fairjudge.text.own_aspects import own_aspects_advice
+from fairjudge.text.own_aspects import built_in_aspects, own_aspects_advice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ def join(
     groups = by_group(rows)
     judged = {key.aspect for key in groups}
     if judged and by_aspect and not judged & by_aspect.keys():
-        built_in = sorted(by_aspect.keys() & {*BUILTIN_ASPECTS})
+        built_in = sorted(by_aspect.keys() & built_in_aspects())
         advice = f"judge an aspect that has labels (--aspect {built_in[0]})" if built_in else ""
         raise InputError(
             f"the labels are of {', '.join(map(repr, sorted(by_aspect)))}, the judgements of "

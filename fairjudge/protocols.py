@@ -19,11 +19,6 @@ if TYPE_CHECKING:  # options, which `fairjudge --help` reads, import this module
 _Item = TypeVar("_Item")
 VerdictKind: TypeAlias = Literal["rating", "yes_no", "preference", "items"]
 """A number on a scale, yes or no, the better of two summaries, or a verdict on each of a list."""
-BUILTIN_ASPECTS = (
-    *("faithfulness", "coverage", "consistency", "relevance", "coherence", "fluency"),
-    *("balance", "quality"),
-)
-"""The aspects with built-in prompts (`fairjudge.judges.criteria`)."""
 BOTH_ORDERS: tuple[Order, Order] = ("ab", "ba")
 
 

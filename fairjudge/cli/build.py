@@ -41,8 +41,9 @@ def build(
     opt.check_local("build", model)
     if plan:
         from fairjudge.cli.plan import show_plan
-        from fairjudge.run.planning import plan_building
+        from fairjudge.run.planning import check_opens, plan_building
 
+        check_opens(model)
         plans = plan_building(clusters, options=building, model=model, skip_bad=skip_bad)
         show_plan(plans, model, json_file)
         return

@@ -129,8 +129,9 @@ def judge(
     opt.check_local("judge", *models)
     if plan:
         from fairjudge.cli.plan import show_plan
-        from fairjudge.run.planning import plan_judging
+        from fairjudge.run.planning import check_opens, plan_judging
 
+        check_opens(*models)
         plans = plan_judging(
             references, summaries, options=judging, models=models, skip_bad=skip_bad, limit=limit
         )

@@ -56,8 +56,9 @@ def summarize(
     model = replace(model, target=backend)
     if plan:
         from fairjudge.cli.plan import show_plan
-        from fairjudge.run.planning import plan_summaries
+        from fairjudge.run.planning import check_opens, plan_summaries
 
+        check_opens(model)
         plans = plan_summaries(clusters, options=writing, model=model, skip_bad=skip_bad)
         show_plan(plans, model, json_file)
         return

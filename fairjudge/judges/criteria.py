@@ -10,7 +10,7 @@ from fairjudge.domain import Answer, Article, Aspect, JudgeTask, ProtocolName, Q
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.balance import BALANCE
 from fairjudge.prompting import Fenced, Template, load_template
-from fairjudge.protocols import BUILTIN_ASPECTS, PROTOCOLS
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.scales import Scale, binary, likert, pairwise
 from fairjudge.text.own_aspects import own_aspects_advice
 from fairjudge.text.suggestions import did_you_mean
@@ -209,7 +209,7 @@ BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
 }
 
 
-ASPECTS = BUILTIN_ASPECTS
+ASPECTS = tuple(name for name in BUILTIN_SCALES if name != "coverage-answer")
 """The aspects with built-in prompts."""
 LOCAL_ASPECTS = ("coverage", "faithfulness", BALANCE)
 """Those that can be judged without a language model."""

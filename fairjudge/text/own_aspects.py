@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fairjudge.prompting import released_templates
+
+
+def built_in_aspects() -> frozenset[str]:
+    """Return the aspects that released prompts judge."""
+    names = (template.name for template in released_templates() if template.task == "judge")
+    return frozenset(name.removesuffix("-single") for name in names if name.endswith("-single"))
+
 
 def own_aspects_advice(aspects: Iterable[str]) -> str:
     """Return how to judge aspects of one's own, or to rename their labels."""

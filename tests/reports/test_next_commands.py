@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairjudge.domain import Label
-from fairjudge.judges.criteria import ASPECTS, BUILTIN_SCALES
+from fairjudge.judges.criteria import ASPECTS
 from fairjudge.reports.next_commands import (
     Data,
     after_building,
@@ -17,6 +17,7 @@ from fairjudge.reports.next_commands import (
     after_summarizing,
     protocols_of,
 )
+from fairjudge.text.own_aspects import built_in_aspects
 
 FOLDER = Path("my data")
 CLUSTERS, SUMMARIES = FOLDER / "c.jsonl", FOLDER / "s.jsonl"
@@ -98,6 +99,5 @@ def test_summaries_and_references_are_judged_next():
     assert "--aspect coverage" in after_building(FOLDER / "r.jsonl").command
 
 
-def test_the_built_in_aspects_are_those_with_scales():
-    assert {*ASPECTS} == BUILTIN_SCALES.keys() - {"coverage-answer"}
-    assert len(ASPECTS) == len({*ASPECTS})
+def test_the_built_in_aspects_are_those_with_prompts():
+    assert built_in_aspects() == {*ASPECTS}
