@@ -60,7 +60,7 @@ def _each(
     function: Callable[[int], Json],
     n_datasets: int,
 ) -> Iterator[Json]:
-    path = None if folder is None else folder / f"{re.sub(r'[^a-z0-9.]+', '-', name)}.jsonl"
+    path = None if folder is None else folder / f"{re.sub(r'[^a-z0-9.]+', '-', name.lower())}.jsonl"
     results = _kept(path)
     wanted = [number for number in range(n_datasets) if number not in results]
     began = time.perf_counter()

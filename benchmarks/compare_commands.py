@@ -101,10 +101,10 @@ def _one(name: str, line: str, out: Path, *, places: tuple[str, ...]) -> None:
         target = kept / "files" / source
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
-    for path in kept.rglob("*"):
-        if path.is_file() and path.suffix != ".parquet":
+    for file in kept.rglob("*"):
+        if file.is_file() and file.suffix != ".parquet":
             with contextlib.suppress(UnicodeDecodeError):
-                path.write_text(_masked(path.read_text("utf-8"), places, name=name), "utf-8")
+                file.write_text(_masked(file.read_text("utf-8"), places, name=name), "utf-8")
 
 
 def _files() -> dict[str, str]:

@@ -20,8 +20,8 @@ from math import sqrt
 import numpy as np
 from _machine import describe_machine
 
-from fairjudge.calibration.assessment import ErrorScores, assess
 from fairjudge.calibration.audits import BothOrders, PositionBias, position_bias
+from fairjudge.calibration.calibration_report import ErrorScores, assess
 from fairjudge.calibration.groups import error_by_group
 from fairjudge.calibration.length import LengthControl, Verdicts, length_controlled
 from fairjudge.calibration.ppi import PpiMean, ppi_mean

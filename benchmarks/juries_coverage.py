@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from _jury_simulation import SETTINGS, simulate_gains, simulate_juries, simulate_ranking
-from _machine import describe_machine
 from _parallel import Each, add_options, each_of
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
@@ -85,8 +84,9 @@ def main() -> None:
             truth = one.get("true", {}).get(name)
             print(f"  {name:42} {share:5.1f}", "" if truth is None else f"truth {truth:.3f}")
     if given.json:
-        found = {"machine": describe_machine(), "simulated": simulated}
-        given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        given.json.write_text(
+            json.dumps({"simulated": simulated}, indent=1) + "\n", encoding="utf-8"
+        )
         write_page(simulated)
 
 

@@ -25,12 +25,11 @@ from pathlib import Path
 from _machine import describe_machine
 from _scale_simulation import Setting, bounds, simulate
 
-from fairjudge.backends.caching import Caching
+from fairjudge.backends.caching import Caching, SharedCaching
 from fairjudge.backends.limiting import Concurrency, Limiting, StoreCheck
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.backends.sharing import SharedCaching
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.cache.postgres import PostgresCache
 from fairjudge.datasets.example import example_path
@@ -249,8 +248,8 @@ def _table_of_prices(tokens_in: float, tokens_out: float) -> TextTable:
     for name in PRICED:
         price = prices.price(ModelRef(provider="openai", model=name))
         if price is not None:
-            usd = N_JUDGEMENTS * (tokens_in * price.input + tokens_out * price.output) / 1e6
-            found.append((f"openai:{name}", f"{usd:,.0f}", f"{price.date:%Y-%m-%d}"))
+            usd = N_JUDGEMENTS * price.cost_usd(input_tokens=tokens_in, output_tokens=tokens_out)
+            found.append((f"openai:{name}", f"{usd:,.0f}", price.source))
     return TextTable(
         title="What the calls cost",
         columns=columns("model", *heads, "price of", numbers=heads),

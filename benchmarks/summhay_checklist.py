@@ -28,10 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.domain import Answer, Judgement, JudgeTask, QuestionAnswers
+from fairjudge.domain import Answer, Judgement, JudgeTask, ProtocolName, QuestionAnswers
 from fairjudge.engine.models import open_models
-from fairjudge.judges.ports import Judge, Reply
-from fairjudge.judges.tasks import resolve_plan
+from fairjudge.judges.asking import ReferenceUnit
+from fairjudge.judges.ports import Judge, Reply, writing
+from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.records.results import figure
 from fairjudge.run.judges import make_judge
@@ -105,24 +106,25 @@ def tasks(item: Item) -> tuple[JudgeTask, tuple[JudgeTask, ...]]:
 async def judged(judge: Judge, task: JudgeTask) -> Judgement:
     """Ask as ``fairjudge judge`` does: once more where a reply cannot be read."""
     first = await judge.ask(task)
-    found = judge.read(task, first) if isinstance(first, Reply) else first
-    if isinstance(first, Reply) and not isinstance(found, Judgement):
-        again = await judge.repair(task, first)
-        if isinstance(again, Reply):
-            second = judge.read(task, again)
-            found = second if isinstance(second, Judgement) else found
-    return found if isinstance(found, Judgement) else judge.unscored(task, found)
+    outcome = writing(judge).read(task, first) if isinstance(first, Reply) else first
+    if isinstance(first, Reply) and not isinstance(outcome, Judgement):
+        repaired = await writing(judge).repair(task, first)
+        if isinstance(repaired, Reply):
+            second = writing(judge).read(task, repaired)
+            outcome = second if isinstance(second, Judgement) else outcome
+    return outcome if isinstance(outcome, Judgement) else judge.unscored(task, outcome)
 
 
 async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
     """Return one row a label, with what both ways said; None where unscored."""
     async with open_models(model) as models:
 
-        def made(protocol: Any, unit: Any) -> Judge:
-            plan = resolve_plan("coverage", protocol=protocol, reference_unit=unit)
-            return make_judge(models, plan=plan, prompt=None, scale=None, temperature=0.0)
+        def judge_of(protocol: ProtocolName, unit: ReferenceUnit) -> Judge:
+            options = JudgeOptions(aspect="coverage", protocol=protocol, reference_unit=unit)
+            (plan,) = options.plans()
+            return make_judge(models, options, plan=plan)
 
-        checklist, binary = made("checklist", "qa_pairs"), made("binary", "qa_pair")
+        checklist, binary = judge_of("checklist", "qa_pairs"), judge_of("binary", "qa_pair")
 
         async def rows(item: Item) -> list[dict[str, Any]]:
             whole, single = tasks(item)

@@ -17,7 +17,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -77,6 +77,8 @@ class Fenced:
     texts: tuple[str, ...]
     titles: tuple[str, ...] = ()
 
+    # The summaries of a cluster are judged one after another, on the same articles.
+    @lru_cache(maxsize=64)  # noqa: B019  # bounded, and of values
     def render(self) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return the texts between tags, and where the two marks of each text stand."""
         content, places = "", []

@@ -38,6 +38,7 @@ NO_NUMBER = {
     "{type(backend).__name__} answers",
     "{self.target.model} holds replies",
     "{self._server} sends replies",
+    "{column} holds words",
     "{group} words",
     "{judge.name} needs questions",
     "{group['judge']} against people",

@@ -1,4 +1,4 @@
-"""What the test says of an old and a new prompt, as JSON: the decision, and audits side by side."""
+"""Results of the test of an old and a new prompt, as JSON: the decision and the audits of both."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def _lengths(counts: Sequence[int | None], unit: str) -> list[str | None]:
 
 
 def _rows(table: _Table, *, level: float) -> Iterable[dict[str, Any]]:
-    """Yield a row a group, where there are two or more to compare."""
+    """Yield one row for each group, if there are at least two to compare."""
     old, new = (
         error_by_group(side, table.human, table.groups, documents=table.documents, level=level)
         for side in (table.old, table.new)

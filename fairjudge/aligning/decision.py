@@ -140,7 +140,7 @@ def gain_of(paired: Paired) -> Gain:
 
 
 def why_barred(development: Paired) -> str | None:
-    """Return why the test could not keep a candidate, as development shows it; None where it could.
+    """Return why, by development, the test could not keep a candidate; None if it could.
 
     Barred candidates are not chosen, so that no test is opened in vain.
     """
@@ -262,7 +262,7 @@ def _above_zero(found: Estimate | Undefined) -> bool:
 
 
 def check_enough(n_development: int) -> None:
-    """Refuse a development part on which no calibrator could be fitted.
+    """Reject a development part on which no calibrator could be fitted.
 
     Raises
     ------

@@ -20,7 +20,7 @@ _Pair: TypeAlias = tuple[str, str, str]
 
 
 def preferences(labels: Sequence[Label], here: Collection[Item]) -> tuple[Label, ...]:
-    """Return the labels of pairs whose two summaries are `here`.
+    """Return the labels of pairs of which both summaries are in `here`.
 
     Where there are none, those of single summaries tell: who rated both prefers the higher one.
     """

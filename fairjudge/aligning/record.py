@@ -60,8 +60,8 @@ class AlignRecord(BaseModel):
             if documents.intersection(earlier.documents) and not earlier.same_as(opening)
         )
 
-    def found(self, opening: Opening) -> Opening | None:
-        """Return this very opening as it was recorded, None where it is new."""
+    def find(self, opening: Opening) -> Opening | None:
+        """Return the recorded entry of this opening; None if it is new."""
         return next((earlier for earlier in self.openings if earlier.same_as(opening)), None)
 
     def with_opening(self, opening: Opening) -> AlignRecord:
@@ -99,7 +99,7 @@ def check_sealed(
     reopen: bool,
     **known: str,
 ) -> None:
-    """Refuse a test that was opened before, for other candidates or in another split.
+    """Reject a test that was opened before, for other candidates or in another split.
 
     `documents` are those of the test. ``known`` is what is known so far of the opening (``test``,
     ``candidates``, ``chosen``): a recorded one that agrees in all of it may be this very one.

@@ -201,7 +201,7 @@ class _Work:
             record, test=opening.test, candidates=opening.candidates, chosen=opening.chosen
         )
         n_opened = len(record.before(opening)) + 1
-        earlier = record.found(opening)
+        earlier = record.find(opening)
         attributes = sorted(self.material.attributes)
         if earlier is not None and earlier.report is not None:
             if earlier.report["audits"].get("attributes") == attributes:
@@ -284,14 +284,14 @@ class _Work:
         )
 
     def _judging(self) -> dict[str, str]:
-        """Return what the old judge is, its own files by their content."""
+        """Return the identity of the old judge, with its own files by content."""
         base = base_criterion(self.options.judging)
         settings = replace(self.options.judging, prompt=None, scale=None).stated()
         prompt = {"prompt": base.template.sha256, "scale": repr(base.scale)}
         return {name: str(value) for name, value in settings.items()} | prompt
 
     def _keep(self, candidate: Candidate | None) -> Path | None:
-        """Put the criterion that is kept at the top of the folder, where there is one."""
+        """Write the criterion that is kept, if any, to the top of the folder."""
         path = self.folder / "kept.toml"
         if candidate is None:
             path.unlink(missing_ok=True)
@@ -345,7 +345,7 @@ def write_candidate(candidate: Candidate, folder: Path, aspect: str) -> None:
 
 
 def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> str:
-    """Return the criterion file of `candidate`, whose files lie in `folder` beside it."""
+    """Return the criterion file of `candidate`; its prompt and scale are in `folder`."""
     criterion = {
         "aspect": aspect,
         "prompt": f"{folder}{candidate.name}.md",

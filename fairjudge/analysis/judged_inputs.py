@@ -68,7 +68,7 @@ def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInput
 
 
 def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, Asked]:
-    """Count the judgements that a model was asked for; the cost of none is 0, of others unknown."""
+    """Count the judgements by a model; their cost is 0 if there are none, else unknown."""
     counts: Counter[GroupKey] = Counter()
     groups: dict[GroupKey, list[Judgement]] = {}
     for key, row in keyed(rows):
@@ -87,7 +87,7 @@ def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, Asked]:
 def with_spent(
     counted: Mapping[GroupKey, Asked], spent: Mapping[GroupKey, Asked]
 ) -> dict[GroupKey, Asked]:
-    """Put what runs say that they spent in the place of what was `counted`, for the same items."""
+    """Replace the `counted` requests by those that runs recorded for the same items."""
     requests_of_runs = {
         key: replace(requests, n_items=counted[key].n_items) for key, requests in spent.items()
     }
@@ -118,7 +118,7 @@ def _spending_by_group(
 def of_jury(
     groups: Iterable[GroupKey], costs: Sequence[Mapping[str, Any]]
 ) -> dict[GroupKey, Asked]:
-    """Give each member of a jury what it took itself, and the jury what all of them took."""
+    """Return the requests of each member of a jury, and their sum for the jury."""
     jury = f"({','.join(cost['judge'] for cost in costs)})"
     by_judge = {
         key: [cost for cost in costs if key.judge == cost["judge"] or key.judge.endswith(jury)]

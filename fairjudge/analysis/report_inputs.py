@@ -137,7 +137,7 @@ class Inputs:
         return _repeated(len(rows) - len(new))
 
     def take_clusters(self, rows: Iterable[Cluster]) -> str:
-        """Take clusters; a reference of the same one says more."""
+        """Add clusters; a reference replaces the plain cluster with its id."""
         repeated = 0
         for row in rows:
             cluster = self.clusters.get(row.eid)

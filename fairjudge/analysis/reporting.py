@@ -109,7 +109,7 @@ def report_on(found: Inputs, *, title: str, seed: int) -> Report:
 
 
 def _check(panel: Panel) -> None:
-    """Refuse what only looks like a command's JSON: another version's, or edited by hand."""
+    """Reject JSON that is not a command's: of another version, or edited by hand."""
     try:
         browse = {
             "uncovered": list(_uncovered(panel)),
@@ -288,7 +288,7 @@ def _possible(inputs: Inputs, *, seed: int) -> Iterator[_Maker]:
 
 
 def names_its_voices(row: Judgement) -> bool:
-    """Say whether a judgement tells whose answers or articles it is about."""
+    """Return whether a judgement names the sources of its answers or articles."""
     itemized = PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"
     listed = itemized or bool(row.sources)
     return listed or row.unit.startswith(("answer:", "article:"))

@@ -172,7 +172,7 @@ def _counts(values: Sequence[Value], scale: Scale) -> tuple[int, ...]:
 
 
 def _confusion(shared: Mapping[int, Mapping[str, Value]], scale: Scale) -> TwoAnnotators | None:
-    """Count the answers of the two annotators who share most items; of ties, the first by name."""
+    """Cross-tabulate the answers of the two annotators who share most items (ties: by name)."""
     n_shared = Counter(
         pair for labels in shared.values() for pair in combinations(sorted(labels), 2)
     )

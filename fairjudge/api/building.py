@@ -44,7 +44,7 @@ class References(Sequence[Reference]):
 
     @property
     def spent(self) -> Spent | None:
-        """What was asked of the model; None for the local one."""
+        """Requests, tokens and cost of the model; None for the local model."""
         return self.outcome.spent
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ async def abuild(
     post_filter: bool = True,
     complete: bool = False,
 ) -> References:
-    """Build references: questions that sources answer differently, with who said what.
+    """Build references: questions that sources answer differently, with each source's answers.
 
     ``await abuild(...)`` in code that awaits; ``build(...)`` in other code, notebooks too.
 

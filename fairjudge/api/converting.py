@@ -1,4 +1,4 @@
-"""Data in other layouts, as records of ours."""
+"""Convert data in other layouts to FairJudge's records."""
 
 from __future__ import annotations
 

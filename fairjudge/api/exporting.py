@@ -105,7 +105,7 @@ def _rows(value: object) -> list[Mapping[str, Any]]:
 
 
 def _flat(rows: Rows) -> list[dict[str, Any]]:
-    """Return `rows` with every column in each, and with text in the place of what nests."""
+    """Return `rows` with all columns in each; nested values become text."""
     names = dict.fromkeys(name for row in rows for name in row)
     return [{name: _cell(row.get(name)) for name in names} for row in rows]
 
@@ -139,7 +139,7 @@ def _parquet(rows: Rows, path: Path) -> None:
 
 
 def _one_kind(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows whose columns hold one kind each: verdicts beside numbers become text."""
+    """Return `rows` with one type per column: a column with text and numbers becomes text."""
     mixed = {
         name
         for name in (rows[0] if rows else ())

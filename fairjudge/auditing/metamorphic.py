@@ -124,7 +124,7 @@ def _answer_checks(
 def _negated(
     reference: Reference, tasks_of: Callable[..., tuple[JudgeTask, ...]]
 ) -> Iterator[Check]:
-    """Deny every answer; of rivals only the one of most sources, for to deny it gives another."""
+    """Deny every answer; of rivals only the most frequent: to deny it implies another."""
     denied: dict[str, str] = {}
     for q, question in enumerate(reference.question_answers):
         groups = [(g, group) for g, group in enumerate(question.groups()) if group.answers]

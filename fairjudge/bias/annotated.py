@@ -30,7 +30,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentWord:
-    """Words that go with the gender of people, such as "chairman", and what they are to become.
+    """Words that depend on people's gender, such as "chairman", and their replacements.
 
     ``people`` are mentions of whom they speak of, one or more of each; ``neutral`` is for people of
     different genders ("siblings" for "brothers"), who keep the words as they are without it.

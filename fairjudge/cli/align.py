@@ -180,7 +180,7 @@ def _command(
     references: Path,
     summaries: list[Path],
 ) -> str | None:
-    """Return the command that judges with what is kept."""
+    """Return the command that judges with the new criterion."""
     if criterion is None:
         return None
     words = ["fairjudge", "judge", "--references", str(references)]

@@ -25,7 +25,7 @@ def build(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Build references: questions that sources answer differently, with who said what.
+    """Build references: questions that sources answer differently, with each source's answers.
 
     The local backend needs no key and no LLM, and makes points, not questions: statements of
     several articles that say the same, with who makes them, under a topic. Of what the articles

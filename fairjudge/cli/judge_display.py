@@ -55,7 +55,7 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
 
 
 def _costs(costs: Sequence[Cost], total: Cost) -> TextTable:
-    """Return what each judge took, and all together where there are several."""
+    """Return the costs of each judge, and their sum if there are several."""
     notes = ["An item: a summary with a score. All starts of this run together."]
     if any(cost.spent.cost_usd is not None and cost.usd_per_item is None for cost in costs):
         notes.append("The cost of replies from the cache is not known here.")

@@ -113,7 +113,7 @@ def call_of(call: Callable[..., T], **choice: Any) -> Callable[..., Call[T]]:
 
 
 def options_of(kind: Callable[..., T], **choice: Any) -> Callable[..., T]:
-    """Return the bundle of a dataclass whose fields are options; it makes one of them."""
+    """Return the bundle of a dataclass whose fields are options; it makes an instance."""
     fields = fields_of(kind, **choice)
     return _signed(lambda **given: kind(**fields(**given)), list(_signature(fields).values()))
 

@@ -299,7 +299,7 @@ def _declaration(kind: Any, name: str) -> Iterator[tuple[Any, Opt]]:
 
 
 def hint_of(kind: Any, name: str) -> Any:
-    """Return the type of one field or parameter; types of others may need names not imported here.
+    """Return the type of one field or parameter, without resolving the types of the others.
 
     Raises
     ------

@@ -86,7 +86,7 @@ def answer_at(text: str, place: int, scale: Scale) -> Answer | None:
 def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
     match = _NUMBER.match(text, place) if _BEGINS.match(text, place) else None
     if match is None:
-        return _glyphs_at(text, place, scale)
+        return _glyphs_at(text, place, scale) if text[place : place + 1] == "★" else None
     number = _to_number(match["number"]) + (0.5 if match["half"] else 0.0)
     denominator = match["denominator"] or match["scale"] or match["points"]
     wrong = match["percent"] or (denominator and _to_number(denominator) != scale.levels[-1].value)

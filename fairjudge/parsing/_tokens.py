@@ -89,10 +89,10 @@ def _sign(small: str, start: int) -> str:
 
 
 def _answer(text: str, start: int, scale: Scale) -> Answer | None:
-    if start and not _STARTS.match(text, start):
-        return None
     answer = answer_at(text, start, scale)
-    return None if answer is None or _CONTINUES.match(text, answer.end) else answer
+    if answer is None or (start and not _STARTS.match(text, start)):
+        return None
+    return None if _CONTINUES.match(text, answer.end) else answer
 
 
 _CONTINUES = re.compile(

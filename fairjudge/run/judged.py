@@ -163,7 +163,7 @@ def _mean_interval(board: Leaderboard | None, system: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeReport:
-    """What a run of a judge found; several ``aspects`` where they were judged together."""
+    """The results of a judge's run; several ``aspects`` where they were judged together."""
 
     outcome: JudgeOutcome
     aspects: tuple[AspectReport, ...]

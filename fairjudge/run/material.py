@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -138,8 +138,16 @@ class Material:
         """Return the articles of judged clusters that no prompt shows, where articles are shown."""
         if not any(plan.shows_articles for plan in self.options.plans()):
             return ()
-        judged = {task.eid for task in self.tasks}
-        return articles_left_out(source for source in self.sources if source.eid in judged)
+        aids_by_eid: dict[str, set[str]] = defaultdict(set)
+        for task in self.tasks:
+            aids = aids_by_eid[task.eid]
+            if not PROTOCOLS[task.protocol].itemized:  # checklists only name the outlets of theirs
+                aids.update(article.aid for article in task.articles)
+        return articles_left_out(
+            source
+            for source in self.sources
+            if source.eid in aids_by_eid and len(aids_by_eid[source.eid]) < len(source.articles)
+        )
 
     def not_judged_on(self, plan: JudgingPlan) -> Counter[str]:
         """Return the same for the aspect of `plan`."""

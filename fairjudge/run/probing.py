@@ -7,9 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairjudge.auditing.group_order import group_order_bias, group_order_tasks
 from fairjudge.auditing.metamorphic import check_results, checks
-from fairjudge.auditing.order_probes import OrderBias, order_bias, place_tasks, shuffle_tasks
+from fairjudge.auditing.order_probes import (
+    OrderBias,
+    group_order_bias,
+    group_order_tasks,
+    order_bias,
+    place_tasks,
+    shuffle_tasks,
+)
 from fairjudge.datasets import match_summaries, read_clusters, read_references, read_summaries
 from fairjudge.domain import Judgement, ProtocolName, Summary
 from fairjudge.engine.progress import Progress
@@ -114,7 +120,7 @@ def _order_figures(rows: Sequence[Judgement], bias: OrderBias, *, aspect: str) -
 
 
 def check_checkable(aspect: str) -> None:
-    """Reject aspects that the metamorphic relations say nothing of."""
+    """Reject aspects without metamorphic relations."""
     if aspect not in {"coverage", "faithfulness"}:
         raise ConfigurationError(f"checks know coverage and faithfulness, not {aspect!r}")
 

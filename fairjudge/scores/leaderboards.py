@@ -117,7 +117,7 @@ def is_derived(row: Judgement) -> bool:
 
 
 def not_ranked(scores: Iterable[SystemScore]) -> str | None:
-    """Say which systems stand beside the others, and why; None where all are ranked."""
+    """Return which systems are not ranked, and why; None if all are ranked."""
     scored = [score for score in scores if score.n_clusters]
     beside = [score.system for score in scored if not score.ranked]
     if not beside:

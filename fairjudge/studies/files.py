@@ -193,7 +193,7 @@ class Study:
         )
 
     def place_of(self, message: str) -> str:
-        """Return the file, and the line where `message`, which begins with a table, tells it."""
+        """Return the file and, if `message` begins with a table, its line."""
         return _place_of(message, self.path)
 
     def budget(self) -> Budget:
@@ -229,7 +229,7 @@ def _place_of(message: str, path: Path) -> str:
 
 
 def _unreadable(error: ValidationError, table: Mapping[str, Any], path: Path) -> InputError:
-    """Return what is wrong first of all: a name that is unknown, or a value."""
+    """Return the first error: an unknown name, or an invalid value."""
     text = read_file(path).decode("utf-8")
     for item in error.errors(include_url=False):
         if item["type"] == "extra_forbidden":

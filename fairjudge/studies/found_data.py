@@ -31,7 +31,7 @@ _MAX_VALUES = 8
 
 @dataclass(slots=True)
 class FoundData:
-    """The files of each kind, with a few words on what they hold.
+    """The files of each kind, and a summary of their contents.
 
     Of ``n_buildable`` clusters references can be built; ``labelled`` counts the labelled items of
     each aspect, and ``protocols`` says by which protocol a judge answers as its annotators did.

@@ -149,7 +149,7 @@ def _quoted(file: Path, path: Path) -> str:
 
 
 def _toml(value: str) -> str:
-    """Return a string of TOML, whose quotes are those of JSON."""
+    """Return `value` as a TOML string."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -214,7 +214,7 @@ def _judge(found: FoundData, aspect: str, protocol: ProtocolName, model: str) ->
 
 
 def _of_paper(found: FoundData, tables: str) -> list[_Draft]:
-    """Return the judges of a paper that the data can bear, and the others commented out."""
+    """Return a paper's judges; those for which data is missing are commented out."""
     drafts = []
     for table in tables.split("\n\n"):
         text = table.rstrip("\n") + "\n"

@@ -326,14 +326,14 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
 
 
 def _judgements(path: Path, place: Workplace) -> Loaded[Judgement]:
-    """Return a judge's judgements: none where it had nothing to judge."""
+    """Return a judge's judgements; none if it had nothing to judge."""
     if path.stat().st_size == 0:
         return Loaded(path=str(path), records=(), lines=())
     return read_judgements(path, skip_bad=place.skip_bad)
 
 
 def _sources(at: Layout, place: Workplace) -> Loaded[Any]:
-    """Return the references where there are questions, else the clusters."""
+    """Return the references if there are questions, else the clusters."""
     reader = read_clusters if at.references is None else read_references
     return reader(at.sources, skip_bad=place.skip_bad)
 

@@ -1,4 +1,4 @@
-"""Where a key of a study file stands, and what it is called, for messages about it."""
+"""Lines and names of the keys of a study file, for error messages."""
 
 from __future__ import annotations
 

@@ -282,9 +282,10 @@ def test_a_resample_chooses_as_a_fit_on_its_rows_does():
 
 
 @pytest.mark.slow
-def test_intervals_of_what_is_chosen_and_fitted_cover():
+@pytest.mark.parametrize("setting", [SETTINGS[0], SETTINGS[4]], ids=["complete", "missing"])
+def test_intervals_of_what_is_chosen_and_fitted_cover(setting):
     """200 data sets: 95 % within three standard errors (4.6 points). One fit alone covers 85 %."""
-    found = simulate_juries(200, SETTINGS[0])["coverage"]
+    found = simulate_juries(200, setting)["coverage"]
     few = {name: share for name, share in found.items() if not 90.4 <= share <= 99.6}
     assert not few
 
