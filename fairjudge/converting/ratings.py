@@ -200,7 +200,8 @@ def possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> It
             option = _map(f"value:quality={column}")
             yield f"Column {column!r} is not read. If it says which summary is better: {option}"
             continue
-        if folded(leaf(column)) not in _VERDICTS:
+        chosen = [cell for row in rows if isinstance(cell := row.get(column), list) and cell]
+        if not chosen and folded(leaf(column)) not in _VERDICTS:
             continue
         option = _map(f"value={column}")
         cells = [cell for row in rows if not _is_missing(cell := _one_value(row.get(column)))]
