@@ -90,6 +90,10 @@ def after_converting(data: Data) -> Iterator[NextCommand]:
     elif data.labels:
         advice = own_aspects_advice(data.labelled)
         yield NextCommand(purpose="To calibrate on these labels", command=advice)
+        own = data.folder / "own_aspect.jsonl"
+        asked = f"--criterion FILE -o {_quoted(own)} --backend {MODEL}"
+        command = f"fairjudge judge --references {_quoted(data.sources)}{_summaries(data)} {asked}"
+        yield NextCommand(purpose="With a criterion file", command=command)
     if data.references is None and data.several_articles:
         yield from _of_coverage(data)
 

@@ -130,8 +130,9 @@ def test_labels_on_an_aspect_of_ones_own_are_judged_and_calibrated(cli, backend)
     assert refused.code == 1
     assert advice in " ".join(refused.err.split())
     write_files(_BLOCK.findall(section("Labels on an aspect of your own")))
-    own = ("--criterion", "clarity.toml", "--reference-unit", "articles", *output)
-    judged = cli("judge", *inputs, *own, *backend)
+    own = named(converted.out, "With a criterion file", backend=backend)
+    own[own.index("FILE")] = "clarity.toml"
+    judged = cli(*own)
     assert judged.code == 0, judged.err
     calibrated = cli(*named(judged.out, "To calibrate", backend=backend))
     assert calibrated.code == 0, calibrated.err
