@@ -255,3 +255,46 @@ class Gate:
     def open(self) -> None:
         self._left = 10**9
         self._open.set()
+
+
+WRITING = """\
+[[summarize]]
+model = "main"
+system = "written"
+
+"""
+"""The table of a study that has summaries written."""
+STUDY = f"""\
+[data]
+clusters = "clusters.jsonl"
+summaries = "summaries.jsonl"
+labels = "labels.jsonl"
+
+[models.main]
+backend = "openai:stub-model"
+base_url = "{{url}}"
+
+[build]
+model = "main"
+n_questions = 3
+consolidation = "llm"
+
+{WRITING}[[judge]]
+name = "who"
+model = "main"
+aspect = "coverage"
+protocol = "checklist"
+
+[[judge]]
+name = "faithful"
+model = "main"
+aspect = "faithfulness"
+protocol = "likert"
+
+[calibrate]
+resamples = 200
+
+[[fairness]]
+attribute = "kind"
+measures = ["proportional"]
+"""

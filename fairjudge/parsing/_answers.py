@@ -83,6 +83,11 @@ def answer_at(text: str, place: int, scale: Scale) -> Answer | None:
     return None if value is None else Answer(start=place, end=match.end(), value=value)
 
 
+def begins_number(word: str) -> bool:
+    """Return whether `word` may be an answer on a scale of numbers, or the beginning of one."""
+    return _BEGINS.match(word) is not None
+
+
 def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
     match = _NUMBER.match(text, place) if _BEGINS.match(text, place) else None
     if match is None:

@@ -54,13 +54,21 @@ def kind_of(text: str, start: int, end: int) -> tuple[str, int]:
         prefixes = ((end, text[start:end]) for end in ends)
         kinds = ((_SINGLE.get(prefix) or _STEMS.get(prefix), end) for end, prefix in prefixes)
         return next(((kind, end) for kind, end in kinds if kind), ("x", start + 1))
-    word = text[start:end]
-    word = word.removesuffix("'s") if len(word) > 4 else word
+    word = _without_possessive(text[start:end])
     best, end_of_best = "", 0
     for following, kind in _PHRASES.get(word, {}).items():
         if (end_of_phrase := _end_of(following, text, end)) > end_of_best:
             best, end_of_best = kind, end_of_phrase
     return (best, end_of_best) if end_of_best else (_kind_of_word(word), end)
+
+
+def begins_phrase(word: str) -> bool:
+    """Return whether a phrase of several words begins with the lower-case `word`."""
+    return _without_possessive(word) in _PHRASES
+
+
+def _without_possessive(word: str) -> str:
+    return word.removesuffix("'s") if len(word) > 4 else word
 
 
 def _end_of(following: tuple[str, ...], text: str, place: int) -> int:

@@ -214,15 +214,11 @@ def drop_same_sources(
     """
     paragraphs = {article.aid: _paragraphs(article) for article in articles}
     places = [answering_paragraphs(question, paragraphs) for question in questions]
-    n_answers = [sum(map(len, question.answer_groups)) for question in questions]
-    kept_rows: list[int] = []
-    for row in sorted(range(len(questions)), key=lambda row: -n_answers[row]):
-        if all(containment(places[row], places[other]) < max_contained for other in kept_rows):
-            kept_rows.append(row)
-    return (
-        [question for row, question in enumerate(questions) if row in kept_rows],
-        [question for row, question in enumerate(questions) if row not in kept_rows],
-    )
+    distinct: list[int] = []
+    for row in _most_answers_first(questions):
+        if all(containment(places[row], places[other]) < max_contained for other in distinct):
+            distinct.append(row)
+    return _split(questions, set(distinct))
 
 
 def drop_surplus_facets(
@@ -233,14 +229,24 @@ def drop_surplus_facets(
     Questions on which most groups have no rival only fill up to `target` questions, those with most
     answers first. Both results keep the given order.
     """
-    facets = [row for row, question in enumerate(questions) if _mostly_facets(question)]
+    facets = [row for row in _most_answers_first(questions) if _mostly_facets(questions[row])]
     n_wanted = max(0, target - (len(questions) - len(facets)))
+    return _split(questions, set(range(len(questions))).difference(facets[n_wanted:]))
+
+
+def _most_answers_first(questions: Sequence[QuestionAnswers]) -> list[int]:
     n_answers = [sum(map(len, question.answer_groups)) for question in questions]
-    surplus = sorted(facets, key=lambda row: -n_answers[row])[n_wanted:]
-    return (
-        [question for row, question in enumerate(questions) if row not in surplus],
-        [question for row, question in enumerate(questions) if row in surplus],
-    )
+    return sorted(range(len(questions)), key=lambda row: -n_answers[row])
+
+
+def _split(
+    questions: Sequence[QuestionAnswers], kept_rows: set[int]
+) -> tuple[list[QuestionAnswers], list[QuestionAnswers]]:
+    """Return the questions in `kept_rows` and the others, both in order."""
+    parts: tuple[list[QuestionAnswers], list[QuestionAnswers]] = ([], [])
+    for row, question in enumerate(questions):
+        parts[row not in kept_rows].append(question)
+    return parts
 
 
 def _mostly_facets(question: QuestionAnswers) -> bool:

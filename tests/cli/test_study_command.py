@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_tools import cluster, finish, journalist, start, summary, text_of, write_jsonl
+from cli_tools import STUDY, cluster, finish, journalist, start, summary, text_of, write_jsonl
 from stub_server import Reply
 from waiting import wait_until
 
@@ -17,45 +17,6 @@ import fairjudge as fj
 from fairjudge.studies.files import read_study
 
 N = 3
-
-STUDY = """\
-[data]
-clusters = "clusters.jsonl"
-summaries = "summaries.jsonl"
-labels = "labels.jsonl"
-
-[models.main]
-backend = "openai:stub-model"
-base_url = "{url}"
-
-[build]
-model = "main"
-n_questions = 3
-consolidation = "llm"
-
-[[summarize]]
-model = "main"
-system = "written"
-
-[[judge]]
-name = "who"
-model = "main"
-aspect = "coverage"
-protocol = "checklist"
-
-[[judge]]
-name = "faithful"
-model = "main"
-aspect = "faithfulness"
-protocol = "likert"
-
-[calibrate]
-resamples = 200
-
-[[fairness]]
-attribute = "kind"
-measures = ["proportional"]
-"""
 
 
 def answer(call) -> Reply:

@@ -6,42 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_tools import cluster, journalist, reference, summary, write_jsonl
+from cli_tools import STUDY, WRITING, cluster, journalist, reference, summary, write_jsonl
 
-FILE = """\
-title = "A study"
-[data]
-clusters = "clusters.jsonl"
-summaries = "summaries.jsonl"
-labels = "labels.jsonl"
-
-[models.main]
-backend = "openai:stub-model"
-base_url = "{url}"
-
-[build]
-model = "main"
-n_questions = 3
-
-[[judge]]
-name = "who"
-model = "main"
-aspect = "coverage"
-protocol = "checklist"
-
-[[judge]]
-name = "faithful"
-model = "main"
-aspect = "faithfulness"
-protocol = "likert"
-
-[calibrate]
-resamples = 200
-
-[[fairness]]
-attribute = "kind"
-measures = ["proportional"]
-"""
+FILE = 'title = "A study"\n' + STUDY.replace('consolidation = "llm"\n', "").replace(WRITING, "")
 FAITHFUL = 'aspect = "faithfulness"\nprotocol = "likert"'
 
 
