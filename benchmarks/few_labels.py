@@ -35,6 +35,7 @@ from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.calibration.regression_ppi import regression_ppi_mean
 from fairjudge.calibration.samples import answers_by_system
 from fairjudge.domain import Estimate, Judgement, Label, Undefined
+from fairjudge.text.counting import percentage
 
 RESULTS = Path(__file__).parent / "results" / "few_labels.json"
 WAYS = ("classical", "ppi", "ppi_plus")
@@ -277,7 +278,9 @@ def means_by_length(
 
 def table(name: str, coverage: Mapping[str, float]) -> str:
     """Return lines of a table."""
-    return "\n".join(f"| {name}: {one} | {share:.1%} |" for one, share in coverage.items())
+    return "\n".join(
+        f"| {name}: {one} | {percentage(share, digits=1)} |" for one, share in coverage.items()
+    )
 
 
 def simulate(n: int, each: Each) -> dict[str, list[Tally]]:

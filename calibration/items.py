@@ -33,6 +33,9 @@ from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.stats._arrays import BoolArray, FloatArray
 from fairjudge.text.own_aspects import built_in_aspects, own_aspects_advice
 
+JUDGE_SIDE, LABELS_SIDE = "the judge's scores", "people's mean labels"
+"""The two sides of most correlations, in sentences."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:

@@ -108,7 +108,7 @@ def rank_by_rankings(
     n_pairs = sum(len(ranking) * (len(ranking) - 1) // 2 for ranking in given.rankings)
     return Ranking(
         systems=_ranked(given, data, bounded_estimates, above, level=level),
-        position_effect=Undefined(why="rankings are compared whatever stood first in the prompt"),
+        position_effect=Undefined(why="not part of the model of rankings"),
         tie_weight=Undefined(why="rankings have no ties"),
         separated=separated,
         n_comparisons=n_pairs,

@@ -1,7 +1,7 @@
 """Protocols: what a judge is shown, in which orders, and what its verdicts mean.
 
-Files, options and signatures name a protocol; whoever must know what follows from the name asks its
-`Protocol` here. Which answers there are is the business of `fairjudge.scales`.
+Files, options and signatures name a protocol; its `Protocol` here says what follows from the name.
+`fairjudge.scales` has the possible answers.
 """
 
 from __future__ import annotations

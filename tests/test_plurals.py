@@ -42,7 +42,7 @@ NO_NUMBER = {
     "{group} words",
     "{judge.name} needs questions",
     "{group['judge']} against people",
-    "{found['winning_rate']} of annotators",
+    "{percentage(found['winning_rate'])} of annotators",
     "{split} as annotators",  # groups, as said before
 }
 

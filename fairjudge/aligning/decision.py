@@ -20,7 +20,7 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray, document_codes, same_length
 from fairjudge.stats.bootstrap import bootstrap_many, weighted_mean
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 SHARES = (0.2, 0.4)
 """Shares of the documents that are examples and development; the rest is the test."""
@@ -254,7 +254,11 @@ def _why_not(
 
 def _too_many_unscored(paired: Paired, part: str) -> str | None:
     more = (paired.n_without_new - paired.n_without_old) / max(1, paired.n_labelled)
-    return f"it leaves {more:.0%} more of {part} unscored" if more > MAX_MORE_UNSCORED else None
+    return (
+        f"it leaves {percentage(more)} more of {part} unscored"
+        if more > MAX_MORE_UNSCORED
+        else None
+    )
 
 
 def _above_zero(found: Estimate | Undefined) -> bool:

@@ -87,7 +87,9 @@ def fit_pairs(judged: FloatArray, human: FloatArray) -> Calibrator | Undefined:
 
 
 RATINGS = Measure(
-    agreement=lambda judged, human: correlation("kendall", judged, human),
+    agreement=lambda judged, human: correlation(
+        "kendall", judged, human, sides=("the judge's scores", "people's mean labels")
+    ),
     weighted=lambda judged, human, documents: weighted_correlation(
         "kendall", judged, human, documents=documents
     ),

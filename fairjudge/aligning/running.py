@@ -54,7 +54,7 @@ _MAX_FAILED = 0.05
 """Share of a part's judgements that may lack a reply; above it nothing is decided."""
 _ANCHORS_TOKENS = 2048
 Counters = Callable[[str], Progress]
-"""Called with a few words; returns what is told how much there is to do."""
+"""Called with a label; returns the `Progress` of a step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,7 +362,7 @@ def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
         reasons = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))
         raise RunError(
             f"{part}, {name}: {pluralize(why['budget'] + failed, 'judgement')} of {len(rows)} got "
-            f"no reply ({reasons}); nothing is decided, and the same command goes on from here"
+            f"no reply ({reasons}); nothing is decided, and the same command resumes"
         )
 
 

@@ -16,6 +16,7 @@ from fairjudge.analysis.browsing import (
     browse_data,
 )
 from fairjudge.analysis.changed_items import with_addresses
+from fairjudge.analysis.judged_inputs import requests_by_group
 from fairjudge.analysis.label_lines import naming_lines
 from fairjudge.analysis.report_inputs import Inputs
 from fairjudge.auditing.reports import (
@@ -193,7 +194,7 @@ def _with_links(inputs: Inputs, panel: Panel) -> Panel:
 def _with_missing(board: Leaderboard, inputs: Inputs) -> Leaderboard:
     """Count the summaries of the board's systems that have no judgement on it, and why not.
 
-    No judge of answers is asked about clusters without a question; of others nobody knows.
+    No judge of answers is asked about clusters without a question; of others it is not known.
     """
     protocol = PROTOCOLS[board.protocol]
     rows = [row for row in inputs.judgements if row.aspect == board.aspect]
@@ -311,6 +312,7 @@ def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
     rows = [row for row in inputs.judgements if row.aspect in labelled]
     if not rows:
         raise InputError(f"no judgement is of what is labelled: {', '.join(sorted(labelled))}")
+    reports = [panel.report for panel in inputs.panels if panel.kind == "judge"]
     with naming_lines(*inputs.label_files):
         analysis = analyse(
             rows,
@@ -318,6 +320,7 @@ def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
             settings=Settings(seed=seed, label_scale=inputs.label_scale),
             summaries=list(inputs.summaries.values()),
             clusters=list(inputs.clusters.values()),
+            asked=requests_by_group(rows, runs=inputs.judging_runs, reports=reports),
         )
     judges = sorted({group.joined.judge for group in analysis.groups})
     return analysis_json(analysis, signature={"judged_by": judges}, list_all=False)

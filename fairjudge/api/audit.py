@@ -77,7 +77,7 @@ def position(
     >>> pair = {"eid": "e", "system_a": "x", "system_b": "y", "aspect": "coverage"}
     >>> both = [
     ...     pair | {"protocol": "pairwise", "judge": "j", "order": order, "value": verdict}
-    ...     for order, verdict in [("ab", "a"), ("ba", "b")]  # whoever stands first wins
+    ...     for order, verdict in [("ab", "a"), ("ba", "b")]  # the first one wins
     ... ]
     >>> fj.audit.position(both)["groups"][0]["first"]["value"]
     100.0

@@ -163,7 +163,7 @@ def _content_slot(
         for mention in words.people
     }
     if not people or not all(people.values()):
-        raise InputError(_where(document, words, "speak of nobody who is marked"))
+        raise InputError(_where(document, words, "mention no marked person"))
     return ContentSlot(
         people=frozenset(person_id for ids in people.values() for person_id in ids),
         words=words,

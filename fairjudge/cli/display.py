@@ -14,7 +14,7 @@ import typer
 from fairjudge.cli.terminal import say
 from fairjudge.reports.figures import Json, dollars, named
 from fairjudge.reports.tables import TABLE_FORMAT, TextTable, columns, print_table
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 from fairjudge.text.printable import shows_on_terminal
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def finish(n_unscored: int, n_all: int, *, limit: float, what: Noun = ("item",))
     if n_all and n_unscored / n_all > limit:
         say(
             f"{n_unscored} of {pluralize(n_all, *what)} without a result "
-            f"({n_unscored / n_all:.1%}): more than --max-unscored {limit:.0%}",
+            f"({percentage(n_unscored / n_all, digits=1)}): more than --max-unscored {limit:g}",
             err=True,
         )
         raise typer.Exit(3)

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from fairjudge.domain import GROUP_LISTS, Answer, Article, GroupSources, QuestionAnswers
 from fairjudge.references.ports import Grouping
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 from fairjudge.text.scripts import count_words
 from fairjudge.text.tokens import words
 
@@ -89,7 +89,7 @@ def why_invalid(
     n_groups = len(question.answer_groups)
     if n_answering < validity.least_sources(n_sources):
         share = f"{n_answering} of {n_sources} sources"
-        return f"answered by {share}, fewer than {validity.min_source_share:.0%}"
+        return f"answered by {share}, fewer than {percentage(validity.min_source_share)}"
     if n_answering < at_least:
         return f"answered by {pluralize(n_answering, 'source')}, fewer than {at_least}"
     if n_groups < validity.min_groups:

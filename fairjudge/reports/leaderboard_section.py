@@ -45,8 +45,9 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample clusters. 'Difference to best' is the first system's "
-            "mean minus this one's on the same clusters: it is significant where its interval "
-            "excludes 0. Overlapping intervals of two means do not say that they are alike. "
+            "mean minus this one's on the same clusters: on 15 clusters or more it is significant "
+            "where its interval excludes 0. Overlapping intervals of two means do not say that "
+            "they are alike. "
             f"Of means, {WEIGHTING}.",
             "note",
         )

@@ -13,6 +13,7 @@ from io import StringIO
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from fairjudge.reports.wrapping import pieces, wrapped
 from fairjudge.text.printable import printable
 
 if TYPE_CHECKING:
@@ -113,7 +114,12 @@ def _show(table: TextTable, console: Console) -> None:
         column = table.columns[place]
         grid.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
     for row in table.rows:
-        grid.add_row(*(Text(row[place]) for place in widths))
+        grid.add_row(
+            *(
+                Text(wrapped(row[place], width, is_number=_is_number(table, place)))
+                for place, width in widths.items()
+            )
+        )
     if table.rows:
         console.print(grid)
     if left_out:
@@ -189,8 +195,8 @@ def _fit_columns(table: TextTable, width: int) -> _Fit:
     places = list(range(len(table.columns)))
     for whole_numbers in (True, False):
         least = {
-            place: _widest(table, place, whole=whole_numbers and column.align == "right")
-            for place, column in enumerate(table.columns)
+            place: _widest(table, place, whole=whole_numbers and _is_number(table, place))
+            for place in range(len(table.columns))
         }
         for n in range(len(places), len(places) - table.n_optional - 1, -1):
             widths = {place: least[place] for place in places[:n]}
@@ -230,9 +236,16 @@ def _widest(table: TextTable, place: int, *, whole: bool) -> int:
     """Return the width of the widest cell of a column, or of its widest word."""
     from rich.cells import cell_len
 
-    cells = [table.columns[place].heading, *(row[place] for row in table.rows)]
-    pieces = (piece for cell in cells for piece in (cell.splitlines() if whole else cell.split()))
-    return max(map(cell_len, pieces), default=0)
+    heading, is_number = table.columns[place].heading, _is_number(table, place)
+    parts = heading.splitlines() if whole else heading.split()
+    for row in table.rows:
+        cell = row[place]
+        parts += cell.splitlines() if whole else pieces(cell, is_number=is_number)
+    return max(map(cell_len, parts), default=0)
+
+
+def _is_number(table: TextTable, place: int) -> bool:
+    return table.columns[place].align == "right"
 
 
 def to_markdown(table: TextTable) -> str:

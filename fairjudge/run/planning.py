@@ -196,7 +196,7 @@ class _TwoGroups:
         return sort_groups([numbers[::2], numbers[1::2]])
 
 
-READABLE = "every reply can be read; an unreadable one is asked for once more"
+READABLE = "every reply can be parsed; one that cannot is requested once more"
 _KEPT = "what several requests begin with is known to the provider from the second one on"
 SHORT = "a reply is as long as a typical one of its kind"
 
@@ -205,8 +205,8 @@ def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
     later = []
     if isinstance(options.cascade, Promise):
         later.append(
-            "the better judge of the cascade is asked about every item; it is asked about those "
-            "alone of which the first is not sure enough"
+            "the better judge of the cascade judges every item; a run asks it only about items on "
+            "which the first is not certain enough"
         )
     elif options.cascade is not None:
         later.append("the local scorer of the cascade was run: only what it leaves is counted")
@@ -221,7 +221,7 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
             READABLE,
             SHORT,
             "every article answers every question, once",
-            "as many questions are found as are asked for; each that sources do not answer "
+            "the model returns the requested number of questions; each that sources do not answer "
             "differently takes one call less",
         )
     checks = sum(

@@ -207,8 +207,7 @@ def run_on_cluster(
     except (ray.exceptions.RayError, ConnectionError) as error:
         why = " ".join(str(error).split())[-500:]
         raise RunError(
-            f"the Ray cluster failed: {why}; what is done is kept, and the same command goes on "
-            "from there"
+            f"the Ray cluster failed: {why}; what is done is kept, and the same command resumes"
         ) from None
 
 

@@ -28,6 +28,10 @@ from fairjudge.stats.bootstrap import WeightedStatistic, divide
 CorrelationName: TypeAlias = Literal["kendall", "spearman", "pearson"]
 CORRELATIONS: tuple[CorrelationName, ...] = ("kendall", "spearman", "pearson")
 
+Sides: TypeAlias = tuple[str, str]
+"""What is correlated, in the plural, for sentences: ``("the judge's scores", "labels")``."""
+SIDES: Sides = ("the first values", "the second values")
+
 _CELLS_PER_CHUNK = 2_000_000
 _Weighted: TypeAlias = Callable[[FloatArray], FloatArray]
 
@@ -51,9 +55,11 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float | Undefined:
     return _single("kendall", x, y)
 
 
-def correlation(name: CorrelationName, x: ArrayLike, y: ArrayLike) -> float | Undefined:
-    """Return the correlation called `name`."""
-    return _single(name, x, y)
+def correlation(
+    name: CorrelationName, x: ArrayLike, y: ArrayLike, *, sides: Sides = SIDES
+) -> float | Undefined:
+    """Return the correlation called `name`; `sides` name `x` and `y` where it is Undefined."""
+    return _single(name, x, y, sides)
 
 
 def weighted_correlation(
@@ -114,13 +120,15 @@ def rowwise(name: CorrelationName, x: FloatArray, y: FloatArray) -> FloatArray:
     return _rowwise_pearson(x, y)
 
 
-def _single(name: CorrelationName, x: ArrayLike, y: ArrayLike) -> float | Undefined:
+def _single(
+    name: CorrelationName, x: ArrayLike, y: ArrayLike, sides: Sides = SIDES
+) -> float | Undefined:
     x_array, y_array = vector(x, name="x"), vector(y, name="y")
     if same_length(x=x_array, y=y_array) < 2:
         return Undefined(why="fewer than 2 items")
-    for side, array in (("first", x_array), ("second", y_array)):
+    for side, array in zip(sides, (x_array, y_array), strict=True):
         if np.all(array == array[0]):
-            return Undefined(why=f"the {side} variable is constant at {float(array[0])!r}")
+            return Undefined(why=f"{side} are all {float(array[0]):g}")
     value = float(weighted_correlation(name, x_array, y_array)(np.ones((1, x_array.size)))[0])
     return Undefined(why="the spread underflows") if np.isnan(value) else value
 

@@ -107,14 +107,12 @@ def study_text(
 
 
 def _head(path: Path) -> str:
-    limit = _line(
-        "# limit = 20", "a try: each judge judges its first 20 items, and goes on without"
-    )
+    limit = _line("# limit = 20", "for a dry run: each judge judges its first 20 items")
     return f"""\
-# A study: what is judged, by whom, and what is made of it. Paths are from this file's folder.
+# A study: data, models, judges and analyses. Paths are relative to this file's folder.
 #
 #     fairjudge study {path.name} --plan     what it would ask and cost, before the first call
-#     fairjudge study {path.name}            run it, or go on where it stopped
+#     fairjudge study {path.name}            run it, or resume it
 
 title = "FairJudge study"
 seed = 0                                     # of all resampling

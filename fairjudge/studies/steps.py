@@ -256,7 +256,7 @@ def _judged(report: JudgeReport, part: JudgePart, study: Study) -> Done:
         findings.append(f"Nothing to judge in {clusters} by {part.name}: {n} not applicable.")
     if outcome.n_left:
         n_left = pluralize(outcome.n_left, "judgement")
-        later = "without 'limit' the next start goes on from here"
+        later = "without 'limit' the next start continues"
         findings.append(f"A try: {n_left} by {part.name} are left; {later}.")
     todo = next_step(boards[0]) if boards else ""
     return Done(

@@ -257,7 +257,7 @@ async def test_what_one_source_alone_answers_shows_no_difference_between_sources
 async def test_so_it_is_after_invalid_answers_are_out():
     table = {"when?": {"a": ("May",), "b": ("!no idea",)}, "cause?": TABLE["cause?"]}
     state = await run(deps(["when?", "cause?"], table=table))
-    assert whys(state) == {"when?": "answered by 1 of 6 sources, fewer than 30%"}
+    assert whys(state) == {"when?": "answered by 1 of 6 sources, fewer than 30 %"}
     state = await run(deps(["culprit?"]))
     assert whys(state) == {"culprit?": "1 answer group, fewer than 2"}
 
