@@ -142,11 +142,11 @@ async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
                 for place, label in enumerate(item.labels)
             ]
 
-        found = [row for some in await asyncio.gather(*map(rows, items)) for row in some]
+        results = [row for some in await asyncio.gather(*map(rows, items)) for row in some]
         spent = models.spent()
         if spent is not None:
             print(f"calls: {spent.n_calls}, from the cache: {spent.n_cached}", file=sys.stderr)
-        return found
+        return results
 
 
 def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -160,10 +160,10 @@ def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     def hits(way: str, least: float) -> list[float]:
         return [float((row[way] >= least) == (row["label"] >= least)) for row in scored]
 
-    found: dict[str, Any] = {"n": len(scored), "n_unscored": len(rows) - len(scored)}
+    results: dict[str, Any] = {"n": len(scored), "n_unscored": len(rows) - len(scored)}
     for name, least in (("part counts", 0.5), ("whole counts", 1.0)):
         one, other = hits("checklist", least), hits("binary", least)
-        found[name] = {
+        results[name] = {
             "checklist": share(one),
             "binary": share(other),
             "checklist minus binary": share(
@@ -171,8 +171,8 @@ def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
             ),
         }
     exact = [float(row["checklist"] == row["label"]) for row in scored]
-    found["three levels"] = {"checklist": share(exact)}
-    return found
+    results["three levels"] = {"checklist": share(exact)}
+    return results
 
 
 def main() -> None:
@@ -187,26 +187,26 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds")
     parser.add_argument("--json", type=Path)
-    given = parser.parse_args()
-    if not given.data.exists():
-        sys.exit(f"no labels at {given.data}: give them by --data")
-    items = draw(given.data, n_labels=given.labels, seed=given.seed)
+    arguments = parser.parse_args()
+    if not arguments.data.exists():
+        sys.exit(f"no labels at {arguments.data}: give them by --data")
+    items = draw(arguments.data, n_labels=arguments.labels, seed=arguments.seed)
     model = Model(
-        target=given.backend,
-        base_url=given.base_url,
-        cache=given.cache,
-        concurrency=given.concurrency,
-        timeout=given.timeout,
+        target=arguments.backend,
+        base_url=arguments.base_url,
+        cache=arguments.cache,
+        concurrency=arguments.concurrency,
+        timeout=arguments.timeout,
     )
     rows = asyncio.run(ask(items, model))
-    found = agreement(rows)
-    print(f"{found['n']} labels of {len(items)} summaries, {found['n_unscored']} unscored")
+    result = agreement(rows)
+    print(f"{result['n']} labels of {len(items)} summaries, {result['n_unscored']} unscored")
     for name in ("part counts", "whole counts", "three levels"):
-        for way, one in found[name].items():
+        for way, one in result[name].items():
             bounds = "" if one.get("low") is None else f" [{one['low']:.3f}, {one['high']:.3f}]"
             print(f"{name:13} {way:23} {one['value']:.3f}{bounds}")
-    if given.json is not None:
-        given.json.write_text(json.dumps({**found, "rows": rows}, indent=1) + "\n", "utf-8")
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps({**result, "rows": rows}, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -237,17 +237,11 @@ def _moments(fold: FoldSums, counts: FloatArray) -> tuple[FloatArray, FloatArray
     means[:, kept], covariance[:, kept[:, None], kept] = fold.means, fold.covariance
     complete = all(present.all() for present, _ in drawn)
     for _ in range(1 if complete else EM_STEPS):
-        expected = [
-            expected_products(
-                products,
-                np.r_[np.flatnonzero(present), k + 1],
-                np.flatnonzero(~present),
-                means,
-                covariance,
-            )
-            for present, products in drawn
-        ]
-        sums = np.sum(expected, axis=0)
+        sums = np.zeros_like(drawn[0][1])
+        for present, products in drawn:
+            observed = np.r_[np.flatnonzero(present), k + 1]
+            missing = np.flatnonzero(~present)
+            sums += expected_products(products, observed, missing, means, covariance)
         n = np.maximum(sums[:, 0, 0], 1.0)
         means = sums[:, 0, 1:] / n[:, None]
         covariance = sums[:, 1:, 1:] / n[:, None, None] - _products(means)

@@ -103,17 +103,19 @@ def expected_products(
         return products
     slopes = regression(covariance, observed, missing)
     shift = means[..., missing] - np.einsum("...mo,...o->...m", slopes, means[..., observed])
-    fill = np.zeros(np.broadcast_shapes(products.shape, (*shift.shape[:-1], 1, 1)))
-    fill[...] = np.eye(products.shape[-1])
-    fill[..., 1 + missing, 1 + missing] = 0.0
-    fill[..., 1 + missing, 0] = shift
-    fill[..., 1 + missing[:, None], 1 + observed] = slopes
-    out = fill @ products @ np.swapaxes(fill, -1, -2)
+    # What is expected of missing columns, from 1 and the observed ones.
+    fill = np.zeros((*shift.shape, products.shape[-1]))
+    fill[..., 0], fill[..., 1 + observed] = shift, slopes
+    rows = fill @ products
     spread = (
         covariance[..., missing[:, None], missing]
         - slopes @ covariance[..., observed[:, None], missing]
     )
-    out[..., 1 + missing[:, None], 1 + missing] += products[..., 0, 0][..., None, None] * spread
+    out = np.broadcast_to(products, (*rows.shape[:-2], *products.shape[-2:])).copy()
+    out[..., 1 + missing, :], out[..., 1 + missing] = rows, np.swapaxes(rows, -1, -2)
+    out[..., 1 + missing[:, None], 1 + missing] = (
+        rows @ np.swapaxes(fill, -1, -2) + products[..., 0, 0][..., None, None] * spread
+    )
     return np.asarray(out)
 
 
