@@ -98,7 +98,7 @@ class Application(typer.Typer):
 
 
 def check_files(given: Mapping[str, Any]) -> None:
-    """Refuse the files that a command was given, before it reads or writes any.
+    """Reject invalid files of a command line before any is read or written.
 
     Parameters
     ----------

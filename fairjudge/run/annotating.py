@@ -1,4 +1,4 @@
-"""Putting a labelling job together: files to items, items to a job, the job to its service."""
+"""Set up a labelling job: read the files, build and assign the items, open the service."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Highlight: TypeAlias = Literal["words", "embeddings", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelFiles:
-    """What a job is made of; ``source`` holds references, or clusters where they do."""
+    """Input files of a job; ``source`` has references, or clusters if no questions are needed."""
 
     source: Path
     summaries: Path | None = None

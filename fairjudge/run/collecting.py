@@ -1,4 +1,4 @@
-"""Collecting the judgements that an audit needs, or reading them where they are stored."""
+"""Collect the judgements that an audit needs, or read stored ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of the scorers themselves: which chunk size, and whether they see planted unfairness."""
+"""Checks of scorers: the best chunk size, and whether they detect planted unfairness."""
 
 from __future__ import annotations
 

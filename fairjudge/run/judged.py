@@ -1,4 +1,4 @@
-"""What judging found, by aspect: in sentences, and as JSON."""
+"""Results of judging by aspect: findings in sentences, and JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Row = TypeVar("_Row", bound=Rated)
 
 
 def _of_first_judge(rows: Sequence[_Row]) -> list[_Row]:
-    """Return the rows of the first judge, which is the jury where there is one."""
+    """Return the rows of the first judge: of the jury, if there is one."""
     return [row for row in rows if row.judge == rows[0].judge]
 
 
@@ -90,7 +90,7 @@ class AspectReport:
 
     @property
     def board(self) -> Board:
-        """What the findings are made of."""
+        """The leaderboard with the context from which findings are made."""
         outcome = self.outcome
         scores = [score for score in outcome.scores if score.ranked and score.n_clusters]
         ranked = [score.system for score in scores]
@@ -186,7 +186,7 @@ class JudgeReport:
 
 
 def judge_report(outcome: JudgeOutcome, options: JudgeOptions, *, seed: int = 0) -> JudgeReport:
-    """Return what `outcome` says, by aspect; `options` are those that it was judged by."""
+    """Return the results of `outcome` by aspect; `options` are those of the run."""
     parts = outcome.by_aspect(options)
     return JudgeReport(
         outcome=outcome, aspects=tuple(AspectReport(outcome=part, seed=seed) for part in parts)

@@ -1,4 +1,4 @@
-"""What a judging run is about: its options, and its inputs read, checked and cut into tasks."""
+"""The material of a judging run: its options, and its inputs, checked and cut into tasks."""
 
 from __future__ import annotations
 

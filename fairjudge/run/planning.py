@@ -147,7 +147,7 @@ def plan_references(
     skip_bad: bool,
     seconds_per_call: float,
 ) -> tuple[Plan, tuple[Reference, ...]]:
-    """Return the same, and references made of stand-ins.
+    """Return the same, and simulated references.
 
     Which questions a filter will drop before the last step cannot be known, so none is dropped.
     """
@@ -251,7 +251,7 @@ async def planned(model: Model) -> AsyncIterator[tuple[Models, PlanningBackend]]
 
 @contextmanager
 def planning(model: Model) -> Iterator[PlanningBackend]:
-    """Yield what takes the place of `model`, beside the cache that it would use."""
+    """Yield the counting backend in place of `model`, with the cache that it would use."""
     cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
     try:
         yield PlanningBackend(cache=cache, secret=cache.secret(), reply=stand_in)

@@ -40,7 +40,7 @@ async def order_report(
     model: Model,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return what the order of articles does to faithfulness ratings."""
+    """Return the effect of the order of articles on faithfulness ratings."""
     clusters = read_clusters(references, skip_bad=skip_bad).records
     matched_summaries: tuple[Summary, ...] = ()
     if summaries is not None:
@@ -78,7 +78,7 @@ async def group_order_report(
     model: Model,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return what the order of groups in a checklist does to which of them are covered."""
+    """Return the effect of the order of groups in a checklist on which of them are covered."""
     if summaries is None:
         raise ConfigurationError("the order of groups is measured on summaries: give --summaries")
     sources = read_references(references, argument="references")

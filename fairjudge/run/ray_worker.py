@@ -1,4 +1,4 @@
-"""What runs on a cluster's machines: a shard of a run's items, and what came of it."""
+"""The work on a cluster's machines: shards of a run's items, and their outcomes."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class Worker:
 
 
 def run_shard(row: Mapping[str, bytes], *, work: Work, gate: Any) -> dict[str, str]:
-    """Work on one shard with models opened for it alone: what calls of an API need is light."""
+    """Work on one shard with models opened for it alone: clients of an API are cheap to open."""
     worker = Worker(work, gate)
     try:
         return worker(row)

@@ -38,12 +38,12 @@ _Weighted: TypeAlias = Callable[[FloatArray], FloatArray]
 
 def pearson(x: ArrayLike, y: ArrayLike) -> float | Undefined:
     """Return Pearson's r, in [-1, 1], of shapes (n,) and (n,); Undefined where one is constant."""
-    return _single("pearson", x, y)
+    return correlation("pearson", x, y)
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float | Undefined:
     """Return Spearman's rho (Pearson's r of mid-ranks), in [-1, 1]; Undefined as in `pearson`."""
-    return _single("spearman", x, y)
+    return correlation("spearman", x, y)
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> float | Undefined:
@@ -52,14 +52,21 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float | Undefined:
     tau-b = (P - Q) / sqrt((T - Tx)(T - Ty)) with P concordant and Q discordant pairs, T all pairs,
     Tx and Ty those tied in x and in y.
     """
-    return _single("kendall", x, y)
+    return correlation("kendall", x, y)
 
 
 def correlation(
     name: CorrelationName, x: ArrayLike, y: ArrayLike, *, sides: Sides = SIDES
 ) -> float | Undefined:
     """Return the correlation called `name`; `sides` name `x` and `y` where it is Undefined."""
-    return _single(name, x, y, sides)
+    x_array, y_array = vector(x, name="x"), vector(y, name="y")
+    if same_length(x=x_array, y=y_array) < 2:
+        return Undefined(why="fewer than 2 items")
+    for side, array in zip(sides, (x_array, y_array), strict=True):
+        if np.all(array == array[0]):
+            return Undefined(why=f"{side} are all {float(array[0]):g}")
+    value = float(weighted_correlation(name, x_array, y_array)(np.ones((1, x_array.size)))[0])
+    return Undefined(why="the spread underflows") if np.isnan(value) else value
 
 
 def weighted_correlation(
@@ -118,19 +125,6 @@ def rowwise(name: CorrelationName, x: FloatArray, y: FloatArray) -> FloatArray:
     if name == "spearman":
         x, y = _row_ranks(x), _row_ranks(y)
     return _rowwise_pearson(x, y)
-
-
-def _single(
-    name: CorrelationName, x: ArrayLike, y: ArrayLike, sides: Sides = SIDES
-) -> float | Undefined:
-    x_array, y_array = vector(x, name="x"), vector(y, name="y")
-    if same_length(x=x_array, y=y_array) < 2:
-        return Undefined(why="fewer than 2 items")
-    for side, array in zip(sides, (x_array, y_array), strict=True):
-        if np.all(array == array[0]):
-            return Undefined(why=f"{side} are all {float(array[0]):g}")
-    value = float(weighted_correlation(name, x_array, y_array)(np.ones((1, x_array.size)))[0])
-    return Undefined(why="the spread underflows") if np.isnan(value) else value
 
 
 def _cells(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray, IntArray]:

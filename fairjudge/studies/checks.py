@@ -1,4 +1,4 @@
-"""What would end a study half-way, checked before any work; the plan and the run check the same."""
+"""Checks before any work, by plan and run, of what would end a study half-way."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _judge(
     sources: Loaded[Any],
     summaries: Sequence[Loaded[Summary]],
 ) -> tuple[JudgeTask, ...]:
-    """Return what a judge or a jury would be asked; raise where it cannot be."""
+    """Return the material of a judge or a jury; raise if it cannot judge."""
     options = part.options
     check_members(part.models, options)
     # Splitting sentences takes long, and no error comes of it.

@@ -344,7 +344,7 @@ def _beside(path: Path, given: Path | None) -> Path | None:
 
 
 def _check(study: Study) -> None:
-    """Refuse what would fail half-way."""
+    """Reject what would fail half-way."""
     _check_data(study)
     _check_names("[[judge]]", [judge.name for judge in study.judges])
     _check_names("[[summarize]]", [str(writer.system) for writer, _ in study.writers])

@@ -56,7 +56,7 @@ class FoundData:
         return bool(self.references or self.n_buildable)
 
     def add(self, path: Path) -> bool:
-        """Take note of a file; say whether it is in one of our layouts."""
+        """Note a file; return whether it has one of FairJudge's layouts."""
         try:
             kind = recognise(path).kind
         except InputError:

@@ -1,4 +1,4 @@
-"""The steps that make something of judgements: audits, calibration, fairness and the report."""
+"""The steps that use judgements: audits, calibration, fairness and the report."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def free_audits(part: JudgePart) -> tuple[str, ...]:
 
 
 def _names_sources(plan: JudgingPlan) -> bool:
-    """Say whether judgements tell of each answer, article or source, not of all together."""
+    """Return whether judgements are of each answer, article or source, not of all together."""
     itemized = PROTOCOLS[plan.protocol].itemized and plan.aspect == "coverage"
     single = plan.reference_unit in {"qa_pair", "article"} and plan.text_unit == "summary"
     return itemized or (single and not PROTOCOLS[plan.protocol].paired)

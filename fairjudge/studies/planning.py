@@ -35,7 +35,7 @@ class PlannedStep:
 def plan_study(
     asked: Study, folder: Path, *, skip_bad: bool, seconds_per_call: float, progress: Bars
 ) -> tuple[PlannedStep, ...]:
-    """Return what the steps that ask language models would ask.
+    """Return the estimated calls of the steps that ask language models.
 
     Steps on which these build and that send no request are done, and kept: they cost nothing.
     """

@@ -1,4 +1,4 @@
-"""What a step is, and the steps that make references, summaries and judgements."""
+"""Steps of a study, and those that make references, summaries and judgements."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def _judged(report: JudgeReport, part: JudgePart, study: Study) -> Done:
 
 
 def run_name(step: str) -> str:
-    """Return how the names of a step's run folders begin."""
+    """Return the prefix of the names of a step's run folders."""
     return step.replace(": ", "-").replace(" ", "-")
 
 
