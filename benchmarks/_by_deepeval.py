@@ -70,8 +70,8 @@ def main() -> None:
         )
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    found = {"wall_seconds": wall, "cpu_seconds": cpu, "peak_mib": peak}
-    print(json.dumps({**found, "n": len(result.test_results), "version": version("deepeval")}))
+    results = {"wall_seconds": wall, "cpu_seconds": cpu, "peak_mib": peak}
+    print(json.dumps({**results, "n": len(result.test_results), "version": version("deepeval")}))
 
 
 if __name__ == "__main__":

@@ -45,8 +45,8 @@ def main() -> None:
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     done = log.results.completed_samples if log.results else 0
-    found = {"wall_seconds": wall, "cpu_seconds": cpu, "peak_mib": peak, "n": done}
-    print(json.dumps({**found, "version": version("inspect_ai")}))
+    results = {"wall_seconds": wall, "cpu_seconds": cpu, "peak_mib": peak, "n": done}
+    print(json.dumps({**results, "version": version("inspect_ai")}))
 
 
 if __name__ == "__main__":

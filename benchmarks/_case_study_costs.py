@@ -10,6 +10,7 @@ from _case_study_data import ASPECTS, CHARACTERS_PER_TOKEN, Json, Replies, Study
 from fairjudge.backends.pricing import load_prices
 from fairjudge.ports import ModelRef
 from fairjudge.reports.tables import TextTable, columns, to_markdown
+from fairjudge.text.counting import percentage
 
 MODEL = ModelRef(provider="openai", model="gpt-3.5-turbo")
 
@@ -104,8 +105,8 @@ def _saved(planning: Json) -> str:
     share = median(1 - with_judge / without for with_judge, without in both)
     point = min(planning["curve"], key=lambda one: abs(one["n_labels"] - 100))
     return (
-        f"The judge saves {share:.0%} of the labels (median over the pairs that can be told "
-        f"apart). With {point['n_labels']} labels, one system's mean is known to within "
+        f"The judge saves {percentage(share)} of the labels (median over the pairs that can be "
+        f"told apart). With {point['n_labels']} labels, one system's mean is known to within "
         f"{point['with_judge']:.2f} points with the judge and {point['without_judge']:.2f} without."
     )
 

@@ -11,6 +11,7 @@ from fairjudge.reports.calibration_tables import baseline_name, best_baseline
 from fairjudge.reports.decision_tables import verdict
 from fairjudge.reports.figures import interval
 from fairjudge.reports.tables import TextTable, columns, to_markdown
+from fairjudge.text.counting import percentage
 
 
 def document(found: Study) -> str:
@@ -265,8 +266,8 @@ def _verdicts(found: Study) -> TextTable:
 def _replaces(found: Json) -> str:
     if "why" in found:
         return f"not run: {found['why']}"
-    word = "passes" if found["passes"] else "fails"
-    return f"{word}: wins over {found['winning_rate']:.0%} of the experts"
+    word = "passed" if found["passes"] else "not passed"
+    return f"{word}: beats {percentage(found['winning_rate'])} of the experts"
 
 
 def _unfair(group: Json, aspect: str) -> str:

@@ -47,7 +47,7 @@ def write_world() -> None:
     summaries = [summary(eid, system) for eid in events for system in SYSTEMS]
     write_lines("summaries.jsonl", summaries)
     write_lines("few_summaries.jsonl", summaries[:9])
-    write_lines("ada.jsonl", [one for one in summaries if one["system"] == "ada"])
+    write_lines("ada.jsonl", [summary for summary in summaries if summary["system"] == "ada"])
     write_labels(events)
     write_judgements(events)
     write_replies(events)

@@ -7,12 +7,13 @@ cover 93 to 97 %. Truths of a jury's distance are those on documents that no dat
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from _parallel import Each, one_by_one
 from scipy.stats import spearmanr
 
 from fairjudge.calibration.agreement import FEWEST_ITEMS, Resampling
@@ -23,9 +24,8 @@ from fairjudge.calibration.juries import JuryItems
 from fairjudge.calibration.jury_assessment import JuryFigures, jury_figures
 from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.domain import Estimate, Judgement, Label
-from fairjudge.stats.intervals import wilson
 
-N_DOCUMENTS, N_ITEMS, N_RESAMPLES = 80, 3, 300
+N_DOCUMENTS, N_ITEMS = 80, 3
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def draw(rng: np.random.Generator, setting: Setting, n_documents: int) -> JuryIt
     )
 
 
-def measured(given: JuryItems, rng: np.random.Generator, n_resamples: int) -> JuryFigures:
-    """Return a jury's figures."""
+def measured(given: JuryItems, rng: np.random.Generator) -> JuryFigures:
+    """Return a jury's figures, with as many resamples as an analysis has."""
     names = [f"judge {place}" for place in range(given.scores.shape[1])]
     found = jury_figures(
         given,
@@ -75,7 +75,7 @@ def measured(given: JuryItems, rng: np.random.Generator, n_resamples: int) -> Ju
         weights=np.zeros(len(names)),
         method="isotonic",
         n_folds=10,
-        resampling=Resampling(n_resamples=n_resamples),
+        resampling=Resampling(),
         rng=rng,
     )
     assert isinstance(found, JuryFigures)
@@ -94,30 +94,40 @@ def _estimates(found: JuryFigures) -> dict[str, Estimate]:
     return {name: one for name, one in named.items() if isinstance(one, Estimate)}
 
 
-def simulate_juries(n_datasets: int, setting: Setting) -> dict[str, Any]:
+def jury_intervals(seed: int, setting: Setting) -> dict[str, list[float | None]]:
+    """Return value, low and high of every figure of a jury on one data set."""
+    rng = np.random.default_rng([seed, SETTINGS.index(setting)])
+    found = measured(draw(rng, setting, setting.n_documents), rng)
+    return {name: [one.value, one.low, one.high] for name, one in _estimates(found).items()}
+
+
+def simulate_juries(
+    n_datasets: int, setting: Setting, *, each: Each = one_by_one
+) -> dict[str, Any]:
     """Return the coverage of every figure of a jury.
 
     Folds are whole documents, so that the mean over data sets of squared errors held out is the
     squared error on new documents of what is fitted on nine tenths: truths are made of it.
     """
-    seen: dict[str, list[Estimate]] = defaultdict(list)
-    for seed in range(n_datasets):
-        rng = np.random.default_rng([seed, SETTINGS.index(setting)])
-        drawn = draw(rng, setting, setting.n_documents)
-        for name, one in _estimates(measured(drawn, rng, N_RESAMPLES)).items():
-            seen[name].append(one)
+    seen: dict[str, list[Sequence[float | None]]] = defaultdict(list)
+    for found in each(setting.name, partial(jury_intervals, setting=setting), n_datasets):
+        for name, interval in found.items():
+            seen[name].append(interval)
     population = draw(np.random.default_rng(99), setting, 20_000)
     errors = population.mapped - population.labels[:, None]
     k = len(setting.noise)
     r = np.mean([_correlation(errors, i, j) for j in range(k) for i in range(j)])
     truth = {"correlation of errors": r, "effective number": k / (1 + (k - 1) * r)}
     for name, some in seen.items():
-        truth.setdefault(name, float(np.mean([one.value for one in some])))
+        truth.setdefault(name, np.mean([value for value, *_ in some]))
     return {
         "what": setting.name,
         "n_datasets": n_datasets,
-        "true": truth,
-        "coverage": {name: _covered(some, truth[name]) for name, some in seen.items()},
+        "true": {name: float(value) for name, value in truth.items()},
+        "coverage": {
+            name: _percent([_within(truth[name], low, high) for _, low, high in some])
+            for name, some in seen.items()
+        },
     }
 
 
@@ -126,7 +136,7 @@ def _correlation(errors: np.ndarray, i: int, j: int) -> float:
     return float(np.corrcoef(errors[both, i], errors[both, j])[0, 1])
 
 
-def simulate_gains(n_datasets: int) -> dict[str, Any]:
+def simulate_gains(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any]:
     """Return the coverage of what a judge adds over a baseline and over the constant answer.
 
     Balanced accuracies are over the answers that a data set has often enough: so are their truths.
@@ -139,23 +149,25 @@ def simulate_gains(n_datasets: int) -> dict[str, Any]:
         "judge's agreement": agreement,
         "added to the constant's agreement": agreement - np.mean(answers == 3),
     }
-    hits: dict[str, list[bool]] = defaultdict(list)
-    for seed in range(n_datasets):
-        rng = np.random.default_rng([seed, 5])
-        drawn = _answers(rng, N_DOCUMENTS)
-        counted = recalls[[np.sum(drawn[1] == answer) >= FEWEST_ITEMS for answer in range(1, 6)]]
-        own = truth | {
-            "judge's balanced accuracy": counted.mean(),
-            "added to the constant's balanced accuracy": counted.mean() - 1 / counted.size,
-        }
-        for name, one in _gains(*drawn, rng).items():
-            hits[name].append(_holds(one, own[name]))
+    found = each("baselines", partial(gains_held, truth=truth, recalls=recalls), n_datasets)
     return {
         "what": "baselines",
         "n_datasets": n_datasets,
         "true": {name: float(value) for name, value in truth.items()},
-        "coverage": {name: _percent(some) for name, some in hits.items()},
+        "coverage": _coverage(found),
     }
+
+
+def gains_held(seed: int, truth: dict[str, float], recalls: np.ndarray) -> dict[str, list[bool]]:
+    """Say which of one data set's intervals of gains hold the truth."""
+    rng = np.random.default_rng([seed, 5])
+    drawn = _answers(rng, N_DOCUMENTS)
+    counted = recalls[[np.sum(drawn[1] == answer) >= FEWEST_ITEMS for answer in range(1, 6)]]
+    own = truth | {
+        "judge's balanced accuracy": counted.mean(),
+        "added to the constant's balanced accuracy": counted.mean() - 1 / counted.size,
+    }
+    return {name: [_holds(one, own[name])] for name, one in _gains(*drawn, rng).items()}
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:
@@ -213,30 +225,36 @@ def _pattern(n_documents: int) -> Joined:
     return joined
 
 
-def simulate_ranking(n_datasets: int) -> dict[str, Any]:
+def simulate_ranking(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any]:
     """Return the coverage of strengths, discriminations and effects of position."""
+    name = "judge-aware ranking"
+    return {
+        "what": name,
+        "n_datasets": n_datasets,
+        "coverage": _coverage(each(name, ranking_held, n_datasets)),
+    }
+
+
+def ranking_held(seed: int) -> dict[str, list[bool]]:
+    """Say which of one data set's intervals of a ranking hold the truth."""
     strengths = np.array([-1.0, -0.4, 0.0, 0.5, 0.9])
     slopes = np.exp(np.array([-0.7, 0.0, 0.7]))
     places = np.array([0.3, 0.0, -0.3])
-    hits: dict[str, list[bool]] = defaultdict(list)
-    for seed in range(n_datasets):
-        rng = np.random.default_rng([seed, 7])
-        given, judges = _pairs(rng, strengths, slopes, places)
-        found = rank_by_judges(given, judges, rng=rng)
-        assert isinstance(found, JudgeRanking)
-        for one in found.systems:
-            hits["strengths"].append(_holds(one.strength, strengths[int(one.system)]))
-        for one in found.judges:
-            hits["discriminations"].append(_holds(one.discrimination, slopes[int(one.judge)]))
-            hits["position effects"].append(_holds(one.position_effect, places[int(one.judge)]))
-        order = np.argsort(np.argsort(-strengths)) + 1
-        hits["all ranks"].append(
-            all(one.best_rank <= order[int(one.system)] <= one.worst_rank for one in found.systems)
-        )
+    rng = np.random.default_rng([seed, 7])
+    given, judges = _pairs(rng, strengths, slopes, places)
+    found = rank_by_judges(given, judges, rng=rng)
+    assert isinstance(found, JudgeRanking)
+    order = np.argsort(np.argsort(-strengths)) + 1
+    ranked = [one.best_rank <= order[int(one.system)] <= one.worst_rank for one in found.systems]
     return {
-        "what": "judge-aware ranking",
-        "n_datasets": n_datasets,
-        "coverage": {name: _percent(some) for name, some in hits.items()},
+        "strengths": [_holds(one.strength, strengths[int(one.system)]) for one in found.systems],
+        "discriminations": [
+            _holds(one.discrimination, slopes[int(one.judge)]) for one in found.judges
+        ],
+        "position effects": [
+            _holds(one.position_effect, places[int(one.judge)]) for one in found.judges
+        ],
+        "all ranks": [all(ranked)],
     }
 
 
@@ -266,16 +284,20 @@ def _pairs(
 
 
 def _holds(one: Any, truth: float) -> bool:
-    if not isinstance(one, Estimate) or one.low is None or one.high is None:
-        return False
-    return one.low <= truth <= one.high
+    return isinstance(one, Estimate) and _within(truth, one.low, one.high)
 
 
-def _covered(some: Sequence[Estimate], truth: float) -> float:
-    return _percent([_holds(one, truth) for one in some])
+def _within(truth: float, low: float | None, high: float | None) -> bool:
+    return low is not None and high is not None and bool(low <= truth <= high)
+
+
+def _coverage(found: Iterable[dict[str, list[bool]]]) -> dict[str, float]:
+    hits: dict[str, list[bool]] = defaultdict(list)
+    for held in found:
+        for name, some in held.items():
+            hits[name] += some
+    return {name: _percent(some) for name, some in hits.items()}
 
 
 def _percent(hits: list[bool]) -> float:
-    found = wilson(sum(hits), len(hits))
-    assert isinstance(found, Estimate)
-    return round(100 * float(found.value), 1)
+    return round(100 * float(np.mean(hits)), 1)

@@ -195,22 +195,27 @@ def main() -> None:
     parser.add_argument("--rpm", type=int)
     parser.add_argument("--dies-after", type=int)
     parser.add_argument("--build", action="store_true")
-    given = parser.parse_args()
-    prepare(given.n, given.folder)
-    model: dict[str, Any] = {"concurrency": given.concurrency, "requests_per_minute": given.rpm}
-    answer = part_of_reference if given.build else verdict_on
-    mock = _Mock(answer, dies_after=given.dies_after)
-    if given.port is None:
-        models.open_backend = lambda *_, **__: mock  # type: ignore[assignment]
+    arguments = parser.parse_args()
+    prepare(arguments.n, arguments.folder)
+    model: dict[str, Any] = {
+        "concurrency": arguments.concurrency,
+        "requests_per_minute": arguments.rpm,
+    }
+    answer = part_of_reference if arguments.build else verdict_on
+    mock = _Mock(answer, dies_after=arguments.dies_after)
+    if arguments.port is None:
+        setattr(models, "open_backend", lambda *_, **__: mock)  # noqa: B010  # not exported
     else:
-        model["base_url"] = f"http://127.0.0.1:{given.port}/v1"
-    if given.build:  # before the clock, as what judging needs; not above, for the memory it takes
+        model["base_url"] = f"http://127.0.0.1:{arguments.port}/v1"
+    if (
+        arguments.build
+    ):  # before the clock, as what judging needs; not above, for the memory it takes
         import_module("fairjudge.run.building")
     begun = time.perf_counter()
-    found = (build if given.build else judge)(given.folder, run=given.run, **model)
+    result = (build if arguments.build else judge)(arguments.folder, run=arguments.run, **model)
     first = mock.first_call_at
-    found["first_call_seconds"] = None if first is None else first - begun
-    print(json.dumps(found))
+    result["first_call_seconds"] = None if first is None else first - begun
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -75,13 +75,13 @@ def _negation(sentence: Doc) -> str | None:
 
 
 def _cause(text: str, others: Sequence[Doc], draw: random.Random) -> str | None:
-    found = _CAUSE.search(text)
+    result = _CAUSE.search(text)
     causes = sorted(
         one[1] for doc in others for one in [_CAUSE.search(doc.text)] if one and one[1] not in text
     )
-    if found is None or not causes:
+    if result is None or not causes:
         return None
-    return text[: found.start(1)] + draw.choice(causes) + text[found.end(1) :]
+    return text[: result.start(1)] + draw.choice(causes) + text[result.end(1) :]
 
 
 def _speaker(sentence: Doc, others: Sequence[Doc], draw: random.Random) -> str | None:

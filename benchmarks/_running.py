@@ -22,13 +22,13 @@ Json: TypeAlias = dict[str, Any]
 def mock_run(folder: Path, n_items: int, *options: object, dies: bool = False) -> Json:
     """Run `_mock_run.py` in a process of its own and return what it printed."""
     command = [sys.executable, HERE / "_mock_run.py", n_items, folder, *options]
-    done = subprocess.run([str(one) for one in command], capture_output=True, check=False)
+    process = subprocess.run([str(one) for one in command], capture_output=True, check=False)
     if dies:
         return {}
-    if done.returncode:
-        raise SystemExit(done.stderr.decode())
-    found: Json = json.loads(done.stdout)
-    return found
+    if process.returncode:
+        raise SystemExit(process.stderr.decode())
+    result: Json = json.loads(process.stdout)
+    return result
 
 
 @contextmanager

@@ -115,8 +115,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--latency", type=float, default=0.2)
     parser.add_argument("--refuse-above", type=int, default=10**9)
-    given = parser.parse_args()
-    counts = asyncio.run(serve(given.latency, given.refuse_above))
+    arguments = parser.parse_args()
+    counts = asyncio.run(serve(arguments.latency, arguments.refuse_above))
     in_a_minute = most = 0
     for began in counts.began:
         while counts.began[in_a_minute] <= began - 60.0:

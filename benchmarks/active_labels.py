@@ -74,7 +74,7 @@ def simulate(
         sizes = np.sqrt(judged * (1.0 - judged))
         chances = inclusion(sizes, budget, random_share)
         taken = rng.random(judged.size) < chances
-        found = drawn_mean(
+        result = drawn_mean(
             PartlyLabelled(
                 human=human[taken],
                 judged=judged[taken],
@@ -84,12 +84,12 @@ def simulate(
                 rest_documents=documents[~taken].tolist(),
             )
         )
-        if isinstance(found, PpiMean) and found.ppi_plus.low is not None:
-            low, high = found.ppi_plus.low, float(found.ppi_plus.high or 0.0)
+        if isinstance(result, PpiMean) and result.ppi_plus.low is not None:
+            low, high = result.ppi_plus.low, float(result.ppi_plus.high or 0.0)
             held.append(low <= truth <= high)
             widths.append(high - low)
             labels.append(int(taken.sum()))
-            errors.append(found.ppi_plus.value - truth)
+            errors.append(result.ppi_plus.value - truth)
     return Result(
         coverage=float(np.mean(held)),
         width=float(np.mean(widths)),
@@ -124,7 +124,7 @@ def main() -> None:
     print(f"{'judge':22}{'drawn':18}{'coverage':>9}{'width':>8}{'bias':>9}{'labels':>8}")
     for world in WORLDS:
         for name, share in (("uniformly", 1.0), ("active, 25 %", 0.25), ("active, 10 %", 0.10)):
-            found = simulate(
+            result = simulate(
                 world,
                 budget=options.budget,
                 random_share=share,
@@ -132,8 +132,8 @@ def main() -> None:
                 rng=np.random.default_rng(7),
             )
             print(
-                f"{world.name:22}{name:18}{found.coverage:9.3f}{found.width:8.4f}"
-                f"{found.error:+9.4f}{found.labels:8.1f}"
+                f"{world.name:22}{name:18}{result.coverage:9.3f}{result.width:8.4f}"
+                f"{result.error:+9.4f}{result.labels:8.1f}"
             )
 
 

@@ -37,6 +37,7 @@ from fairjudge.domain import Estimate
 from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.correlation import weighted_correlation
 from fairjudge.stats.intervals import wilson
+from fairjudge.text.counting import percentage
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "alignment.md"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
@@ -153,7 +154,7 @@ def shown(kept: int, n: int) -> str:
     """Return a share in percent with its Wilson interval."""
     found = wilson(kept, n)
     assert isinstance(found, Estimate)
-    return f"{found.value:.1%} [{found.low:.1%}, {found.high:.1%}]"
+    return f"{percentage(found.value, digits=1)} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
 
 
 def report(
@@ -178,7 +179,7 @@ def report(
     names = ["candidates are", "labelled documents", "candidates tried", "kept by `align`"]
     rows = [
         f"| {scenario} | {n_documents} | {n_candidates} | {shown(kept[0], n_datasets)} | "
-        f"{' | '.join(f'{one / n_datasets:.1%}' for one in kept[1:])} |"
+        f"{' | '.join(percentage(one / n_datasets, digits=1) for one in kept[1:])} |"
         for (scenario, n_documents, n_candidates, _), kept in zip(asked, found, strict=True)
     ]
     text = "\n".join(

@@ -40,11 +40,14 @@ def study(folder: Path) -> Study:
     """Import, calibrate and audit."""
     clusters = read_clusters(folder / "clusters.jsonl").records
     summaries = read_summaries(folder / "summaries.jsonl").records
-    articles = {one.eid: sum(len(a.content) for a in one.articles) for one in clusters}
-    lengths = {(one.eid, one.system): len(one.text) + articles[one.eid] for one in summaries}
+    articles = {cluster.eid: sum(len(a.content) for a in cluster.articles) for cluster in clusters}
+    lengths = {
+        (summary.eid, summary.system): len(summary.text) + articles[summary.eid]
+        for summary in summaries
+    }
     replies = {name: _replies(folder, name, lengths) for name in PROTOCOLS}
-    found = analyse(
-        chain.from_iterable(one.judgements for one in replies.values()),
+    result = analyse(
+        chain.from_iterable(reply.judgements for reply in replies.values()),
         read_labels(folder / "labels.jsonl"),
         settings=Settings(annotators=("expert*",), resampling=Resampling(n_resamples=2000)),
         summaries=summaries,
@@ -53,7 +56,7 @@ def study(folder: Path) -> Study:
             summaries, clusters, models=load_trained_models(), embedder=load_embedder()
         ),
     )
-    report = analysis_json(found, signature={}, list_all=False)
+    report = analysis_json(result, signature={}, list_all=False)
     return Study(
         replies=replies,
         groups={(one["judge"], one["aspect"]): one for one in report["groups"]},
@@ -66,11 +69,11 @@ def _replies(folder: Path, name: str, lengths: Mapping[tuple[str, str], int]) ->
     file_name, scale = PROTOCOLS[name]
     file = folder / f"judge_gpt-3.5_{file_name}.jsonl"
     rows = [record.to_json() for record in read_replies(file)]
-    found = import_replies(rows, scale=scale, judge=name, repeats="last")
+    result = import_replies(rows, scale=scale, judge=name, repeats="last")
     return Replies(
-        judgements=found.judgements,
-        n_replies=found.n_replies,
-        n_repeated=len(found.repeated),
+        judgements=result.judgements,
+        n_replies=result.n_replies,
+        n_repeated=len(result.repeated),
         input_tokens=fmean(lengths[row["eid"], row["system"]] for row in rows)
         / CHARACTERS_PER_TOKEN,
         output_tokens=fmean(len(row["response"]) for row in rows) / CHARACTERS_PER_TOKEN,
@@ -90,8 +93,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/case-study.md"))
-    given = parser.parse_args()
-    given.output.write_text(document(study(given.folder)), encoding="utf-8")
+    arguments = parser.parse_args()
+    arguments.output.write_text(document(study(arguments.folder)), encoding="utf-8")
 
 
 if __name__ == "__main__":

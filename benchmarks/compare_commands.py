@@ -47,8 +47,8 @@ def record(asked: argparse.Namespace) -> int:
     shutil.rmtree(asked.out, ignore_errors=True)
     asked.out.mkdir(parents=True)
     words = [asked.python, __file__, "_work", "--checkout", asked.checkout, "--out", asked.out]
-    done = subprocess.run([*map(str, words), "--only", asked.only], check=False)
-    return done.returncode
+    process = subprocess.run([*map(str, words), "--only", asked.only], check=False)
+    return process.returncode
 
 
 def work(asked: argparse.Namespace) -> int:
@@ -101,10 +101,10 @@ def _one(name: str, line: str, out: Path, *, places: tuple[str, ...]) -> None:
         target = kept / "files" / source
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
-    for path in kept.rglob("*"):
-        if path.is_file() and path.suffix != ".parquet":
+    for file in kept.rglob("*"):
+        if file.is_file() and file.suffix != ".parquet":
             with contextlib.suppress(UnicodeDecodeError):
-                path.write_text(_masked(path.read_text("utf-8"), places, name=name), "utf-8")
+                file.write_text(_masked(file.read_text("utf-8"), places, name=name), "utf-8")
 
 
 def _files() -> dict[str, str]:
@@ -178,7 +178,7 @@ def compare(asked: argparse.Namespace) -> int:
         if lines:
             print(f"{name}:")
             more = len(lines) - SHOWN_DIFFERENCES
-            print("\n".join(f"  {one}" for one in lines[:SHOWN_DIFFERENCES]))
+            print("\n".join(f"  {line}" for line in lines[:SHOWN_DIFFERENCES]))
             print(f"  and {more} more\n" if more > 0 else "")
     print(f"{changed} of {len(names)} lines differ")
     return int(changed > 0)
@@ -196,7 +196,9 @@ def _line_differences(first: Path, second: Path, allowed: set[str]) -> Iterator[
         if not before.exists() or not now.exists():
             yield f"{path}: only in {'the second' if now.exists() else 'the first'}"
         elif before.read_bytes() != now.read_bytes():
-            yield from (f"{path}: {one}" for one in _differences(before, now, allowed))
+            yield from (
+                f"{path}: {difference}" for difference in _differences(before, now, allowed)
+            )
 
 
 def _differences(before: Path, now: Path, allowed: set[str]) -> Iterator[str]:

@@ -20,8 +20,8 @@ from math import sqrt
 import numpy as np
 from _machine import describe_machine
 
-from fairjudge.calibration.assessment import ErrorScores, assess
 from fairjudge.calibration.audits import BothOrders, PositionBias, position_bias
+from fairjudge.calibration.calibration_report import ErrorScores, assess
 from fairjudge.calibration.groups import error_by_group
 from fairjudge.calibration.length import LengthControl, Verdicts, length_controlled
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
@@ -35,6 +35,7 @@ from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap
 from fairjudge.stats.correlation import CORRELATIONS, weighted_correlation
 from fairjudge.stats.intervals import wilson
 from fairjudge.stats.levels import LEVELS, correlations, scores
+from fairjudge.text.counting import percentage
 
 N_DOCUMENTS, N_SYSTEMS = 100, 8
 LIKERT = (-1.5, -0.5, 0.5, 1.5)
@@ -140,7 +141,7 @@ def share(hits: list[bool]) -> str:
     """Format the share of hits with its own interval."""
     found = wilson(sum(hits), len(hits))
     assert isinstance(found, Estimate)
-    return f"{found.value:6.1%} [{found.low:.1%}, {found.high:.1%}]"
+    return f"{percentage(found.value, digits=1)} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
 
 
 def bootstrap_coverage(n_datasets: int, *, clustered: bool, method: Method) -> None:
@@ -225,8 +226,9 @@ def replaceability_errors(n_datasets: int) -> None:
             passed.append(found.passes)
             beaten.append(found.winning_rate)
     print(
-        f"alternative annotator test, a judge at the margin: passes {np.mean(passed):.1%}, "
-        f"beats {np.mean(beaten):.1%} of annotators"
+        "alternative annotator test, a judge at the margin: passes "
+        f"{percentage(np.mean(passed), digits=1)}, beats {percentage(np.mean(beaten), digits=1)} "
+        "of annotators"
     )
 
 
@@ -240,8 +242,8 @@ def planted(n_seeds: int) -> None:
         held = [trial(np.random.default_rng([1, seed]), size)[0] for seed in range(n_seeds)]
         flagged = [trial(np.random.default_rng([2, seed]), 0.0)[1] for seed in range(n_seeds)]
         print(
-            f"planted {name} bias: in the interval {np.mean(held):.1%} of {n_seeds} seeds; "
-            f"a clean judge flagged {np.mean(flagged):.1%}"
+            f"planted {name} bias: in the interval {percentage(np.mean(held), digits=1)} of "
+            f"{n_seeds} seeds; a clean judge flagged {percentage(np.mean(flagged), digits=1)}"
         )
 
 

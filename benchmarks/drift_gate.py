@@ -22,6 +22,7 @@ from fairjudge.calibration.drift import Anchors, drift
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.correlation import spearman
 from fairjudge.stats.intervals import wilson
+from fairjudge.text.counting import percentage
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "ci.md"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
@@ -81,13 +82,13 @@ def row(protocol: str, n_documents: int, loss: float, n_datasets: int) -> str:
         assert high is not None
         covered += low <= change <= high
     named = ("worse", "cannot tell", "same", "better")
-    shares = " | ".join(f"{verdicts.count(one) / n_datasets:.1%}" for one in named)
+    shares = " | ".join(percentage(verdicts.count(one) / n_datasets, digits=1) for one in named)
     held = wilson(covered, n_datasets)
     assert isinstance(held, Estimate)
     kind = "answers" if protocol == "binary" else "ratings"
     return (
         f"| {kind} | {n_documents} | {change:+.3f} | {shares} | "
-        f"{held.value:.1%} [{held.low:.1%}, {held.high:.1%}] |"
+        f"{percentage(held.value, digits=1)} [{100 * held.low:.1f}, {100 * held.high:.1f}] |"
     )
 
 

@@ -32,13 +32,13 @@ from training.data import split_of
 
 def held_out(path: Path, most: int) -> dict[str, list[dict[str, str]]]:
     """Return at most `most` pairs of each source from groups kept for testing."""
-    found: dict[str, list[dict[str, str]]] = defaultdict(list)
+    result: dict[str, list[dict[str, str]]] = defaultdict(list)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            mine = found[row["source"]]
+            mine = result[row["source"]]
             if len(mine) < most and split_of(row["group"]) == "test":
                 mine.append(row)
-    return dict(sorted(found.items()))
+    return dict(sorted(result.items()))
 
 
 def auc(scores: np.ndarray, positive: np.ndarray) -> float:
@@ -67,11 +67,13 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--pairs", type=int, default=300)
     parser.add_argument("--sets", type=int, default=60)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     model, embedder = load_trained_entailment(), load_embedder(None)
     print("| source | pairs | support model | cosine | difference, 95 % |\n|---|--:|--:|--:|--:|")
     pooled: list[tuple[float, float]] = []
-    for source, rows in held_out(given.data / "entailment" / "pairs.jsonl.gz", given.pairs).items():
+    for source, rows in held_out(
+        arguments.data / "entailment" / "pairs.jsonl.gz", arguments.pairs
+    ).items():
         positive = np.array([row["label"] == "supported" for row in rows])
         if not 10 <= positive.sum() <= len(rows) - 10:
             continue
@@ -85,30 +87,30 @@ def main() -> None:
         print(f"| {source} | {len(rows)} | {one:.3f} | {other:.3f} | {low:+.3f} to {high:+.3f} |")
     one, other = np.mean(pooled, axis=0)
     print(f"| mean of sources | | {one:.3f} | {other:.3f} | |")
-    folder = given.data / "yelp"
+    folder = arguments.data / "yelp"
     clusters = list(
-        islice(map(json.loads, (folder / "clusters.jsonl").open(encoding="utf-8")), given.sets)
+        islice(map(json.loads, (folder / "clusters.jsonl").open(encoding="utf-8")), arguments.sets)
     )
     eids = {cluster["eid"] for cluster in clusters}
     lines = (folder / "summaries_alpaca.jsonl").open(encoding="utf-8")
     summaries = [row for row in map(json.loads, lines) if row["eid"] in eids]
-    found = {}
+    results = {}
     for scorer in ("entailment", "embedding"):
         load_support_scorer(scorer, None)
         start = time.perf_counter()
         report = fj.fairness.coverage(clusters, summaries, attribute="sentiment", scorer=scorer)
         taken = time.perf_counter() - start
-        found[scorer] = {row["eid"]: row["equal_coverage"] for row in report.to_dict()["samples"]}
+        results[scorer] = {row["eid"]: row["equal_coverage"] for row in report.to_dict()["samples"]}
         (row,) = report.table()
         print(
             scorer,
             f"{taken:.0f} s",
             {key: row[key] for key in ("n", "equal_coverage", "r_ec", "coverage_parity")},
         )
-    shared = sorted(found["entailment"].keys() & found["embedding"].keys())
+    shared = sorted(results["entailment"].keys() & results["embedding"].keys())
     print(
         "Spearman of Equal Coverage:",
-        spearmanr(*([one[eid] for eid in shared] for one in found.values())).statistic,
+        spearmanr(*([one[eid] for eid in shared] for one in results.values())).statistic,
         len(shared),
     )
 

@@ -135,7 +135,7 @@ def save_model(folder: Path, texts: list[str], shape: dict[str, int]) -> None:
 
 def straightforward(model: Any, tokenizer: Any, pairs: Pairs) -> NDArray[np.float32]:
     """Return what `TransformersEntailment.classify` does, the way one would write it first."""
-    found = []
+    results = []
     for start in range(0, len(pairs), FIXED_BATCH):
         some = pairs[start : start + FIXED_BATCH]
         inputs = tokenizer(
@@ -147,8 +147,8 @@ def straightforward(model: Any, tokenizer: Any, pairs: Pairs) -> NDArray[np.floa
             return_tensors="pt",
         ).to(model.device)
         with torch.no_grad():
-            found.append(model(**inputs).logits.softmax(dim=-1).cpu().numpy())
-    rows: NDArray[np.float32] = np.concatenate(found)[:, [2, 1, 0]]
+            results.append(model(**inputs).logits.softmax(dim=-1).cpu().numpy())
+    rows: NDArray[np.float32] = np.concatenate(results)[:, [2, 1, 0]]
     return rows
 
 

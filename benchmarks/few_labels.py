@@ -1,11 +1,13 @@
-"""Whether intervals from few labels hold: strata, single answers, correlations, in simulation.
+"""Whether intervals from few labels hold, in simulation: strata, answers, correlations, regression.
 
-    python benchmarks/few_labels.py [--datasets 2000] [--json]
+    python benchmarks/few_labels.py [--datasets 2000] [--json] [--processes N --folder F]
 
 Strata: people labelled 60 of 400 items, of one topic far more often than its share. Answers: labels
 of 60 or 120 single answers of 40 documents' checklists correct two systems' coverage. Correlation:
 60 or 150 of 600 items, three a document, labelled evenly or as ``annotate --active-for
-correlation`` draws them, for true correlations of about .2, .5 and .8. Nominal 95 % intervals
+correlation`` draws them, for true correlations of about .2, .5 and .8. Regression: 30, 60 or 120
+labels and 300 more items, alone or three a document, whose labels owe half of their variance to
+length, which the judge does not see. Nominal 95 % intervals
 should cover 93 to 97 %; truths are those of large populations.
 """
 
@@ -14,12 +16,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from _parallel import Each, add_options, each_of, one_by_one
 
 from fairjudge.annotation.active import correlation_sizes, inclusion
 from fairjudge.calibration.drawn_correlation import drawn_correlation
@@ -27,9 +31,11 @@ from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean
 from fairjudge.calibration.estimates import SystemEstimate, system_estimates
 from fairjudge.calibration.items import join
 from fairjudge.calibration.labels import Labels
-from fairjudge.calibration.ppi import PpiMean
+from fairjudge.calibration.ppi import PpiMean, ppi_mean
+from fairjudge.calibration.regression_ppi import regression_ppi_mean
 from fairjudge.calibration.samples import answers_by_system
 from fairjudge.domain import Estimate, Judgement, Label, Undefined
+from fairjudge.text.counting import percentage
 
 RESULTS = Path(__file__).parent / "results" / "few_labels.json"
 WAYS = ("classical", "ppi", "ppi_plus")
@@ -37,26 +43,29 @@ SHIFTS, SHARES = np.array([0.0, 1.5, -1.0]), np.array([0.2, 0.5, 0.3])
 """Topics: people's mean of each, and its share of all items."""
 SYSTEMS = {"plain": 0.0, "rich": 0.8}
 N_ITEMS, PER_DOCUMENT = 600, 3
+MEAN = 3.0
+"""The mean human score, where a regression corrects for length."""
 
 Coverage: TypeAlias = dict[str, float]
 Widths: TypeAlias = dict[str, float]
 """Shares of data sets, and mean widths, by interval."""
 
 
-class Tally:
-    """Counts, by interval, of data sets whose truth it holds, and its widths."""
+Held: TypeAlias = dict[str, tuple[bool, float | None]]
+"""Whether each interval of one data set holds its truth, and its width."""
 
-    def __init__(self) -> None:
+
+class Tally:
+    """Shares, by interval, of data sets whose truth it holds, and its mean widths."""
+
+    def __init__(self, data_sets: Iterable[Held]) -> None:
         self._hits: dict[str, list[bool]] = defaultdict(list)
         self._widths: dict[str, list[float]] = defaultdict(list)
-
-    def add(self, name: str, found: Estimate | Undefined, truth: float) -> None:
-        """Add an interval; one that is none does not hold the truth."""
-        if isinstance(found, Undefined) or found.low is None or found.high is None:
-            self._hits[name].append(False)
-            return
-        self._hits[name].append(found.low <= truth <= found.high)
-        self._widths[name].append(found.high - found.low)
+        for data_set in data_sets:
+            for name, (holds, width) in data_set.items():
+                self._hits[name].append(holds)
+                if width is not None:
+                    self._widths[name].append(width)
 
     def coverage(self) -> Coverage:
         """Return the share of data sets by interval."""
@@ -67,18 +76,27 @@ class Tally:
         return {name: float(np.mean(widths)) for name, widths in self._widths.items()}
 
 
-def strata(n_datasets: int) -> Tally:
+def held(found: Estimate | Undefined, truth: float) -> tuple[bool, float | None]:
+    """Say whether an interval holds the truth; one that is none does not."""
+    if isinstance(found, Undefined) or found.low is None or found.high is None:
+        return False, None
+    return found.low <= truth <= found.high, found.high - found.low
+
+
+def strata(n_datasets: int, *, each: Each = one_by_one) -> Tally:
     """Draw data sets of post-stratified means, and of means of the labels without strata."""
-    truth, tally = float(SHARES @ SHIFTS), Tally()
-    for seed in range(n_datasets):
-        sample = topics(np.random.default_rng([seed, 1]))
-        found, without = drawn_mean(sample), drawn_mean(replace(sample, strata=None))
-        assert isinstance(found, PpiMean)
-        assert isinstance(without, PpiMean)
-        for way in WAYS:
-            tally.add(f"mean by strata, {way}", getattr(found, way), truth)
-        tally.add("mean without strata", without.classical, truth)
-    return tally
+    return Tally(each("strata", strata_held, n_datasets))
+
+
+def strata_held(seed: int) -> Held:
+    """Return the intervals of one data set."""
+    truth = float(SHARES @ SHIFTS)
+    sample = topics(np.random.default_rng([seed, 1]))
+    found, without = drawn_mean(sample), drawn_mean(replace(sample, strata=None))
+    assert isinstance(found, PpiMean)
+    assert isinstance(without, PpiMean)
+    by_strata = {f"mean by strata, {way}": held(getattr(found, way), truth) for way in WAYS}
+    return by_strata | {"mean without strata": held(without.classical, truth)}
 
 
 def topics(rng: np.random.Generator) -> PartlyLabelled:
@@ -98,19 +116,24 @@ def topics(rng: np.random.Generator) -> PartlyLabelled:
     )
 
 
-def answers(n_datasets: int, n_labels: int) -> Tally:
+def answers(n_datasets: int, n_labels: int, *, each: Each = one_by_one) -> Tally:
     """Draw data sets of two systems' coverage, corrected by labels of single answers."""
-    truth, tally = coverage_of_all(), Tally()
+    one = partial(answers_held, n_labels=n_labels, truth=coverage_of_all())
+    return Tally(each(f"answers, {n_labels} labels", one, n_datasets))
+
+
+def answers_held(seed: int, n_labels: int, truth: Mapping[str, float]) -> Held:
+    """Return the intervals of one data set."""
     truths = [truth["plain"], truth["rich"], truth["plain"] - truth["rich"]]
-    for seed in range(n_datasets):
-        every = estimates_of_answers(seed, n_labels)
-        for name, one, true in zip((*SYSTEMS, "difference"), every, truths, strict=True):
-            if isinstance(one.ppi, PpiMean):
-                tally.add(f"coverage, {name}", one.ppi.ppi_plus, true)
-                tally.add(f"coverage by the judge alone, {name}", one.ppi.naive, true)
-            if name in SYSTEMS:
-                tally.add(f"coverage by labels alone, {name}", one.classical, true)
-    return tally
+    out: Held = {}
+    every = estimates_of_answers(seed, n_labels)
+    for name, one, true in zip((*SYSTEMS, "difference"), every, truths, strict=True):
+        if isinstance(one.ppi, PpiMean):
+            out[f"coverage, {name}"] = held(one.ppi.ppi_plus, true)
+            out[f"coverage by the judge alone, {name}"] = held(one.ppi.naive, true)
+        if name in SYSTEMS:
+            out[f"coverage by labels alone, {name}"] = held(one.classical, true)
+    return out
 
 
 def estimates_of_answers(seed: int, n_labels: int) -> Sequence[SystemEstimate]:
@@ -158,21 +181,26 @@ def coverage_of_all() -> dict[str, float]:
     return {name: float(np.mean([np.mean(one[name] > 0) for one in drawn])) for name in SYSTEMS}
 
 
-def correlation(n_datasets: int, r: float, budget: int) -> Tally:
+def correlation(n_datasets: int, r: float, budget: int, *, each: Each = one_by_one) -> Tally:
     """Draw data sets of the correlation over all items, labelled evenly or drawn for it."""
     _, judged, people = world(np.random.default_rng(99), r, 300_000)
-    truth, tally = float(np.corrcoef(judged, people)[0, 1]), Tally()
-    for seed in range(n_datasets):
-        rng = np.random.default_rng([seed, budget])
-        documents, judged, people = world(rng, r)
-        standard = (judged - judged.mean()) / judged.std()
-        even = np.ones(N_ITEMS)
-        for name, size in {"even": even, "drawn": correlation_sizes(even, standard)}.items():
-            chances = inclusion(size, budget, 0.25)
-            taken = rng.random(N_ITEMS) < chances
-            found = estimate(documents, judged, people, taken, chances)
-            tally.add(f"correlation of {r:g}, labels {name}", found, truth)
-    return tally
+    truth = float(np.corrcoef(judged, people)[0, 1])
+    one = partial(correlation_held, r=r, budget=budget, truth=truth)
+    return Tally(each(f"correlation of {r:g}, {budget} labels", one, n_datasets))
+
+
+def correlation_held(seed: int, r: float, budget: int, truth: float) -> Held:
+    """Return the intervals of one data set."""
+    rng = np.random.default_rng([seed, budget])
+    documents, judged, people = world(rng, r)
+    standard = (judged - judged.mean()) / judged.std()
+    even, out = np.ones(N_ITEMS), {}
+    for name, size in {"even": even, "drawn": correlation_sizes(even, standard)}.items():
+        chances = inclusion(size, budget, 0.25)
+        taken = rng.random(N_ITEMS) < chances
+        found = estimate(documents, judged, people, taken, chances)
+        out[f"correlation of {r:g}, labels {name}"] = held(found, truth)
+    return out
 
 
 def world(
@@ -206,9 +234,69 @@ def estimate(
     )
 
 
+def regression(
+    n_datasets: int, n_labels: int, per_document: int, *, each: Each = one_by_one
+) -> Tally:
+    """Draw data sets of means by the judge alone, and by a regression on it and on the length."""
+    one = partial(regression_held, n_labels=n_labels, per_document=per_document)
+    return Tally(each(f"regression, {n_labels} labels, {per_document} a document", one, n_datasets))
+
+
+def regression_held(seed: int, n_labels: int, per_document: int) -> Held:
+    """Return the intervals of one data set."""
+    rng = np.random.default_rng([seed, n_labels, per_document])
+    own, plain = means_by_length(rng, n_labels, per_document=per_document)
+    by = f"mean by {{}}, {per_document} a document"
+    return {
+        by.format("regression"): held(own.ppi_plus, MEAN),
+        by.format("judge"): held(plain.ppi_plus, MEAN),
+    }
+
+
+def means_by_length(
+    rng: np.random.Generator, n_labels: int, *, per_document: int = 1, by_length: float = 1.0
+) -> tuple[PpiMean, PpiMean]:
+    """Return means by a regression and by the judge, which does not see a summary's length.
+
+    Of the rest of the labels' variance half is of the document, and as much is of the length.
+    """
+    n = n_labels + 300
+    shared = np.repeat(rng.normal(size=n // per_document), per_document)
+    quality = (shared + rng.normal(size=n)) / np.sqrt(2)
+    length = rng.normal(size=n)
+    y = MEAN + quality + by_length * length
+    x = np.column_stack([2 + 0.5 * quality + 0.4 * rng.normal(size=n), length])
+    documents = np.repeat(np.arange(n // per_document), per_document).tolist()
+    labelled, others = x[:n_labels], x[n_labels:]
+    names = {"documents": documents[:n_labels], "documents_unlabelled": documents[n_labels:]}
+    own = regression_ppi_mean(y[:n_labels], labelled, others, rng=rng, **names)
+    plain = ppi_mean(y[:n_labels], labelled[:, 0], others[:, 0], **names)
+    assert isinstance(own, PpiMean)
+    assert isinstance(plain, PpiMean)
+    return own, plain
+
+
 def table(name: str, coverage: Mapping[str, float]) -> str:
     """Return lines of a table."""
-    return "\n".join(f"| {name}: {one} | {share:.1%} |" for one, share in coverage.items())
+    return "\n".join(
+        f"| {name}: {one} | {percentage(share, digits=1)} |" for one, share in coverage.items()
+    )
+
+
+def simulate(n: int, each: Each) -> dict[str, list[Tally]]:
+    """Return everything, by how many labels there are."""
+    found = {"60 labels of 400 items": [strata(n, each=each)]}
+    for budget in (60, 150):
+        found[f"{budget} labels of 600 items"] = [
+            correlation(n, r, budget, each=each) for r in (0.2, 0.5, 0.8)
+        ]
+    for budget in (60, 120):
+        found[f"{budget} labels of single answers"] = [answers(n, budget, each=each)]
+    for budget in (30, 60, 120):
+        found[f"{budget} labels of {budget + 300} items"] = [
+            regression(n, budget, per_document, each=each) for per_document in (1, 3)
+        ]
+    return found
 
 
 def main() -> None:
@@ -216,21 +304,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--datasets", type=int, default=2000)
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    add_options(parser)
     given = parser.parse_args()
     n = given.datasets
-    found = {"60 labels of 400 items": strata(n).coverage()}
+    with each_of(given) as each:
+        tallies = simulate(n, each)
+    found, widths = (
+        {
+            name: {interval: share for one in some for interval, share in of(one).items()}
+            for name, some in tallies.items()
+        }
+        for of in (Tally.coverage, Tally.widths)
+    )
     print(f"{n} data sets\n| interval | covers |\n|---|--:|")
-    for budget in (60, 150):
-        of_budget: Coverage = {}
-        for r in (0.2, 0.5, 0.8):
-            of_budget |= correlation(n, r, budget).coverage()
-        found[f"{budget} labels of 600 items"] = of_budget
-    for budget in (60, 120):
-        found[f"{budget} labels of single answers"] = answers(n, budget).coverage()
     for name, coverage in found.items():
         print(table(name, coverage))
     if given.json is not None:
-        out = {"n_datasets": n, "coverage": found}
+        out = {"n_datasets": n, "coverage": found, "widths": widths}
         given.json.write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
 
 

@@ -162,11 +162,11 @@ def _agreement(
 
 def _line(name: str, values: np.ndarray, documents: Sequence[str], *, least: float = 0) -> str:
     """Return a mean with its interval; without differences between documents there is none."""
-    found = within(clustered_mean(np.asarray(values, dtype=float), documents), least, 1.0)
-    assert isinstance(found, Estimate)
-    known = found.low is not None and found.high is not None and found.low < found.high
-    bounds = f"[{found.low:.3f}, {found.high:.3f}]" if known else "(all documents alike)"
-    return f"  {name:42} {found.value:6.3f} {bounds}"
+    result = within(clustered_mean(np.asarray(values, dtype=float), documents), least, 1.0)
+    assert isinstance(result, Estimate)
+    known = result.low is not None and result.high is not None and result.low < result.high
+    bounds = f"[{result.low:.3f}, {result.high:.3f}]" if known else "(all documents alike)"
+    return f"  {name:42} {result.value:6.3f} {bounds}"
 
 
 def main() -> None:
@@ -178,18 +178,20 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--texts", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    if given.sample is not None:
-        n_labels = sample(given.data, given.sample, n_texts=given.texts, seed=given.seed)
-        print(f"{given.texts} texts with {n_labels} labels in {given.sample}")
+    arguments = parser.parse_args()
+    if arguments.sample is not None:
+        n_labels = sample(
+            arguments.data, arguments.sample, n_texts=arguments.texts, seed=arguments.seed
+        )
+        print(f"{arguments.texts} texts with {n_labels} labels in {arguments.sample}")
         return
-    if len(given.runs) < 2:
+    if len(arguments.runs) < 2:
         sys.exit("compare two runs or more, each as SIZE=FILE; or draw texts by --sample FOLDER")
-    paths = dict(run.split("=", 1) for run in given.runs)
+    paths = dict(run.split("=", 1) for run in arguments.runs)
     runs = {int(size): verdicts(Path(path)) for size, path in paths.items()}
     people = {}
-    if given.labels is not None:
-        rows = map(json.loads, given.labels.read_text("utf-8").splitlines())
+    if arguments.labels is not None:
+        rows = map(json.loads, arguments.labels.read_text("utf-8").splitlines())
         people = {(row["eid"], row["unit"]): row for row in rows}
     print("\n".join(lines(runs, people)))
 

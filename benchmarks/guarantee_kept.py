@@ -62,11 +62,11 @@ def simulate(judge: str, n_documents: int, size: int, n_datasets: int) -> dict[s
     for seed in range(n_datasets):
         rng = np.random.default_rng([seed, n_documents, size, list(JUDGES).index(judge)])
         c, y, documents = draw(rng, judge, n_documents, size)
-        found = guarantee(
+        result = guarantee(
             c, y, documents.tolist(), agreement=AGREEMENT, confidence=CONFIDENCE, rng=rng
         )
-        assert isinstance(found, Guarantee)
-        inside = confidence >= (np.inf if found.threshold is None else found.threshold)
+        assert isinstance(result, Guarantee)
+        inside = confidence >= (np.inf if result.threshold is None else result.threshold)
         broken += bool(inside.any() and right[inside].mean() < AGREEMENT - 1e-12)
         kept.append(inside.mean())
     return {
@@ -96,9 +96,9 @@ def trust_or_escalate(judge: str) -> tuple[np.ndarray, np.ndarray]:
         )
         for n, row in enumerate(rows)
     ]
-    found = answers(judgements)
+    result = answers(judgements)
     people = [1.0 if row["preferences"]["human"] == 1 else -1.0 for row in rows]
-    return _arrays(list(found.values()), people)
+    return _arrays(list(result.values()), people)
 
 
 def llmbar(judge: str, prompt: str) -> tuple[np.ndarray, np.ndarray]:
@@ -142,11 +142,11 @@ def halves(name: str, data: tuple[np.ndarray, np.ndarray], promised: float) -> d
     for seed in range(200):
         rng = np.random.default_rng(seed)
         fit, other = np.split(rng.permutation(n), [n // 2])
-        found = guarantee(
+        result = guarantee(
             confidence[fit], agrees[fit], fit.tolist(), agreement=promised, confidence=CONFIDENCE,
             rng=rng,
         )  # fmt: skip
-        threshold = found.threshold if isinstance(found, Guarantee) else None
+        threshold = result.threshold if isinstance(result, Guarantee) else None
         inside = confidence[other] >= (np.inf if threshold is None else threshold)
         kept.append(float(inside.mean()))
         if inside.any():
@@ -181,19 +181,19 @@ def main() -> int:
                 print(*recorded[-1].values(), flush=True)
         for judge, prompt in (("ChatGPT", "Vanilla"), ("ChatGPT", "CoT"), ("LLaMA2", "Vanilla")):
             for promised in (0.7, 0.8):
-                found = halves(
+                result = halves(
                     f"{judge}, {prompt} (LLMBar natural)", llmbar(judge, prompt), promised
                 )
-                recorded.append(found)
-                print(*found.values(), flush=True)
+                recorded.append(result)
+                print(*result.values(), flush=True)
     simulated = []
     for judge in JUDGES:
         for n_documents, size in ((100, 1), (400, 1), (150, 6)):
             simulated.append(simulate(judge, n_documents, size, options.datasets))
             print(*simulated[-1].values(), flush=True)
     if options.json:
-        found = {"machine": describe_machine(), "simulated": simulated, "recorded": recorded}
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        result = {"machine": describe_machine(), "simulated": simulated, "recorded": recorded}
+        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

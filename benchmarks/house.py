@@ -77,35 +77,35 @@ def modules_of(checkout: Path) -> dict[str, Module]:
     """Return the modules of a checkout by name, also where root folders are not linked."""
     folders = {PACKAGE: checkout / PACKAGE}
     folders |= {f"{PACKAGE}.{name}": checkout / name for name in LINKED}
-    found: dict[str, Module] = {}
+    results: dict[str, Module] = {}
     for prefix, folder in folders.items():
         for path in sorted(folder.rglob("*.py")):
             parts = path.relative_to(folder).with_suffix("").parts
             is_package = parts[-1] == "__init__"
             name = ".".join((prefix, *(parts[:-1] if is_package else parts)))
-            found[name] = Module(name, path.read_text("utf-8"), is_package=is_package)
-    return found
+            results[name] = Module(name, path.read_text("utf-8"), is_package=is_package)
+    return results
 
 
 def importers(modules: Mapping[str, Module]) -> Mapping[str, set[str]]:
     """Return, for each module, those that import it by a statement."""
-    found: dict[str, set[str]] = {name: set() for name in modules}
+    results: dict[str, set[str]] = {name: set() for name in modules}
     for module in modules.values():
         for name in set(module.imported()):
-            if name in found and name != module.name:
-                found[name].add(module.name)
-    return found
+            if name in results and name != module.name:
+                results[name].add(module.name)
+    return results
 
 
 def function_lines(modules: Mapping[str, Module]) -> list[tuple[int, str]]:
     """Return every function with the code lines of its body, the longest first."""
-    found = []
+    results = []
     for module in modules.values():
         for node in ast.walk(module.tree):
             if isinstance(node, Functions):
                 span = range(node.body[0].lineno, (node.end_lineno or 0) + 1)
-                found.append((len(module.code_lines & set(span)), f"{module.name}:{node.name}"))
-    return sorted(found, key=lambda one: (-one[0], one[1]))
+                results.append((len(module.code_lines & set(span)), f"{module.name}:{node.name}"))
+    return sorted(results, key=lambda one: (-one[0], one[1]))
 
 
 def _named(node: ast.expr | None) -> bool:
@@ -132,7 +132,7 @@ def compared_protocols(module: Module) -> int:
 def calls_of(module: Module, *names: str) -> int:
     """Count calls of functions by the dotted names given."""
     calls = (node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call))
-    return sum(ast.unparse(one) in names for one in calls)
+    return sum(ast.unparse(call) in names for call in calls)
 
 
 def figures(checkout: Path) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def figures(checkout: Path) -> dict[str, Any]:
     compared = {name: n for name, one in modules.items() if (n := compared_protocols(one))}
     cli = [one for name, one in modules.items() if name.startswith(f"{PACKAGE}.cli")]
     alone = sorted(name for name, some in importers(modules).items() if len(some) == 1)
-    sizes = sorted(len(one.code_lines) for one in modules.values())
+    sizes = sorted(len(module.code_lines) for module in modules.values())
     return {
         "modules": len(modules),
         "root modules": sum(
@@ -160,7 +160,7 @@ def figures(checkout: Path) -> dict[str, Any]:
         "modules with one importer": len(alone),
         "options: typer.Option": sum(calls_of(one, "typer.Option") for one in cli),
         "options: typer.Argument": sum(calls_of(one, "typer.Argument") for one in cli),
-        "options: Opt": sum(calls_of(one, "Opt") for one in modules.values()),
+        "options: Opt": sum(calls_of(module, "Opt") for module in modules.values()),
         "comparisons with a protocol's name": sum(compared.values()),
         "modules with such comparisons": len(compared),
         "lines by folder": dict(sorted(lines.items())),
@@ -175,13 +175,15 @@ def table(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     rows = [[""] + [name[-20:] for name in columns]]
     for name, value in next(iter(columns.values())).items():
         if isinstance(value, int):
-            rows.append([name, *(str(one[name]) for one in columns.values())])
-    folders = sorted({folder for one in columns.values() for folder in one["lines by folder"]})
+            rows.append([name, *(str(column[name]) for column in columns.values())])
+    folders = sorted(
+        {folder for column in columns.values() for folder in column["lines by folder"]}
+    )
     for folder in folders:
-        counts = (str(one["lines by folder"].get(folder, 0)) for one in columns.values())
+        counts = (str(column["lines by folder"].get(folder, 0)) for column in columns.values())
         rows.append([f"lines of {folder}", *counts])
     for place in range(N_LONGEST):
-        longest = (one["longest functions"][place] for one in columns.values())
+        longest = (column["longest functions"][place] for column in columns.values())
         rows.append([f"function {place + 1}", *longest])
     yield from ("  ".join([f"{row[0]:<36}", *(f"{one:>20}" for one in row[1:])]) for row in rows)
 
@@ -194,7 +196,7 @@ def main() -> None:
     parser.add_argument("checkouts", nargs="+", type=Path, help="folders with fairjudge/")
     parser.add_argument("--json", type=Path, help="also write the figures, with all names, here")
     asked = parser.parse_args()
-    columns = {str(one): figures(one) for one in asked.checkouts}
+    columns = {str(checkout): figures(checkout) for checkout in asked.checkouts}
     print("\n".join(table(columns)))
     if asked.json:
         asked.json.write_text(json.dumps(columns, indent=1) + "\n", "utf-8")

@@ -1,32 +1,26 @@
-"""Juries fitted on labels: what they gain on recorded judges, and whether their intervals hold.
+"""Juries fitted on labels: what they gain on recorded judges.
 
     python benchmarks/juries.py                                  SummEval's recorded judges
     python benchmarks/juries.py --judgements A B C --labels L    any others, such as six judges
-    python benchmarks/juries.py --datasets 2000 --json           coverage, in simulation, too
 
 ``--page FILE`` writes what is printed as Markdown; ``--summaries`` and ``--clusters`` give other
 judges their baselines; ``--no-local`` leaves the local judge out of SummEval's jury.
 
 Recorded: gpt-3.5 by three prompts (reasons and a score, a letter, stars) and the packaged local
-judge on SummEval's 1,200 summaries, against the mean of three experts. Simulated: see
-``_jury_simulation.py``; ``--only TEXT`` runs the simulations whose name has it, and takes others
-from the JSON file.
+judge on SummEval's 1,200 summaries, against the mean of three experts. Whether the intervals hold,
+``juries_coverage.py`` says.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from _jury_simulation import SETTINGS, simulate_gains, simulate_juries, simulate_ranking
 from _machine import describe_machine
 from _summeval import DATA, JUDGES
 
@@ -38,12 +32,10 @@ from fairjudge.parsing import read_verdict
 from fairjudge.reports.calibration_tables import gains_tables
 from fairjudge.reports.decision_tables import group_title
 from fairjudge.reports.jury_tables import jury_findings, jury_tables
-from fairjudge.reports.tables import TextTable, columns, to_markdown
+from fairjudge.reports.tables import to_markdown
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
-BEGIN, END = "<!-- juries: begin -->\n", "<!-- juries: end -->\n"
 RESULTS = Path(__file__).parent / "results" / "juries.json"
 
 
@@ -81,63 +73,6 @@ def _row(
     return Judgement.model_validate({**of, "judge": judge, "protocol": protocol, **said})
 
 
-def coverage_table(found: Mapping[str, Any]) -> TextTable:
-    """Return what a simulation covered."""
-    title = f"{found['what']}: coverage (%) of 95 % intervals, {found['n_datasets']} data sets"
-    truth = found.get("true", {})
-    return TextTable(
-        title=title,
-        columns=columns("interval of", "truth", "covers", numbers=("truth", "covers")),
-        rows=tuple(
-            (name, f"{truth[name]:.3f}" if name in truth else "-", f"{share:.1f}")
-            for name, share in found["coverage"].items()
-        ),
-    )
-
-
-def coverage_lines(simulated: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a Markdown table: a row a figure (of judges: the range), a column a setting."""
-    groups: dict[str, list[str]] = defaultdict(list)
-    shown = [one for one in simulated if one["what"].startswith("juries")]
-    for one in shown:
-        cells: dict[str, list[float]] = defaultdict(list)
-        for name, share in one["coverage"].items():
-            cells[re.sub(r"(the )?judge \d", "a member", name)].append(share)
-        for name, shares in cells.items():
-            low, high = f"{min(shares):.1f}", f"{max(shares):.1f}"
-            groups[name].append(low if low == high else f"{low} to {high}")
-    titles = [f"{one['what'].removeprefix('juries, ')} ({one['n_datasets']:,})" for one in shown]
-    return [
-        f"| interval of | {' | '.join(titles)} |",
-        f"| --- |{' --: |' * len(shown)}",
-        *(f"| {name} | {' | '.join(cells)} |" for name, cells in groups.items()),
-    ]
-
-
-def write_page(simulated: Sequence[Mapping[str, Any]]) -> None:
-    """Put the coverage of juries into docs/calibration.md."""
-    head, rest = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
-    table = "\n".join(coverage_lines(simulated)) + "\n"
-    DOCUMENT.write_text(head + BEGIN + table + END + rest.split(END)[1], encoding="utf-8")
-
-
-def _simulated(n_datasets: int, only: str, path: Path | None) -> list[dict[str, Any]]:
-    """Run the simulations named, and take others from `path`, as far as that has them."""
-    kept = json.loads(path.read_text("utf-8"))["simulated"] if path and path.exists() else []
-    before = {one["what"]: one for one in kept}
-    ways: dict[str, Any] = {one.name: partial(simulate_juries, setting=one) for one in SETTINGS} | {
-        "judge-aware ranking": simulate_ranking,
-        "baselines": simulate_gains,
-    }
-    found = []
-    for name, simulate in ways.items():
-        if n_datasets and only in name:
-            found.append(simulate(n_datasets))
-        elif name in before:
-            found.append(before[name])
-    return found
-
-
 def main() -> int:
     """Run the simulations and data sets named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -147,8 +82,6 @@ def main() -> int:
     parser.add_argument("--summaries", type=Path)
     parser.add_argument("--clusters", type=Path)
     parser.add_argument("--no-local", action="store_true")
-    parser.add_argument("--datasets", type=int, default=0)
-    parser.add_argument("--only", default="", help="simulations whose name has this; others stay")
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
@@ -172,8 +105,6 @@ def main() -> int:
     text += ["\n".join(f"- {sentence}" for sentence in jury_findings(report))]
     text += map(to_markdown, jury_tables(report))
     text += [to_markdown(one) for group in report["groups"] for one in gains_tables(group)]
-    simulated = _simulated(given.datasets, given.only, given.json)
-    text += [to_markdown(coverage_table(found)) for found in simulated]
     print("\n\n".join(text))
     if given.page:
         given.page.write_text("\n\n".join(text) + "\n", encoding="utf-8")
@@ -183,10 +114,8 @@ def main() -> int:
             "seconds": seconds,
             "gains": {group_title(one): one["over_baselines"] for one in report["groups"]},
             "juries": [{**one, "fitted": None} for one in report["juries"]],
-            "simulated": simulated,
         }
         given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        write_page(simulated)
     return 0
 
 

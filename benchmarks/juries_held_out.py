@@ -9,8 +9,10 @@
   against the choice of people.
 
 Printed are distances (RMSE, on 0 to 1) on held-out documents of the jury, of members' mean and of
-the best judge, with 95 % intervals over documents, and how many independent judges they are worth;
-of LLMBar also with each of its five sets held out whole, fitted on the four others.
+the best judge, with 95 % intervals over documents, and how many independent judges they are worth.
+Then distances with a whole set held out: each of LLMBar's five, fitted on the four others; and each
+of the two dimensions of SummEval that gpt-3.5 judged by three prompts (distances on 1 to 5, against
+the mean of three experts), fitted on the other dimension of other documents.
 """
 
 from __future__ import annotations
@@ -18,22 +20,32 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _summeval import DATA as SUMMEVAL
+from _summeval import EXPERTS
+from juries import recorded
 
 from fairjudge.calibration.agreement import Resampling
+from fairjudge.calibration.calibrators import assign_folds
 from fairjudge.calibration.juries import JuryItems, fit_members
 from fairjudge.calibration.jury_assessment import BEST, MEAN, JuryFigures, jury_figures
+from fairjudge.datasets.readers import read_labels
 from fairjudge.domain import Undefined
 from fairjudge.records.results import figure
+from fairjudge.stats._arrays import codes, totals
+from fairjudge.stats.bootstrap import bootstrap_many
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "recorded_judges"
 RESULTS = Path(__file__).parent / "results" / "juries_held_out.json"
 JUDGES, PROMPTS = ("ChatGPT", "LLaMA2"), ("Vanilla", "CoT", "Swap_CoT")
 METHOD = "isotonic"
+WAYS = ("jury", "mean", "best judge")
 
 
 def llmbar() -> tuple[JuryItems, list[str], list[str]]:
@@ -106,24 +118,82 @@ def by_document(items: JuryItems, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def by_set(items: JuryItems, sets: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return distances on each set, of what is fitted on the others."""
-    found = {}
+def summeval() -> tuple[JuryItems, list[str]]:
+    """Return items by three prompts, and the dimension of each item."""
+    by_judge: dict[str, dict[tuple[str, str, str], float]] = defaultdict(dict)
+    for row in recorded(local=False):
+        if row.value is not None and row.system is not None:
+            key = (row.aspect, row.eid, row.system)
+            by_judge[row.judge].setdefault(key, float(row.value))
+    people: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for label in read_labels(SUMMEVAL / "labels.jsonl"):
+        if label.annotator in EXPERTS:
+            people[label.aspect, label.eid, str(label.system)].append(float(label.value))
+    keys = [key for key in people if any(key in scores for scores in by_judge.values())]
+    columns = [[scores.get(key, np.nan) for key in keys] for scores in by_judge.values()]
+    items = _items(columns, [float(np.mean(people[key])) for key in keys])
+    return replace(items, documents=tuple(key[1] for key in keys)), [key[0] for key in keys]
+
+
+def by_set(items: JuryItems, sets: Sequence[str], *, n_folds: int) -> dict[str, dict[str, Any]]:
+    """Return distances on each set, of what is fitted on other sets and other folds' documents.
+
+    One fold is for sets that share no documents.
+    """
+    names, found = np.array(sets), {}
+    folds = assign_folds(items.documents, n_folds, np.random.default_rng(0))
     for name in dict.fromkeys(sets):
-        held_out = np.array([one == name for one in sets])
-        training, test = items.subset(~held_out), items.subset(held_out)
-        fitted = fit_members(training, method=METHOD, rng=np.random.default_rng(0))
-        assert not isinstance(fitted, Undefined)
-        values = fitted.values(test)
-        ways = {
-            "jury": np.clip(fitted.stacking(values), 0.0, 1.0),
-            "mean": np.nanmean(test.mapped, axis=1),
-            "best judge": values[:, int(np.argmin(fitted.errors))],
-        }
-        found[name] = {
-            way: float(np.sqrt(np.nanmean((one - test.labels) ** 2))) for way, one in ways.items()
-        }
+        scores = np.full((3, len(sets)), np.nan)
+        for fold in range(n_folds):
+            held_out = (names == name) & (folds == fold)
+            training = (names != name) & ((folds != fold) | (n_folds == 1))
+            scores[:, held_out] = _predicted(items.subset(training), items.subset(held_out))
+        found[name] = _distances(scores[:, names == name], items.subset(names == name))
     return found
+
+
+def _predicted(training: JuryItems, test: JuryItems) -> np.ndarray:
+    """Return the scores of the jury, the mean and the best judge, shape (3, items)."""
+    fitted = fit_members(training, method=METHOD, rng=np.random.default_rng(0))
+    assert not isinstance(fitted, Undefined)
+    values = fitted.values(test)
+    jury = np.clip(fitted.stacking(values), training.labels.min(), training.labels.max())
+    return np.array([jury, np.nanmean(test.mapped, axis=1), values[:, np.argmin(fitted.errors)]])
+
+
+def _distances(scores: np.ndarray, items: JuryItems) -> dict[str, Any]:
+    """Return RMSEs over the items that all have scored, gains, biases and spreads of errors."""
+    scored = np.isfinite(scores).all(axis=0)
+    errors = (scores[:, scored] - items.labels[scored]).T
+    documents, distinct = codes(items.subset(scored).documents)
+    rows = np.column_stack([np.ones(len(errors)), errors, errors**2])
+    sums = totals(rows, documents, len(distinct))
+
+    def statistic(counts: np.ndarray) -> np.ndarray:
+        means = counts @ sums
+        means /= means[:, :1]
+        bias, squares = means[:, 1:4], means[:, 4:]
+        rmse = np.sqrt(squares)
+        return np.column_stack([rmse, rmse[:, 1:] - rmse[:, :1], bias, np.sqrt(squares - bias**2)])
+
+    estimates = bootstrap_many(
+        statistic,
+        n_documents=len(distinct),
+        rng=np.random.default_rng(0),
+        n_resamples=Resampling().n_resamples,
+        method=Resampling().method,
+    )
+    names = (
+        *WAYS,
+        *(f"gain over the {way}" for way in WAYS[1:]),
+        *(f"{figure} of the {way}" for figure in ("bias", "spread") for way in WAYS),
+    )
+    return {name: figure(one) for name, one in zip(names, estimates, strict=True)}
+
+
+def show(one: dict[str, Any]) -> str:
+    """Return a figure with its interval."""
+    return f"{one['value']:6.3f} [{one['low']:.3f}, {one['high']:.3f}]"
 
 
 def main() -> None:
@@ -132,17 +202,22 @@ def main() -> None:
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
     given = parser.parse_args()
     items, names, sets = llmbar()
-    found: dict[str, Any] = {
+    found: dict[str, dict[str, Any]] = {
         "LLMBar, six judges": by_document(items, names),
         "Trust or Escalate, two judges": by_document(*trust_or_escalate()),
     }
     for title, figures in found.items():
         print(title)
         for name, one in figures.items():
-            print(f"  {name:26} {one['value']:6.3f} [{one['low']:.3f}, {one['high']:.3f}]")
-    found["LLMBar, each set held out"] = by_set(items, sets)
-    for name, distances in found["LLMBar, each set held out"].items():
-        print(f"  {name:32}", *(f"{way} {one:.3f}" for way, one in distances.items()))
+            print(f"  {name:26} {show(one)}")
+    found["LLMBar, each set held out"] = by_set(items, sets, n_folds=1)
+    found["SummEval, each dimension held out"] = by_set(*summeval(), n_folds=10)
+    for title in ("LLMBar, each set held out", "SummEval, each dimension held out"):
+        print(title)
+        for name, distances in found[title].items():
+            print(f"  {name}")
+            for way, one in distances.items():
+                print(f"    {way:24} {show(one)}")
     if given.json is not None:
         given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 

@@ -181,11 +181,11 @@ def wcep(world: World, folder: Path) -> None:
 def _ratings(world: World) -> list[tuple[Row, str, Row]]:
     """Return each summary with an annotator and his or her ratings by aspect."""
     texts = {(row["eid"], row["system"]): row for row in world.rated_summaries}
-    found: dict[tuple[str, str, str], Row] = {}
+    results: dict[tuple[str, str, str], Row] = {}
     for row in world.labels:
         key = (row["eid"], row["system"], row["annotator"])
-        found.setdefault(key, {})[row["aspect"]] = row["value"]
-    return [(texts[eid, system], who, rated) for (eid, system, who), rated in found.items()]
+        results.setdefault(key, {})[row["aspect"]] = row["value"]
+    return [(texts[eid, system], who, rated) for (eid, system, who), rated in results.items()]
 
 
 def summeval(world: World, folder: Path) -> None:
@@ -375,7 +375,7 @@ def _run(command: Sequence[str], folder: Path) -> tuple[str, str]:
     """Return what a command printed, and its error; empty where it worked."""
     cache = folder / "cache"
     environment = {"OPENAI_API_KEY": "none", "XDG_CACHE_HOME": str(cache), "COLUMNS": "200"}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=folder,
         env={**os.environ, **environment},
@@ -383,7 +383,7 @@ def _run(command: Sequence[str], folder: Path) -> tuple[str, str]:
         text=True,
         check=False,
     )
-    return done.stdout, done.stderr.strip().rpartition("\n")[2] if done.returncode else ""
+    return process.stdout, process.stderr.strip().rpartition("\n")[2] if process.returncode else ""
 
 
 def table(ways: Sequence[Way], note: str) -> TextTable:
@@ -394,14 +394,14 @@ def table(ways: Sequence[Way], note: str) -> TextTable:
         columns=columns("layout", *numbers, "error", numbers=numbers),
         rows=tuple(
             (
-                one.title,
-                str(one.n_commands),
-                f"{one.seconds:.0f}",
-                str(one.n_summaries),
-                str(one.n_ranked),
-                one.problem or "none",
+                way.title,
+                str(way.n_commands),
+                f"{way.seconds:.0f}",
+                str(way.n_summaries),
+                str(way.n_ranked),
+                way.problem or "none",
             )
-            for one in ways
+            for way in ways
         ),
         notes=(note,),
     )
@@ -424,11 +424,11 @@ def main() -> None:
             for title in titles
             if options.only is None or title in options.only
         ]
-    found = table(ways, describe_machine())
-    print_table(found)
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    rows = [[column.heading for column in found.columns], *found.rows]
+    result = table(ways, describe_machine())
+    print_table(result)
+    before, _, tail = text.partition(BEGIN)
+    after = tail.partition(END)[2]
+    rows = [[column.heading for column in result.columns], *result.rows]
     options.page.write_text(
         f"{before}{BEGIN}\n{_markdown(rows)}\n{describe_machine()}.\n\n{END}{after}"
     )

@@ -54,10 +54,10 @@ from fairjudge.judges.balance import balance_of, mean_covered
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
-from fairjudge.ports import Embedder, TrainedModels
+from fairjudge.ports import Embedder
 from fairjudge.run.builders import make_builder
 from fairjudge.scorers.embedding import load_embedder
-from fairjudge.scorers.trained_models import load_trained_models
+from fairjudge.scorers.trained_models import TrainedModels, load_trained_models
 from fairjudge.text.sentences import news_sentences
 from training import data as training_data
 from training import statements
@@ -418,7 +418,7 @@ def consolidation(bench: Bench) -> list[Row]:
     questions = nanco.read(bench.folder / "nanco" / "nanco.json")
     scores = {
         "the trained model": nanco.by_trained_model(bench.models),
-        "embeddings in context": nanco.by_embeddings(bench.embedder, "contextual"),
+        "embeddings in context": nanco.by_context(bench.embedder),
     }
     found = []
     for name, score in scores.items():

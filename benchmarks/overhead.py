@@ -38,14 +38,14 @@ OTHERS = (
 
 def ours(folder: Path) -> Json:
     """Judge 1,000 and 10,000 items, and the 10,000 once more from the cache."""
-    found = {
+    results = {
         "small": mock_run(folder / "small", SMALL),
         "large": mock_run(folder / "large", LARGE),
         "cached": mock_run(folder / "large", LARGE, "--run", "again"),
     }
-    if found["cached"]["sha256"] != found["large"]["sha256"] or found["cached"]["n_calls"]:
+    if results["cached"]["sha256"] != results["large"]["sha256"] or results["cached"]["n_calls"]:
         raise SystemExit("the cached run differs from the first, or made calls")
-    return found
+    return results
 
 
 def single_hits(folder: Path, n: int = 3_000) -> float:
@@ -83,25 +83,25 @@ def others(folder: Path) -> list[Json]:
     subprocess.run([sys.executable, "-m", "venv", folder / "others"], check=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "inspect_ai", "deepeval"], check=True, stderr=subprocess.DEVNULL)
-    found = []
+    results = []
     for name, script, n, options in OTHERS:
         command = [python, HERE / script, str(n), *options]
-        done = subprocess.run(command, capture_output=True, check=True, cwd=folder)
-        found.append({"name": name, **json.loads(done.stdout.splitlines()[-1])})
-    return found
+        process = subprocess.run(command, capture_output=True, check=True, cwd=folder)
+        results.append({"name": name, **json.loads(process.stdout.splitlines()[-1])})
+    return results
 
 
 def main() -> None:
     """Measure, print, keep."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--without-others", action="store_true")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        found = ours(folder)
-        found["hit_seconds"] = single_hits(folder)
-        found["others"] = [] if given.without_others else others(folder)
-    small, large, cached = found["small"], found["large"], found["cached"]
+        result = ours(folder)
+        result["hit_seconds"] = single_hits(folder)
+        result["others"] = [] if arguments.without_others else others(folder)
+    small, large, cached = result["small"], result["large"], result["cached"]
     rows = [
         ("ms an item, 10,000 items", f"{each_ms(large):.2f}", "1.0"),
         ("the same, processor time", f"{each_ms(large, 'cpu_seconds'):.2f}", ""),
@@ -109,13 +109,13 @@ def main() -> None:
         ("10,000 against 1,000, an item", f"{each_ms(large) / each_ms(small):.2f}", "1.2"),
         ("peak memory, MiB", f"{large['peak_mib']:.0f}", "300"),
         ("10,000 items all cached, s", f"{cached['wall_seconds']:.1f}", "5"),
-        ("one hit, microseconds", f"{found['hit_seconds'] * 1e6:.0f}", "60"),
+        ("one hit, microseconds", f"{result['hit_seconds'] * 1e6:.0f}", "60"),
         *(
             (f"ms an item, {one['name']} {one['version']}", f"{each_ms(one):.2f}", "")
-            for one in found["others"]
+            for one in result["others"]
         ),
     ]
-    finish("overhead", found, title="Overhead of a run", rows=rows)
+    finish("overhead", result, title="Overhead of a run", rows=rows)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ NAMES = ("overhead", "throughput", "start_up", "reading_speed", "entailment_thro
 
 def load(name: str) -> Json:
     """Return what one benchmark kept."""
-    found: Json = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
-    return found
+    result: Json = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    return result
 
 
 def table(*rows: tuple[str, str, str]) -> str:
@@ -34,8 +34,8 @@ def table(*rows: tuple[str, str, str]) -> str:
 
 def overhead() -> str:
     """Return the section on what a run costs beside the model."""
-    found = load("overhead")
-    small, large, cached = found["small"], found["large"], found["cached"]
+    result = load("overhead")
+    small, large, cached = result["small"], result["large"], result["cached"]
     rows = table(
         ("10,000 items, ms an item", f"{each_ms(large):.2f}", "1.0"),
         ("the same in processor time", f"{each_ms(large, 'cpu_seconds'):.2f}", ""),
@@ -44,12 +44,12 @@ def overhead() -> str:
         ("peak memory at 10,000 items, MiB", f"{large['peak_mib']:.0f}", "300"),
         ("10,000 items that are all cached, seconds", f"{cached['wall_seconds']:.1f}", "5"),
         ("calls made by that run", f"{cached['n_calls']}", "0"),
-        ("one hit, median, microseconds", f"{found['hit_seconds'] * 1e6:.0f}", "60"),
+        ("one hit, median, microseconds", f"{result['hit_seconds'] * 1e6:.0f}", "60"),
     )
     others = "\n".join(
         f"| {one['name']} | {one['version']} | {one['n']} | {each_ms(one):.1f} "
         f"| {each_ms(one, 'cpu_seconds'):.1f} |"
-        for one in found["others"]
+        for one in result["others"]
     )
     ours = (
         f"| FairJudge, all kept | | {large['n']} | {each_ms(large):.1f} "
@@ -79,8 +79,8 @@ with their number.
 
 def throughput() -> str:
     """Return the section on many calls at once."""
-    found = load("throughput")
-    fast, refused, slow = found["full_speed"], found["backing_off"], found["paced"]
+    result = load("throughput")
+    fast, refused, slow = result["full_speed"], result["backing_off"], result["paced"]
     server = refused["server"]
     n_asked = server["n_answered"] + server["n_refused"]
     rows = table(
@@ -124,12 +124,12 @@ replies. `--rpm` and `--tpm` are never passed in any 60 seconds.
 
 def start_up() -> str:
     """Return the section on how soon work begins."""
-    found = load("start_up")
-    resumed = found["resumed"]
+    result = load("start_up")
+    resumed = result["resumed"]
     rows = table(
-        ("Python itself, seconds", f"{found['python_seconds']:.2f}", ""),
-        ("`import fairjudge`, seconds", f"{found['import_seconds']:.2f}", "0.3"),
-        ("`fairjudge --help`, seconds", f"{found['help_seconds']:.2f}", "0.3"),
+        ("Python itself, seconds", f"{result['python_seconds']:.2f}", ""),
+        ("`import fairjudge`, seconds", f"{result['import_seconds']:.2f}", "0.3"),
+        ("`fairjudge --help`, seconds", f"{result['help_seconds']:.2f}", "0.3"),
         (
             "killed after 9,000 of 10,000 calls: until the next new call, seconds",
             f"{resumed['first_call_seconds']:.2f}",
@@ -138,7 +138,7 @@ def start_up() -> str:
         ("completed calls that it asks again", f"{resumed['n_calls'] - 1000}", "0"),
         (
             "`build` killed after 9,000 of 10,000 clusters: until the next new call, seconds",
-            f"{found['rebuilt']['first_call_seconds']:.2f}",
+            f"{result['rebuilt']['first_call_seconds']:.2f}",
             "1",
         ),
     )
@@ -164,19 +164,19 @@ def entailment() -> str:
     """Return the section on the local entailment scorer."""
     import entailment_throughput  # not above: it loads torch
 
-    found = load("entailment_throughput")
+    result = load("entailment_throughput")
     wanted = (
-        "" if found["on_gpu"] else "Wanted on a GPU: 8 times and 50 %, of which this says nothing."
+        "" if result["on_gpu"] else "Wanted on a GPU: 8 times and 50 %, of which this says nothing."
     )
     return f"""## Entailment on the local device
 
-The {found["size"]} model (roberta-large's shape, or a small one where there is no GPU; random
-weights), {found["type"]}, on {found["device"]}: every sentence of SummEval's summaries with every
+The {result["size"]} model (roberta-large's shape, or a small one where there is no GPU; random
+weights), {result["type"]}, on {result["device"]}: every sentence of SummEval's summaries with every
 chunk of its article, against fixed batches of 128 padded to the longest in float32, in one run. The
 matrix rate is that of a large product in the scorer's own type, measured beside it; multiplications
 with padding do not count.
 
-{table(*entailment_throughput.rows_of(found))}
+{table(*entailment_throughput.rows_of(result))}
 
 {wanted}
 """

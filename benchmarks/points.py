@@ -54,12 +54,12 @@ def groups(folder: Path, seed: int) -> Iterator[dict[str, Any]]:
     """Yield every group of several sources, with the other ones of its cluster."""
     finder = PointFinder(embedder=load_embedder(), models=load_trained_models())
     for source, n in CLUSTERS.items():
-        found = clusters(folder, source)
+        result = clusters(folder, source)
         n_points = []
-        for cluster in random.Random(seed).sample(found, min(n, len(found))):  # noqa: S311
+        for cluster in random.Random(seed).sample(result, min(n, len(result))):  # noqa: S311
             points = [p for p in finder.find(usable(cluster.articles)[0]) if len(p.sources) > 1]
             n_points.append(len(points))
-            texts = [[one.text for one in point.statements] for point in points]
+            texts = [[statement.text for statement in point.statements] for point in points]
             for place, some in enumerate(texts):
                 others = [other[0] for o, other in enumerate(texts) if o != place]
                 yield {"source": source, "eid": cluster.eid, "group": some, "others": others}
@@ -73,8 +73,8 @@ def groups(folder: Path, seed: int) -> Iterator[dict[str, Any]]:
 
 def draw(folder: Path, path: Path, seed: int) -> None:
     """Write groups to be read."""
-    found = list(groups(folder, seed))
-    drawn = random.Random(seed).sample(found, min(N_GROUPS, len(found)))  # noqa: S311
+    result = list(groups(folder, seed))
+    drawn = random.Random(seed).sample(result, min(N_GROUPS, len(result)))  # noqa: S311
     lines = [json.dumps(one, ensure_ascii=False) + "\n" for one in drawn]
     path.write_text("".join(lines), encoding="utf-8")
 
@@ -91,7 +91,7 @@ def speed(folder: Path) -> dict[str, float]:
     """Return the seconds that points take, of 46 articles and of long ones beside them."""
     cluster = clusters(folder, "recession")[0].articles
     text = "\n\n".join(one.content for one in cluster)
-    found = {}
+    results = {}
     for name, size in (("46 articles", 0), ("100 KB", 100_000), ("1 MB", 1_000_000)):
         long = (text * (1 + size // len(text)))[:size]
         # each long text differs from its copies, as a real one does
@@ -100,8 +100,8 @@ def speed(folder: Path) -> dict[str, float]:
         started = time.perf_counter()
         local = LocalReferences(load_embedder(), load_trained_models())
         local.generate_questions(articles if size else cluster)
-        found[name] = round(time.perf_counter() - started, 1)
-    return found
+        results[name] = round(time.perf_counter() - started, 1)
+    return results
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,6 +1,6 @@
 """Whether prevalence corrected for a judge's errors covers the truth, in simulation.
 
-    python benchmarks/rates_coverage.py [--datasets 1000] [--json FILE]
+    python benchmarks/rates_coverage.py [--datasets 1000] [--json FILE] [--processes N]
 
 Labelled items have one share of yes, the others the same or another one: Rogan and Gladen's
 correction should cover in 93 to 97 % in both cases, PPI where the shares are equal. Truth is the
@@ -13,10 +13,13 @@ import argparse
 import json
 import sys
 from collections import defaultdict
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from _machine import describe_machine
+from _parallel import Each, add_options, each_of, one_by_one
 from scipy.stats import norm
 
 from fairjudge.calibration.rates import Answers, error_rates, prevalence
@@ -52,30 +55,18 @@ def simulate(
     judge: str,
     *,
     clustered: bool,
+    each: Each = one_by_one,
 ) -> dict[str, object]:
     """Return how often each interval holds the truth, and the corrected one's mean width."""
     hits: dict[str, list[bool]] = defaultdict(list)
     widths = []
-    rates = JUDGES[judge]
-    for seed in range(n_datasets):
-        rng = np.random.default_rng([seed, *sizes, clustered, *_code(shares, judge)])
-        y, f, documents = answers(rng, sizes[0], shares[0], rates, clustered=clustered)
-        _, rest, rest_documents = answers(rng, sizes[1], shares[1], rates, clustered=clustered)
-        sample = Answers(
-            judged=f,
-            human=y,
-            documents=documents.tolist(),
-            rest=rest,
-            rest_documents=(rest_documents + 10_000).tolist(),
-        )
-        found = prevalence(sample)
-        for name in ("judged", "labelled", "corrected", "ppi"):
-            hits[name].append(holds(getattr(found, name), shares[1]))
-        rate = error_rates(f, y, sample.documents)
-        hits["sensitivity"].append(holds(rate.sensitivity, rates[0]))
-        hits["specificity"].append(holds(rate.specificity, rates[1]))
-        if isinstance(found.corrected, Estimate):
-            widths.append((found.corrected.high or 0.0) - (found.corrected.low or 0.0))
+    one = partial(held, sizes=sizes, shares=shares, judge=judge, clustered=clustered)
+    name = f"rates, {sizes}, {shares}, {judge}, {'clustered' if clustered else 'independent'}"
+    for found, width in each(name, one, n_datasets):
+        for figure, hit in found.items():
+            hits[figure].append(hit)
+        if width is not None:
+            widths.append(width)
     return {
         "n_labelled": sizes[0],
         "n_unlabelled": sizes[1],
@@ -87,6 +78,39 @@ def simulate(
         "width": round(float(np.mean(widths)), 3),
         "n_datasets": n_datasets,
     }
+
+
+def held(
+    seed: int,
+    sizes: tuple[int, int],
+    shares: tuple[float, float],
+    judge: str,
+    *,
+    clustered: bool,
+) -> tuple[dict[str, bool], float | None]:
+    """Say which intervals of one data set hold the truth, and how wide the corrected one is."""
+    rates = JUDGES[judge]
+    rng = np.random.default_rng([seed, *sizes, clustered, *_code(shares, judge)])
+    y, f, documents = answers(rng, sizes[0], shares[0], rates, clustered=clustered)
+    _, rest, rest_documents = answers(rng, sizes[1], shares[1], rates, clustered=clustered)
+    sample = Answers(
+        judged=f,
+        human=y,
+        documents=documents.tolist(),
+        rest=rest,
+        rest_documents=(rest_documents + 10_000).tolist(),
+    )
+    found = prevalence(sample)
+    hits = {
+        name: holds(getattr(found, name), shares[1])
+        for name in ("judged", "labelled", "corrected", "ppi")
+    }
+    rate = error_rates(f, y, sample.documents)
+    hits["sensitivity"] = holds(rate.sensitivity, rates[0])
+    hits["specificity"] = holds(rate.specificity, rates[1])
+    if not isinstance(found.corrected, Estimate):
+        return hits, None
+    return hits, (found.corrected.high or 0.0) - (found.corrected.low or 0.0)
 
 
 def _code(shares: tuple[float, float], judge: str) -> tuple[int, ...]:
@@ -114,15 +138,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", type=int, default=1000)
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    add_options(parser)
     options = parser.parse_args()
     rows = []
-    for sizes in SIZES:
-        for shares in SHARES:
-            for judge in JUDGES:
-                for clustered in (False, True):
-                    row = simulate(options.datasets, sizes, shares, judge, clustered=clustered)
-                    rows.append(row)
-                    print(*row.values(), flush=True)
+    with each_of(options) as each:
+        for sizes, shares, judge, clustered in product(SIZES, SHARES, JUDGES, (False, True)):
+            row = simulate(options.datasets, sizes, shares, judge, clustered=clustered, each=each)
+            rows.append(row)
+            print(*row.values(), flush=True)
     if options.json:
         found = {"machine": describe_machine(), "simulated": rows}
         options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -56,18 +56,18 @@ def study(n_draws: int) -> list[dict[str, Any]]:
     """Return rates, and how often each way's interval holds the share that the labels tell."""
     judged, labels, documents, systems = answers()
     names = sorted(set(documents))
-    share = {one: labels[np.array(systems) == one].mean() for one in set(systems)}
+    share = {system: labels[np.array(systems) == system].mean() for system in set(systems)}
     poor = set(sorted(share, key=lambda one: share[one])[: len(share) // 2])
     rates = error_rates(judged, labels, documents)
     out = []
     for what in ("other documents", "other systems"):
-        found: dict[str, list[tuple[bool, float, float]]] = defaultdict(list)
+        result: dict[str, list[tuple[bool, float, float]]] = defaultdict(list)
         truths = []
         for seed in range(n_draws):
             rng = np.random.default_rng(seed)
             shown = set(rng.choice(names, 30, replace=False).tolist())
-            near = np.array([one in shown for one in documents])
-            low = np.array([one in poor for one in systems])
+            near = np.array([document in shown for document in documents])
+            low = np.array([system in poor for system in systems])
             fit = near if what == "other documents" else near & ~low
             other = ~near if what == "other documents" else ~near & low
             truth = float(labels[other].mean())
@@ -82,7 +82,7 @@ def study(n_draws: int) -> list[dict[str, Any]]:
                 )
             )
             for way in WAYS:
-                found[way].append(_held(getattr(estimate, way), truth))
+                result[way].append(_held(getattr(estimate, way), truth))
         out.append(
             {
                 "what": what,
@@ -96,7 +96,7 @@ def study(n_draws: int) -> list[dict[str, Any]]:
                         "holds_truth": _percent([one[0] for one in some if one[1] >= 0.0]),
                         "no_value": _percent([not one[1] >= 0.0 for one in some]),
                     }
-                    for way, some in found.items()
+                    for way, some in result.items()
                 },
             }
         )
@@ -128,8 +128,8 @@ def main() -> int:
     for row in rows:
         print(row)
     if options.json:
-        found = {"machine": describe_machine(), "draws": options.draws, "recorded": rows}
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        results = {"machine": describe_machine(), "draws": options.draws, "recorded": rows}
+        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -35,13 +35,13 @@ READERS: dict[str, Callable[[str], object]] = {
 
 def slowest(read: Callable[[str], object]) -> tuple[float, str]:
     """Return the most processor seconds that a text took, and what it was made of."""
-    found = []
+    results = []
     for piece in PIECES:
         text = piece * (N_CHARACTERS // len(piece))
         begun = time.process_time()
         read(text)
-        found.append((time.process_time() - begun, piece))
-    return max(found)
+        results.append((time.process_time() - begun, piece))
+    return max(results)
 
 
 def rows_of(found: Json) -> list[tuple[str, str, str]]:
@@ -54,9 +54,9 @@ def rows_of(found: Json) -> list[tuple[str, str, str]]:
 
 def main() -> None:
     """Measure, print, keep."""
-    found = {"slowest": {name: slowest(read) for name, read in READERS.items()}}
+    results = {"slowest": {name: slowest(read) for name, read in READERS.items()}}
     title = f"Reading replies of {N_CHARACTERS:,} characters"
-    finish("reading_speed", found, title=title, rows=rows_of(found))
+    finish("reading_speed", results, title=title, rows=rows_of(results))
 
 
 if __name__ == "__main__":

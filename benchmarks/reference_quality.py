@@ -48,7 +48,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, takewhile
+from itertools import chain, combinations, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +87,11 @@ class Share:
 def sheet(references: Sequence[Reference]) -> list[dict[str, Any]]:
     """Return marks for a reader to change."""
     return [
-        {"eid": one.eid, "questions": [_unmarked(question) for question in one.question_answers]}
-        for one in references
+        {
+            "eid": reference.eid,
+            "questions": [_unmarked(question) for question in reference.question_answers],
+        }
+        for reference in references
     ]
 
 
@@ -102,7 +105,8 @@ def _unmarked(question: QuestionAnswers) -> dict[str, Any]:
             {
                 "label": group.label,
                 "answers": [
-                    {"aid": one.aid, "answer": one.answer, "mark": "yes"} for one in group.answers
+                    {"aid": answer.aid, "answer": answer.answer, "mark": "yes"}
+                    for answer in group.answers
                 ],
                 "dispute": list(group.disputed_by),
                 "missing": [],
@@ -114,8 +118,8 @@ def _unmarked(question: QuestionAnswers) -> dict[str, Any]:
 
 def quality(references: Sequence[Reference], marks: Sequence[dict[str, Any]]) -> dict[str, Share]:
     """Return each count; `ValueError` where marks are of other references, or none of ours."""
-    by_eid = {one["eid"]: one for one in marks}
-    if len(by_eid) < len(marks) or by_eid.keys() != {one.eid for one in references}:
+    by_eid = {mark["eid"]: mark for mark in marks}
+    if len(by_eid) < len(marks) or by_eid.keys() != {reference.eid for reference in references}:
         raise ValueError("the marks are of other clusters than the references")
     for reference in references:
         marked = by_eid[reference.eid]["questions"]
@@ -130,8 +134,8 @@ def quality(references: Sequence[Reference], marks: Sequence[dict[str, Any]]) ->
 def without_texts(marks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what is counted of marks, without a word of articles, questions or the reader."""
     return [
-        {"eid": one["eid"], "questions": [_bare(question) for question in one["questions"]]}
-        for one in marks
+        {"eid": mark["eid"], "questions": [_bare(question) for question in mark["questions"]]}
+        for mark in marks
     ]
 
 
@@ -154,8 +158,8 @@ def _bare(mark: dict[str, Any]) -> dict[str, Any]:
 def counts_of(marks: Sequence[dict[str, Any]]) -> dict[str, Share]:
     """Return each count of marks, with texts or without."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for mark in (question for one in marks for question in one["questions"]):
-        for name, (n, of) in _of_question(mark).items():
+    for question in chain.from_iterable(reader["questions"] for reader in marks):
+        for name, (n, of) in _of_question(question).items():
             counts[name][0] += n
             counts[name][1] += of
     return {name: Share(*counts[name]) for name in TARGETS if name in counts}
@@ -193,11 +197,13 @@ def _of_question(mark: dict[str, Any]) -> dict[str, tuple[int, int]]:
     missing = sum(len(group["missing"]) for group in groups)
     sources = set().union(*(_listed(group) for group in groups))
     absent = {aid for group in groups for aid in group["missing"]} - sources
-    larger = [one for one in groups if len({answer["aid"] for answer in one["answers"]}) >= LARGER]
+    larger = [
+        group for group in groups if len({answer["aid"] for answer in group["answers"]}) >= LARGER
+    ]
     pure = [one for one in larger if all(answer["mark"] == "yes" for answer in one["answers"])]
     n_pairs = len(groups) * (len(groups) - 1) // 2
     return {
-        "answers right": (sum(one != "no" for one in answers), len(answers)),
+        "answers right": (sum(answer != "no" for answer in answers), len(answers)),
         "recall of memberships": (listed, listed + missing),
         "recall of sources": (len(sources), len(sources | absent)),
         "larger groups pure": (len(pure), len(larger)),
@@ -272,35 +278,35 @@ def main(args: Sequence[str] | None = None) -> int:
     keeping.add_argument("-o", "--output", type=Path, required=True)
     again = commands.add_parser("recount", help="count marks that were kept")
     again.add_argument("marks", type=Path, nargs="+")
-    given = parser.parse_args(args)
-    if given.command == "keep":
-        text = json.dumps(without_texts(json.loads(given.marks.read_text("utf-8"))))
-        given.output.write_text(text + "\n", "utf-8")
+    arguments = parser.parse_args(args)
+    if arguments.command == "keep":
+        text = json.dumps(without_texts(json.loads(arguments.marks.read_text("utf-8"))))
+        arguments.output.write_text(text + "\n", "utf-8")
         return 0
-    if given.command == "recount":
-        marks = [one for path in given.marks for one in json.loads(path.read_text("utf-8"))]
+    if arguments.command == "recount":
+        marks = [one for path in arguments.marks for one in json.loads(path.read_text("utf-8"))]
         print(report(counts_of(marks)))
         return 0
-    references = list(read_references(given.references))
-    if given.command == "sheet":
+    references = list(read_references(arguments.references))
+    if arguments.command == "sheet":
         text = json.dumps(sheet(references), indent=1, ensure_ascii=False)
-        given.output.write_text(text + "\n", "utf-8")
+        arguments.output.write_text(text + "\n", "utf-8")
         return 0
     try:
-        counts = quality(references, json.loads(given.marks.read_text("utf-8")))
+        counts = quality(references, json.loads(arguments.marks.read_text("utf-8")))
     except (ValueError, KeyError, TypeError) as error:
-        print(f"{given.marks}: {error}", file=sys.stderr)
+        print(f"{arguments.marks}: {error}", file=sys.stderr)
         return 2
-    prompts = list(prompts_in(given.requests)) if given.requests else []
+    prompts = list(prompts_in(arguments.requests)) if arguments.requests else []
     if prompts:
         counts["share of characters in a shared prefix"] = shared_prefix(prompts)
         print(f"calls a cluster: {len(prompts) / len(references):.1f}")
     print(f"questions a cluster: {counts['questions without a fault'].of / len(references):.1f}")
     print(report(counts))
-    if given.json:
+    if arguments.json:
         rows = {name: {"n": one.n, "of": one.of} for name, one in counts.items()}
         rows |= {"calls": len(prompts) or None, "clusters": len(references)}
-        given.json.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
     return 0
 
 

@@ -107,7 +107,7 @@ def opened(path: Path, *, repeats: int = 5) -> list[dict[str, float]]:
     """Open the page; return milliseconds until ready, and for a search, a sort and a reply."""
     from playwright.sync_api import sync_playwright
 
-    found = []
+    results = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
@@ -116,10 +116,10 @@ def opened(path: Path, *, repeats: int = 5) -> list[dict[str, float]]:
             page = browser.new_page()
             page.goto(path.as_uri())
             page.wait_for_selector("html[data-ready]")
-            found.append(page.evaluate(_MEASURE))
+            results.append(page.evaluate(_MEASURE))
             page.close()
         browser.close()
-    return found
+    return results
 
 
 _MEASURE = """async () => {

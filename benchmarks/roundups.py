@@ -76,9 +76,11 @@ def ask(words: list[str], target: Path) -> None:
 
 def one_sided(clusters: Path, editors: Path) -> Iterator[Summary]:
     """Yield the first sentences of one article of each cluster, up to the roundup's length."""
-    lengths = {one.eid: len(one.text.split()) for one in read_summaries(editors).records}
+    lengths = {record.eid: len(record.text.split()) for record in read_summaries(editors).records}
     for cluster, leaning in zip(read_clusters(clusters).records, cycle(LEANINGS), strict=False):
-        (article,) = (one for one in cluster.articles if one.attributes["leaning"] == leaning)
+        (article,) = (
+            article for article in cluster.articles if article.attributes["leaning"] == leaning
+        )
         sentences: list[str] = []
         for sentence in sentence_texts(article.content):
             if sentences and len(" ".join(sentences).split()) >= lengths[cluster.eid]:
@@ -108,8 +110,8 @@ def page(folder: Path) -> str:
 
 def read(path: Path) -> dict[str, Any]:
     """Return the JSON of a command."""
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return found
+    result: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return result
 
 
 def figures(report: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -151,11 +153,14 @@ def coverage_rows(reports: Mapping[tuple[str, str], Any]) -> list[str]:
     ]
     for system, shown in SYSTEMS.items():
         for scorer, how in SCORERS.items():
-            found = figures(reports[scorer, system])
-            differences = [found["coverage_by_value"][one]["difference"] for one in LEANINGS]
-            by_value = [f"{one['value']:+.4f} (p {one['p_holm']:.2f})" for one in differences]
-            cells = [shown, how, interval(found["equal_coverage"])]
-            cells += [interval(found["coverage_parity"]), *by_value]
+            result = figures(reports[scorer, system])
+            differences = [result["coverage_by_value"][one]["difference"] for one in LEANINGS]
+            by_value = [
+                f"{difference['value']:+.4f} (p {difference['p_holm']:.2f})"
+                for difference in differences
+            ]
+            cells = [shown, how, interval(result["equal_coverage"])]
+            cells += [interval(result["coverage_parity"]), *by_value]
             lines.append(f"| {' | '.join(cells)} |")
     text = """The last columns are the mean difference of a leaning's coverage to that of all three
         (p by Holm); 0 is fair everywhere. With one document of each leaning no single set can be
@@ -183,21 +188,21 @@ def least_rows(reports: Mapping[tuple[str, str], Any]) -> list[str]:
 
 def least_covered(report: Mapping[str, Any]) -> dict[str, str]:
     """Return the leaning that each event's summary covers least."""
-    found = {}
+    results = {}
     for sample in report["samples"]:
         coverage = {value: one["coverage"] for value, one in sample["by_value"].items()}
-        found[sample["eid"]] = min(coverage, key=lambda value: coverage[value])
-    return found
+        results[sample["eid"]] = min(coverage, key=lambda value: coverage[value])
+    return results
 
 
 def agreement_rows(folder: Path) -> list[str]:
     """Return the correlation of Equal Coverage by both scorers."""
     lines = ["## What the measures agree on", ""]
     for system, shown in SYSTEMS.items():
-        found = read(folder / f"agreement {system}.json")["equal_coverage"]
+        result = read(folder / f"agreement {system}.json")["equal_coverage"]
         lines += prose(
-            f"""- Equal Coverage by both scorers, {shown}: Spearman {found["value"]:.2f}
-            [{found["low"]:.2f}, {found["high"]:.2f}] over {found["n"]} events."""
+            f"""- Equal Coverage by both scorers, {shown}: Spearman {result["value"]:.2f}
+            [{result["low"]:.2f}, {result["high"]:.2f}] over {result["n"]} events."""
         )
     return lines
 
@@ -221,10 +226,10 @@ def conclusion(reports: Mapping[tuple[str, str], Any]) -> list[str]:
     lines = ["## Conclusions", ""]
     for scorer, how in SCORERS.items():
         by_value = figures(reports[scorer, "editors"])["coverage_by_value"]
-        found = {leaning: by_value[leaning]["difference"] for leaning in LEANINGS}
+        results = {leaning: by_value[leaning]["difference"] for leaning in LEANINGS}
         significant = [
             f"{leaning} ({one['value']:+.4f})"
-            for leaning, one in found.items()
+            for leaning, one in results.items()
             if one["p_holm"] < 0.05
         ]
         verdict = ", ".join(significant) or "none"

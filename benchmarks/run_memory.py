@@ -118,9 +118,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("n", type=int, nargs="*", default=[20_000, 200_000])
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    for n in given.n:
-        if given.here:
+    arguments = parser.parse_args()
+    for n in arguments.n:
+        if arguments.here:
             with tempfile.TemporaryDirectory() as folder:
                 print(asyncio.run(judge(n, Path(folder))), flush=True)
         else:

@@ -25,12 +25,11 @@ from pathlib import Path
 from _machine import describe_machine
 from _scale_simulation import Setting, bounds, simulate
 
-from fairjudge.backends.caching import Caching
+from fairjudge.backends.caching import Caching, SharedCaching
 from fairjudge.backends.limiting import Concurrency, Limiting, StoreCheck
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.backends.sharing import SharedCaching
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.cache.postgres import PostgresCache
 from fairjudge.datasets.example import example_path
@@ -120,29 +119,29 @@ async def measure(store: StoreAddress | None, folder: Path) -> Measured:
         cpu_seconds = (time.process_time() - start) / N_MEASURED
     if isinstance(cache, ReplyCache):
         cache.close()  # which ends its write-ahead log, some megabytes whatever the number of rows
-    found = Measured(
+    result = Measured(
         cpu_seconds=cpu_seconds,
         stored_bytes=stored(cache, folder, store),
         statement_seconds=0.0 if isinstance(cache, ReplyCache) else statement_seconds(cache),
     )
     cache.close()
-    return found
+    return result
 
 
 def stored(
     cache: ReplyCache | PostgresCache, folder: Path, store: StoreAddress | None
 ) -> dict[str, float]:
     """Return the bytes a judgement takes, by place; indexes included."""
-    found = {"replies": cache.stats().size_bytes / N_MEASURED}
+    results = {"replies": cache.stats().size_bytes / N_MEASURED}
     if store is not None:
         ((size,),) = Server(store).run("SELECT pg_total_relation_size('fairjudge.run_rows')")
-        found["rows"] = size / N_MEASURED
+        results["rows"] = size / N_MEASURED
     runs = folder / "runs"
     if runs.is_dir():
         for name, pattern in (("records", "*.jsonl"), ("checkpoints", "checkpoints.sqlite*")):
             files = runs.rglob(pattern)
-            found[name] = sum(file.stat().st_size for file in files) / N_MEASURED
-    return found
+            results[name] = sum(file.stat().st_size for file in files) / N_MEASURED
+    return results
 
 
 def statement_seconds(cache: PostgresCache) -> float:
@@ -245,16 +244,16 @@ def _table_of_measures(embedded: Measured, shared: Measured | None) -> TextTable
 def _table_of_prices(tokens_in: float, tokens_out: float) -> TextTable:
     prices = load_prices()
     heads = ("USD for 10 million",)
-    found = []
+    results = []
     for name in PRICED:
         price = prices.price(ModelRef(provider="openai", model=name))
         if price is not None:
-            usd = N_JUDGEMENTS * (tokens_in * price.input + tokens_out * price.output) / 1e6
-            found.append((f"openai:{name}", f"{usd:,.0f}", f"{price.date:%Y-%m-%d}"))
+            usd = N_JUDGEMENTS * price.cost_usd(input_tokens=tokens_in, output_tokens=tokens_out)
+            results.append((f"openai:{name}", f"{usd:,.0f}", price.source))
     return TextTable(
         title="What the calls cost",
         columns=columns("model", *heads, "price of", numbers=heads),
-        rows=tuple(found),
+        rows=tuple(results),
     )
 
 

@@ -58,14 +58,14 @@ def draw(
 
 def figures(given: Repeated, rng: np.random.Generator, n_resamples: int) -> dict[str, Estimate]:
     """Return every figure that has a value."""
-    found = stability(given, rng=rng, n_resamples=n_resamples)
-    assert isinstance(found, Stability)
+    result = stability(given, rng=rng, n_resamples=n_resamples)
+    assert isinstance(result, Stability)
     named = {
-        "flips": found.flips,
-        "flips between prompts": found.flips_between_variants,
-        "unanimous": found.unanimous,
-        "spread": found.spread,
-        **{f"share of {name}": one for name, one in found.shares.items()},
+        "flips": result.flips,
+        "flips between prompts": result.flips_between_variants,
+        "unanimous": result.unanimous,
+        "spread": result.spread,
+        **{f"share of {name}": one for name, one in result.shares.items()},
     }
     return {name: one for name, one in named.items() if isinstance(one, Estimate)}
 
@@ -90,9 +90,9 @@ def simulate(n_datasets: int, n_variants: int, n_repeats: int) -> dict[str, Any]
 
 
 def _percent(hits: list[bool]) -> float:
-    found = wilson(sum(hits), len(hits))
-    assert isinstance(found, Estimate)
-    return round(100 * float(found.value), 1)
+    result = wilson(sum(hits), len(hits))
+    assert isinstance(result, Estimate)
+    return round(100 * float(result.value), 1)
 
 
 def summeval() -> list[dict[str, Any]]:
@@ -119,8 +119,8 @@ def summeval() -> list[dict[str, Any]]:
                 )
             )
     repeats = [row for row in rows if (row.model_extra or {})["variant"] == "mcq"]
-    found = stability_report(rows)["groups"]
-    return found + [
+    result = stability_report(rows)["groups"]
+    return result + [
         {**one, "only": "mcq"} for one in stability_report(repeats)["groups"] if not one["why"]
     ]
 
@@ -167,8 +167,8 @@ def main() -> int:
         simulated.append(simulate(options_given.datasets, n_variants, n_repeats))
         print(*simulated[-1].values(), flush=True)
     if options_given.json:
-        found = {"machine": describe_machine(), "simulated": simulated, "recorded": recorded}
-        options_given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        results = {"machine": describe_machine(), "simulated": simulated, "recorded": recorded}
+        options_given.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -29,7 +29,7 @@ def quickest(*arguments: str, tries: int = 7) -> float:
 
 def main() -> None:
     """Measure, print, keep."""
-    found = {
+    results = {
         "python_seconds": quickest("-c", "pass"),
         "import_seconds": quickest("-c", "import fairjudge"),
         "help_seconds": quickest("-m", "fairjudge", "--help"),
@@ -43,8 +43,8 @@ def main() -> None:
         rebuilt = mock_run(Path(name), N_ITEMS, *build)
     again = resumed["n_calls"] - (N_ITEMS - N_DONE)
     rows = [
-        ("import fairjudge, s", f"{found['import_seconds']:.2f}", "0.3"),
-        ("fairjudge --help, s", f"{found['help_seconds']:.2f}", "0.3"),
+        ("import fairjudge, s", f"{results['import_seconds']:.2f}", "0.3"),
+        ("fairjudge --help, s", f"{results['help_seconds']:.2f}", "0.3"),
         (
             "killed at 9,000 of 10,000: first new call, s",
             f"{resumed['first_call_seconds']:.2f}",
@@ -57,7 +57,7 @@ def main() -> None:
             "1",
         ),
     ]
-    kept = {**found, "resumed": resumed, "rebuilt": rebuilt}
+    kept = {**results, "resumed": resumed, "rebuilt": rebuilt}
     finish("start_up", kept, title="Beginning", rows=rows)
 
 

@@ -64,7 +64,7 @@ scorer = "coverage"
 
 def first(articles: list[Article]) -> list[str]:
     """Return the first sentence of each of some articles."""
-    return [sentence_texts(one.content)[0] for one in articles[:N_SENTENCES]]
+    return [sentence_texts(article.content)[0] for article in articles[:N_SENTENCES]]
 
 
 def lead(articles: list[Article], *, place: int) -> list[str]:
@@ -74,7 +74,7 @@ def lead(articles: list[Article], *, place: int) -> list[str]:
 
 def drawn(articles: list[Article], *, rng: np.random.Generator) -> list[str]:
     """Return some sentences of all articles."""
-    every = [text for one in articles for text in sentence_texts(one.content)]
+    every = [text for article in articles for text in sentence_texts(article.content)]
     return list(rng.choice(every, size=min(N_SENTENCES, len(every)), replace=False))
 
 
@@ -100,12 +100,12 @@ def write_data(folder: Path, events: list[Cluster]) -> None:
         for article in row["articles"]:
             article["attributes"] = {"words": len(article["content"].split())}
         rows.append(row)
-        articles = [one for one in event.articles if one.content.strip()]
+        articles = [article for article in event.articles if article.content.strip()]
         for name, write in systems_of.items():
             text = " ".join(write(articles))
             summaries.append({"eid": event.eid, "system": name, "text": text})
     for name, records in (("clusters", rows), ("summaries", summaries)):
-        lines = "".join(json.dumps(one) + "\n" for one in records)
+        lines = "".join(json.dumps(record) + "\n" for record in records)
         (folder / f"{name}.jsonl").write_text(lines, "utf-8")
     (folder / "study.toml").write_text(STUDY, "utf-8")
 
@@ -201,22 +201,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--events", type=int, default=20)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     os.environ.pop("FAIRJUDGE_STORE", None)
-    every = list(read_clusters(given.data / "newsstance" / "clusters.jsonl"))
-    places = np.random.default_rng(SEED).choice(len(every), size=given.events, replace=False)
+    every = list(read_clusters(arguments.data / "newsstance" / "clusters.jsonl"))
+    places = np.random.default_rng(SEED).choice(len(every), size=arguments.events, replace=False)
     events = [every[place] for place in sorted(places)]
     with tempfile.TemporaryDirectory() as name:
         write_data(Path(name), events)
         rows = list(measured(Path(name)))
-    n_articles = sum(len(one.articles) for one in events)
+    n_articles = sum(len(event.articles) for event in events)
     table = "\n".join(f"| {what} | {found} |" for what, found in rows)
     text = (
-        f"\n{given.events} events of {n_articles} articles, 5 systems, the bundled model; "
+        f"\n{arguments.events} events of {n_articles} articles, 5 systems, the bundled model; "
         f"{describe_machine()}.\n\n| measure | value |\n|---|--:|\n{table}\n\n"
     )
     print(text)
-    if given.events == parser.get_default("events"):
+    if arguments.events == parser.get_default("events"):
         page = DOCUMENT.read_text("utf-8")
         head, _, rest = page.partition(BEGIN)
         tail = rest.partition(END)[2]

@@ -46,10 +46,10 @@ SEED = 0
 def measure(folder: Path) -> list[dict[str, Any]]:
     """Return one row a judge and tolerance."""
     data = read(folder)
-    found = trained_support(
+    result = trained_support(
         data.summaries, data.clusters, models=load_trained_models(), embedder=load_embedder()
     )
-    local = {item: verdict_of("likert", support) for item, support in found.items()}
+    local = {item: verdict_of("likert", support) for item, support in result.items()}
     rows = []
     for name in JUDGES:
         replies = recorded(folder, name, local)

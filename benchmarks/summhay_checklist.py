@@ -28,10 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.domain import Answer, Judgement, JudgeTask, QuestionAnswers
+from fairjudge.domain import Answer, Judgement, JudgeTask, ProtocolName, QuestionAnswers
 from fairjudge.engine.models import open_models
-from fairjudge.judges.ports import Judge, Reply
-from fairjudge.judges.tasks import resolve_plan
+from fairjudge.judges.asking import ReferenceUnit
+from fairjudge.judges.ports import Judge, Reply, writing
+from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.records.results import figure
 from fairjudge.run.judges import make_judge
@@ -105,24 +106,25 @@ def tasks(item: Item) -> tuple[JudgeTask, tuple[JudgeTask, ...]]:
 async def judged(judge: Judge, task: JudgeTask) -> Judgement:
     """Ask as ``fairjudge judge`` does: once more where a reply cannot be read."""
     first = await judge.ask(task)
-    found = judge.read(task, first) if isinstance(first, Reply) else first
-    if isinstance(first, Reply) and not isinstance(found, Judgement):
-        again = await judge.repair(task, first)
-        if isinstance(again, Reply):
-            second = judge.read(task, again)
-            found = second if isinstance(second, Judgement) else found
-    return found if isinstance(found, Judgement) else judge.unscored(task, found)
+    outcome = writing(judge).read(task, first) if isinstance(first, Reply) else first
+    if isinstance(first, Reply) and not isinstance(outcome, Judgement):
+        repaired = await writing(judge).repair(task, first)
+        if isinstance(repaired, Reply):
+            second = writing(judge).read(task, repaired)
+            outcome = second if isinstance(second, Judgement) else outcome
+    return outcome if isinstance(outcome, Judgement) else judge.unscored(task, outcome)
 
 
 async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
     """Return one row a label, with what both ways said; None where unscored."""
     async with open_models(model) as models:
 
-        def made(protocol: Any, unit: Any) -> Judge:
-            plan = resolve_plan("coverage", protocol=protocol, reference_unit=unit)
-            return make_judge(models, plan=plan, prompt=None, scale=None, temperature=0.0)
+        def judge_of(protocol: ProtocolName, unit: ReferenceUnit) -> Judge:
+            options = JudgeOptions(aspect="coverage", protocol=protocol, reference_unit=unit)
+            (plan,) = options.plans()
+            return make_judge(models, options, plan=plan)
 
-        checklist, binary = made("checklist", "qa_pairs"), made("binary", "qa_pair")
+        checklist, binary = judge_of("checklist", "qa_pairs"), judge_of("binary", "qa_pair")
 
         async def rows(item: Item) -> list[dict[str, Any]]:
             whole, single = tasks(item)
@@ -140,11 +142,11 @@ async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
                 for place, label in enumerate(item.labels)
             ]
 
-        found = [row for some in await asyncio.gather(*map(rows, items)) for row in some]
+        results = [row for some in await asyncio.gather(*map(rows, items)) for row in some]
         spent = models.spent()
         if spent is not None:
             print(f"calls: {spent.n_calls}, from the cache: {spent.n_cached}", file=sys.stderr)
-        return found
+        return results
 
 
 def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -158,10 +160,10 @@ def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     def hits(way: str, least: float) -> list[float]:
         return [float((row[way] >= least) == (row["label"] >= least)) for row in scored]
 
-    found: dict[str, Any] = {"n": len(scored), "n_unscored": len(rows) - len(scored)}
+    results: dict[str, Any] = {"n": len(scored), "n_unscored": len(rows) - len(scored)}
     for name, least in (("part counts", 0.5), ("whole counts", 1.0)):
         one, other = hits("checklist", least), hits("binary", least)
-        found[name] = {
+        results[name] = {
             "checklist": share(one),
             "binary": share(other),
             "checklist minus binary": share(
@@ -169,8 +171,8 @@ def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
             ),
         }
     exact = [float(row["checklist"] == row["label"]) for row in scored]
-    found["three levels"] = {"checklist": share(exact)}
-    return found
+    results["three levels"] = {"checklist": share(exact)}
+    return results
 
 
 def main() -> None:
@@ -185,26 +187,26 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds")
     parser.add_argument("--json", type=Path)
-    given = parser.parse_args()
-    if not given.data.exists():
-        sys.exit(f"no labels at {given.data}: give them by --data")
-    items = draw(given.data, n_labels=given.labels, seed=given.seed)
+    arguments = parser.parse_args()
+    if not arguments.data.exists():
+        sys.exit(f"no labels at {arguments.data}: give them by --data")
+    items = draw(arguments.data, n_labels=arguments.labels, seed=arguments.seed)
     model = Model(
-        target=given.backend,
-        base_url=given.base_url,
-        cache=given.cache,
-        concurrency=given.concurrency,
-        timeout=given.timeout,
+        target=arguments.backend,
+        base_url=arguments.base_url,
+        cache=arguments.cache,
+        concurrency=arguments.concurrency,
+        timeout=arguments.timeout,
     )
     rows = asyncio.run(ask(items, model))
-    found = agreement(rows)
-    print(f"{found['n']} labels of {len(items)} summaries, {found['n_unscored']} unscored")
+    result = agreement(rows)
+    print(f"{result['n']} labels of {len(items)} summaries, {result['n_unscored']} unscored")
     for name in ("part counts", "whole counts", "three levels"):
-        for way, one in found[name].items():
+        for way, one in result[name].items():
             bounds = "" if one.get("low") is None else f" [{one['low']:.3f}, {one['high']:.3f}]"
             print(f"{name:13} {way:23} {one['value']:.3f}{bounds}")
-    if given.json is not None:
-        given.json.write_text(json.dumps({**found, "rows": rows}, indent=1) + "\n", "utf-8")
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps({**result, "rows": rows}, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

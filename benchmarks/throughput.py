@@ -70,8 +70,8 @@ def main() -> None:
             "",
         ),
     ]
-    found = {"full_speed": fast, "backing_off": refused, "paced": slow}
-    finish("throughput", found, title="Calls at once", rows=rows)
+    results = {"full_speed": fast, "backing_off": refused, "paced": slow}
+    finish("throughput", results, title="Calls at once", rows=rows)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from scipy.stats import t as student_t
 from fairjudge.calibration.watching import Look, agreement_sequence, watch
 from fairjudge.domain import Estimate
 from fairjudge.stats.sequences import betting_bounds, log_capital
+from fairjudge.text.counting import percentage
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "ci.md"
 BEGIN, END = "<!-- watched: begin -->\n", "<!-- watched: end -->\n"
@@ -145,14 +146,15 @@ def row(size: tuple[int, int], n_years: int) -> Iterator[str]:
         seen = delays(first_alarms(worse(np.array([one[way] for one in fallen]))))
         expected = ("-",) * 3 if way == "betting" else delays(theory(size, way))
         cells = (f"{one} | {other}" for one, other in zip(seen, expected, strict=True))
-        yield f"| {size[0]} x {size[1]} | {way} | {errs:.1%} | {alarms:.1%} | {' | '.join(cells)} |"
+        shares = [percentage(share, digits=1) for share in (errs, alarms)]
+        yield f"| {' | '.join([f'{size[0]} x {size[1]}', way, *shares, *cells])} |"
 
 
 def delays(first: np.ndarray) -> tuple[str, str, str]:
     """Return the share seen at the first look, the median look, and the share within the year."""
     middle = np.median(first)
     median = "later" if middle > LOOKS else f"{middle:.0f}"
-    return f"{np.mean(first == 1):.0%}", median, f"{np.mean(first <= LOOKS):.0%}"
+    return percentage(np.mean(first == 1)), median, percentage(np.mean(first <= LOOKS))
 
 
 def worse(bounds: np.ndarray) -> np.ndarray:

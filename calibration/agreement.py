@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE, Joined
 from fairjudge.calibration.labels import ItemKey
 from fairjudge.calibration.scales import Scale
 from fairjudge.domain import Estimate, Undefined
@@ -26,6 +26,7 @@ from fairjudge.stats.agreement import (
     weighted_randolph,
 )
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, weighted_mean
+from fairjudge.stats.correlation import Sides
 from fairjudge.stats.levels import LEVELS, Level, Part, averaged_correlations, scores, summaries_of
 from fairjudge.text.counting import pluralize
 
@@ -35,6 +36,7 @@ Agreement: TypeAlias = dict[Level, Figures]
 BASELINE_RESAMPLES = 500
 FEWEST_ITEMS = 10
 """An annotator with fewer items is left out of averages over annotators."""
+_BASELINE_SIDE = "the baseline's scores"
 _KAPPAS: dict[str, KappaWeights] = {
     "kappa": "none",
     "kappa_linear": "linear",
@@ -64,7 +66,7 @@ def judge_agreement(
     against that annotator, and Krippendorff's alpha with the judge as one more annotator. These
     are Undefined where the judge's scale is not the labels' one.
     """
-    out = score_agreement(joined, joined.judged, resampling=resampling, rng=rng)
+    out = score_agreement(joined, joined.judged, resampling=resampling, rng=rng, side=JUDGE_SIDE)
     ratings = np.column_stack([joined.ratings, joined.judged])
     present = np.column_stack([joined.present, np.ones(len(joined.keys), dtype=bool)])
     draws = _Draws.of(joined, resampling, rng)
@@ -88,15 +90,19 @@ def score_agreement(
     *,
     resampling: Resampling,
     rng: np.random.Generator,
+    side: str,
 ) -> Agreement:
     """Return the correlations of `values`, shape (n,), with the mean label, at four levels.
 
-    Items whose value is None are excluded, and are counted in ``n_excluded``.
+    Items whose value is None are excluded, and are counted in ``n_excluded``. `side` says in the
+    plural what the values are, where a correlation is Undefined.
     """
     rows = np.array([row for row, value in enumerate(values) if value is not None], dtype=np.intp)
     scores = np.array([values[row] for row in rows], dtype=np.float64)
     coded, distinct = codes([joined.documents[row] for row in rows])
-    part = _part(joined, scores, joined.human[rows], rows, documents=coded)
+    part = _part(
+        joined, scores, joined.human[rows], rows, documents=coded, sides=(side, LABELS_SIDE)
+    )
     draws = _Draws(coded, len(distinct), resampling, rng)
     return draws.correlations([part], n_excluded=len(joined.keys) - rows.size)
 
@@ -117,6 +123,7 @@ def human_agreement(
             _mean_of_others(joined, j, rows),
             rows,
             documents=draws.documents[rows],
+            sides=(f"labels by {joined.annotators[j]}", "the other annotators' mean labels"),
         )
         for j, rows in _shared_rows(joined)
     ]
@@ -153,9 +160,13 @@ def baseline_agreement(
                 why=f"such a score for {n_known} of {pluralize(len(values), 'item')}: too few"
             )
             continue
-        out[name] = score_agreement(joined, values, resampling=resampling, rng=rng)
+        out[name] = score_agreement(
+            joined, values, resampling=resampling, rng=rng, side=_BASELINE_SIDE
+        )
     noise = rng.random(len(joined.keys))
-    out["random"] = score_agreement(joined, noise, resampling=resampling, rng=rng)
+    out["random"] = score_agreement(
+        joined, noise, resampling=resampling, rng=rng, side=_BASELINE_SIDE
+    )
     return out
 
 
@@ -224,18 +235,30 @@ def as_part(joined: Joined) -> Part:
     """Return the judge's values beside people's."""
     rows = np.arange(len(joined.keys))
     documents, _ = codes(joined.documents)
-    return _part(joined, joined.judged, joined.human, rows, documents=documents)
+    sides = (JUDGE_SIDE, LABELS_SIDE)
+    return _part(joined, joined.judged, joined.human, rows, documents=documents, sides=sides)
 
 
 def _part(
-    joined: Joined, first: FloatArray, second: FloatArray, rows: IntArray, *, documents: IntArray
+    joined: Joined,
+    first: FloatArray,
+    second: FloatArray,
+    rows: IntArray,
+    *,
+    documents: IntArray,
+    sides: Sides,
 ) -> Part:
     """Put two values of some items beside each other."""
     names = [joined.documents[row] for row in rows]
     keys = [joined.keys[row] for row in rows]
     opponents = [key[2] for key in keys] if PROTOCOLS[joined.protocol].paired else None
     data = scores(
-        first, second, documents=names, systems=[key[1] for key in keys], opponents=opponents
+        first,
+        second,
+        documents=names,
+        systems=[key[1] for key in keys],
+        opponents=opponents,
+        sides=sides,
     )
     return Part(data=data, documents=documents)
 

@@ -11,12 +11,9 @@ from fairjudge.calibration.agreement import (
     FEWEST_ITEMS,
     Agreement,
     Resampling,
-    baseline_agreement,
-    human_agreement,
-    judge_agreement,
 )
-from fairjudge.calibration.annotators import AnnotatorReport, Camps, annotator_report
-from fairjudge.calibration.baseline_gains import BaselineGain, baseline_gain
+from fairjudge.calibration.annotators import AnnotatorReport
+from fairjudge.calibration.baseline_gains import BaselineGain
 from fairjudge.calibration.baselines import (
     baseline_scores,
     covariates,
@@ -28,7 +25,7 @@ from fairjudge.calibration.calibrators import CrossFitted, cross_fit
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.comparison import Comparison, comparisons
 from fairjudge.calibration.confusion import Confusion, confusion
-from fairjudge.calibration.decisions import Decision, decide
+from fairjudge.calibration.decisions import Decision
 from fairjudge.calibration.disagreements import (
     CauseCount,
     Disagreement,
@@ -41,7 +38,7 @@ from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_label
 from fairjudge.calibration.grouping import GroupKey
 from fairjudge.calibration.groups import GroupError, error_groups
 from fairjudge.calibration.items import Joined, join
-from fairjudge.calibration.jury_decisions import jury_decisions
+from fairjudge.calibration.judge_figures import judge_figures
 from fairjudge.calibration.jury_report import (
     Covariates,
     JuryChoices,
@@ -54,7 +51,6 @@ from fairjudge.calibration.rates import RatesReport, group_rates
 from fairjudge.calibration.replaceability import (
     COST_MARGINS,
     AlternativeAnnotatorTest,
-    alternative_annotator_test,
 )
 from fairjudge.calibration.samples import Beside, answers_by_system
 from fairjudge.calibration.scales import Scale, rescale
@@ -62,7 +58,6 @@ from fairjudge.domain import Cluster, Estimate, Judgement, Label, Summary, Undef
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import with_ids_of
-from fairjudge.text.counting import pluralize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,10 +172,23 @@ def analyse(
     source = np.random.SeedSequence(settings.seed)
     seeds = source.spawn(len(groups) + 2)
     reports = tuple(
-        _with_decisions(
-            _report(joined, material, settings, np.random.default_rng(seed)), asked or {}
-        )
+        _report(joined, material, settings, asked or {}, np.random.default_rng(seed))
         for joined, seed in zip(groups, seeds[1:-1], strict=True)
+    )
+    of_juries, of_decisions = map(np.random.default_rng, source.spawn(2))
+    fitted_juries = juries(
+        groups,
+        rows,
+        people,
+        choices=JuryChoices(
+            covariates=material.covariates,
+            annotators=settings.annotators,
+            label_scale=settings.label_scale,
+            method=settings.calibrator,
+            n_folds=settings.n_folds,
+            resampling=settings.resampling,
+        ),
+        rng=of_juries,
     )
     return Analysis(
         settings=settings,
@@ -192,24 +200,8 @@ def analyse(
             resampling=settings.resampling,
             rng=np.random.default_rng(seeds[-1]),
         ),
-        juries=_with_jury_decisions(
-            juries(
-                groups,
-                rows,
-                people,
-                choices=JuryChoices(
-                    covariates=material.covariates,
-                    annotators=settings.annotators,
-                    label_scale=settings.label_scale,
-                    method=settings.calibrator,
-                    n_folds=settings.n_folds,
-                    resampling=settings.resampling,
-                ),
-                rng=np.random.default_rng(*source.spawn(1)),
-            ),
-            baselines,
-            settings,
-            np.random.default_rng(*source.spawn(1)),
+        juries=tuple(
+            _with_decisions(jury, baselines, settings, of_decisions) for jury in fitted_juries
         ),
     )
 
@@ -251,7 +243,11 @@ class _Material:
 
 
 def _report(
-    joined: Joined, material: _Material, settings: Settings, rng: np.random.Generator
+    joined: Joined,
+    material: _Material,
+    settings: Settings,
+    asked: Mapping[GroupKey, Asked],
+    rng: np.random.Generator,
 ) -> GroupReport:
     level = settings.resampling.level
     fitted = cross_fit(
@@ -264,31 +260,28 @@ def _report(
     )
     mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
     calibrated = fitted.calibrated if isinstance(fitted, CrossFitted) else None
-    n = len(joined.keys)
-    few = Undefined(why=f"{pluralize(n, 'item')} with both judgement and label: too few")
     resampling = settings.resampling
     causes = causes_of(joined, material.judgements, words=material.words)
     widest = largest_disagreements(
         joined, material.judgements, material.labels, causes=causes, limit=settings.n_disagreements
     )
-    agreement = judge_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few
-    human = human_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few
-    baselines = (
-        baseline_agreement(joined, material.baselines, resampling=resampling, rng=rng)
-        if n >= 2
-        else {}
+    figures = judge_figures(
+        joined,
+        material.baselines,
+        epsilon=settings.epsilon,
+        resampling=resampling,
+        seed=settings.seed,
+        rng=rng,
     )
-    apart, folds = rng.spawn(2)  # the other figures stay as they were
+    (folds,) = rng.spawn(1)  # the other figures stay as they were
     beside = material.beside(joined, settings.strata)
     return GroupReport(
         joined=joined,
-        agreement=agreement,
-        human=human,
-        people=annotator_report(joined, resampling=resampling, seed=settings.seed),
-        baselines=baselines,
-        over_baselines=few
-        if n < FEWEST_ITEMS
-        else baseline_gain(joined, baselines, material.baselines, resampling=resampling, rng=apart),
+        agreement=figures.agreement,
+        human=figures.human,
+        people=figures.people,
+        baselines=figures.baselines,
+        over_baselines=figures.over_baselines,
         calibration=calibration_report(
             joined, mapped, fitted, method=settings.calibrator, resampling=resampling, rng=rng
         ),
@@ -301,17 +294,7 @@ def _report(
         ),
         correlation=correlation_of_all(joined, level=level),
         planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),
-        replaceability=alternative_annotator_test(
-            mapped,
-            joined.ratings,
-            joined.present,
-            annotators=joined.annotators,
-            epsilon=settings.epsilon,
-            alignment="accuracy"
-            if PROTOCOLS[joined.protocol].yes_no and not joined.averaged_labels
-            else "rmse",
-            documents=joined.documents,
-        ),
+        replaceability=figures.replaceability,
         fairness=error_groups(
             joined,
             mapped if calibrated is None else calibrated,
@@ -325,45 +308,26 @@ def _report(
         disagreements=widest,
         causes=count_causes(causes, [disagreement.key for disagreement in widest]),
         confusion=confusion(joined),
+        decisions=figures.decisions,
+        asked=asked.get(joined.group),
     )
 
 
-def _with_decisions(report: GroupReport, spending: Mapping[GroupKey, Asked]) -> GroupReport:
-    """Add what the figures of `report` allow its judge to be used for."""
-    joined, camps = report.joined, report.people.camps
-    return replace(
-        report,
-        decisions=decide(
-            report.agreement,
-            over_baselines=report.over_baselines,
-            replaceability=report.replaceability,
-            n_documents=len(set(joined.documents)),
-            is_constant=np.unique(joined.judged).size == 1,
-            in_camps=isinstance(camps, Camps) and camps.found,
-        ),
-        asked=spending.get(joined.group),
-    )
-
-
-def _with_jury_decisions(
-    found: Sequence[JuryReport],
+def _with_decisions(
+    jury: JuryReport,
     baselines: Mapping[str, Mapping[tuple[str, str], float]],
     settings: Settings,
     rng: np.random.Generator,
-) -> tuple[JuryReport, ...]:
-    """Add what juries may be used for."""
-    return tuple(
-        jury
-        if jury.held_out is None
-        else replace(
-            jury,
-            decisions=jury_decisions(
-                jury.held_out,
-                baselines,
-                epsilon=settings.epsilon,
-                resampling=settings.resampling,
-                rng=rng,
-            ),
-        )
-        for jury in found
+) -> JuryReport:
+    """Add what a jury may be used for; nothing where it scored fewer than `FEWEST_ITEMS` items."""
+    if jury.held_out is None or len(jury.held_out.keys) < FEWEST_ITEMS:
+        return jury
+    figures = judge_figures(
+        jury.held_out,
+        baselines,
+        epsilon=settings.epsilon,
+        resampling=settings.resampling,
+        seed=settings.seed,
+        rng=rng,
     )
+    return replace(jury, decisions=figures.decisions)

@@ -17,11 +17,11 @@ from fairjudge.calibration.agreement import (
     Resampling,
     score_agreement,
 )
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE, Joined
 from fairjudge.domain import Undefined
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, codes
-from fairjudge.stats.correlation import spearman
+from fairjudge.stats.correlation import correlation, spearman
 
 MOST_ANNOTATORS = 12
 """Annotators, those with most items, whose divisions in two are all looked at."""
@@ -29,6 +29,7 @@ FEWEST_ANNOTATORS = 4
 FEWEST_PULLED = 3
 N_PERMUTATIONS = 499
 CAMPS_ALPHA = 0.01
+_CAMP_SIDES = ("one camp's mean labels", "the other camp's mean labels")
 _MOST_CATEGORIES = 11
 _PULL = 0.05
 
@@ -191,7 +192,7 @@ def annotator_camps(
         p_value=p_value,
         p_floor=1 / (1 + N_PERMUTATIONS),
         found=has_camps,
-        items=spearman(first[has_both], second[has_both]),
+        items=correlation("spearman", first[has_both], second[has_both], sides=_CAMP_SIDES),
         systems=_between_systems(joined, first, second, has_both),
     )
 
@@ -313,7 +314,7 @@ def _judge_against(
         for value, has_value in zip(joined.judged, has_mean, strict=True)
     ]
     few = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
-    return score_agreement(of_camp, values, resampling=few, rng=rng)
+    return score_agreement(of_camp, values, resampling=few, rng=rng, side=JUDGE_SIDE)
 
 
 def _between_systems(
@@ -324,7 +325,7 @@ def _between_systems(
         return Undefined(why="fewer than 3 systems")
     n = np.bincount(coded)
     means = (np.bincount(coded, side[has_both]) / n for side in (first, second))
-    return spearman(*means)
+    return correlation("spearman", *means, sides=_CAMP_SIDES)
 
 
 def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
@@ -337,13 +338,23 @@ def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
     everything = spearman(
         joined.judged[has_others], _mean_of(joined, np.r_[other_columns, column])[has_others]
     )
-    without = spearman(joined.judged[has_others], mean_of_others[has_others])
+    without = correlation(
+        "spearman",
+        joined.judged[has_others],
+        mean_of_others[has_others],
+        sides=(JUDGE_SIDE, LABELS_SIDE),
+    )
     return AnnotatorFigures(
         annotator=joined.annotators[column],
         n_items=int(own_rows.sum()),
         mean=float(own.mean()) if own.size else 0.0,
         severity=offset,
-        others=spearman(joined.ratings[shared, column], mean_of_others[shared]),
+        others=correlation(
+            "spearman",
+            joined.ratings[shared, column],
+            mean_of_others[shared],
+            sides=("the annotator's labels", "the other annotators' mean labels"),
+        ),
         without=without,
         pull=None
         if isinstance(without, Undefined) or isinstance(everything, Undefined)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from fairjudge.calibration.calibrators import held_out
 from fairjudge.calibration.comparison import compare_judges
+from fairjudge.calibration.items import JUDGE_SIDE
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, same_length, vector
@@ -109,7 +110,7 @@ def fit_cascade(
         saved=within(clustered_mean(1.0 - escalated, documents), 0.0, 1.0),
         error_added=clustered_mean(np.abs(routed - z) - np.abs(y - z), documents, null=0.0),
         agreement={
-            name: correlation("kendall", values, z)
+            name: correlation("kendall", values, z, sides=(JUDGE_SIDE, "labels"))
             for name, values in (("costly", y), ("cheap", x), ("cascade", routed))
         },
         agreement_lost=lost.difference,

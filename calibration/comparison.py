@@ -70,7 +70,10 @@ def compare_judges(
     y = vector(labels, name="labels")
     arrays = {name: vector(scores, name=name) for name, scores in judged.items()}
     same_length(labels=y, **arrays)
-    correlations = {name: correlation(measure, scores, y) for name, scores in arrays.items()}
+    correlations = {
+        name: correlation(measure, scores, y, sides=("scores", "labels"))
+        for name, scores in arrays.items()
+    }
     undefined = {
         name: Undefined(why=f"{name}: {result.why}")
         for name, result in correlations.items()

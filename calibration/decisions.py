@@ -10,6 +10,9 @@ interval is at or above it, no where it is below, otherwise too few to tell.
 * Replace an annotator: the winning rate of the alternative annotator test (Calderon et al. 2025),
   between the share of annotators that the judge beats and one less the share that it loses to.
 
+Before all of them: a judge that gave one value to all items is of no use for any of the three, on
+however few documents; where people gave all items one label, no judge can be told from another.
+
 The systems are taken as they are: no others are inferred.
 """
 
@@ -25,13 +28,13 @@ from scipy.special import ndtri
 
 from fairjudge.calibration.agreement import Agreement
 from fairjudge.calibration.baseline_gains import BaselineGain
-from fairjudge.calibration.groups import FEW_DOCUMENTS
 from fairjudge.calibration.replaceability import (
     FEWEST_ANNOTATORS,
     FEWEST_ITEMS,
     AlternativeAnnotatorTest,
 )
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats.bootstrap import FEW_DOCUMENTS
 from fairjudge.stats.levels import Level
 from fairjudge.stats.multiplicity import benjamini_yekutieli
 from fairjudge.text.counting import pluralize
@@ -47,6 +50,14 @@ _ALPHA = 0.05
 _MOST_TIMES = 100
 """Times as many documents from which the number is not worth saying."""
 _RULE = "yes if the whole interval is at or above 0.5, no if it is below"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constant:
+    """The side that gave all ``n`` items one value."""
+
+    who: Literal["judge", "people"]
+    n: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +84,13 @@ def decide(
     over_baselines: BaselineGain | Undefined,
     replaceability: AlternativeAnnotatorTest | Undefined,
     n_documents: int,
-    is_constant: bool = False,
+    constant: Constant | None = None,
     in_camps: bool = False,
 ) -> tuple[Decision, ...]:
     """Return the answers to the three questions, in their order.
 
-    `is_constant` says that the judge gives all items one score, `in_camps` that the annotators are
-    in two camps, so that their mean label stands for neither.
+    `constant` is the side that gave all items one value; `in_camps` says that the annotators are in
+    two camps, so that their mean label stands for neither.
     """
     systems, items = _kendall(agreement, "system"), _kendall(agreement, "summary")
     n_systems = systems.n if isinstance(systems, Estimate) else 0
@@ -93,16 +104,13 @@ def decide(
     if 0 < n_systems < FEWEST_SYSTEMS:
         ranks = replace(ranks, answer="too few to tell", needed=f"{FEWEST_SYSTEMS} systems or more")
     decisions = [ranks, scores, _of_test(replaceability, n_documents)]
+    if constant is not None:
+        return tuple(_of_constant(decision, constant) for decision in decisions)
     if n_documents < FEW_DOCUMENTS:
         enough = f"{FEW_DOCUMENTS} labelled documents or more"
         decisions = [
             replace(decision, answer="too few to tell", needed=decision.needed or enough)
             for decision in decisions
-        ]
-    elif is_constant:
-        reason = "the judge gives every item the same score"
-        decisions[:2] = [
-            replace(decision, answer="no", reason=reason, needed="") for decision in decisions[:2]
         ]
     if in_camps:
         reason = "annotators are in two camps, and their mean label stands for neither"
@@ -112,6 +120,16 @@ def decide(
             for decision in decisions
         ]
     return tuple(decisions)
+
+
+def _of_constant(decision: Decision, constant: Constant) -> Decision:
+    items = pluralize(constant.n, "item")
+    if constant.who == "people":
+        reason = f"people gave one label to all {items}"
+        needed = "items with different labels"
+        return replace(decision, answer="cannot tell", reason=reason, needed=needed)
+    reason = f"the judge gave one score to all {items}"
+    return replace(decision, answer="no", reason=reason, needed="")
 
 
 def documents_needed(

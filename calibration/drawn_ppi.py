@@ -34,7 +34,7 @@ DOCUMENTS_PER_STRATUM = 5
 """Labelled documents below which a stratum is not taken by itself."""
 DRAWN_NOTE = (
     "items were drawn for labelling with unequal chances: means, differences and win rates weigh "
-    "by them; all other figures describe the labelled items as they are"
+    "by them; all other figures are unweighted"
 )
 
 

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fairjudge.calibration.comparison import compare_judges
+from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE
 from fairjudge.domain import Estimate, ProtocolName, Undefined
 from fairjudge.errors import ConfigurationError
 from fairjudge.protocols import PROTOCOLS
@@ -132,7 +133,8 @@ _Change: TypeAlias = tuple[tuple[float | None, float | None], Estimate | Undefin
 
 def _correlations(anchors: Anchors, *, rng: np.random.Generator, level: float) -> _Change:
     pair = anchors.before, anchors.after
-    results = [correlation("spearman", values, anchors.human) for values in pair]
+    sides = (JUDGE_SIDE, LABELS_SIDE)
+    results = [correlation("spearman", values, anchors.human, sides=sides) for values in pair]
     before, after = (None if isinstance(result, Undefined) else result for result in results)
     for name, result in zip(("before", "after"), results, strict=True):
         if isinstance(result, Undefined):

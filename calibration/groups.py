@@ -17,12 +17,10 @@ from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
+from fairjudge.stats.bootstrap import FEW_DOCUMENTS
 from fairjudge.stats.clustered import clustered_difference, clustered_mean
 from fairjudge.stats.multiplicity import benjamini_hochberg
 from fairjudge.stats.resampling import adjusted_by_name
-
-FEW_DOCUMENTS = 15
-"""Groups and whole analyses with fewer documents are flagged: their intervals are rough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ _TOLERANCE = 1e-8
 _LEVEL = 1e-6
 """Difference of log-worths below which systems share a rank: it is rounding."""
 _NOBODY = -1
-_METHOD = "Plackett-Luce, percentile bootstrap over documents"
+_METHOD = "Plackett-Luce, expanded percentile bootstrap over documents"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def rank_by_rankings(
     level: float = 0.95,
     n_resamples: int = N_RESAMPLES,
 ) -> Ranking | Undefined:
-    """Fit the model, with a percentile bootstrap over documents.
+    """Fit the model, with a percentile bootstrap over documents, expanded for few of them.
 
     A resample in which some systems never lose to the others has no finite worths, and is left out;
     where more than a tenth are, there are no intervals. Ranks hold for all systems at once: all
@@ -95,6 +95,7 @@ def rank_by_rankings(
         rng=rng,
         n_resamples=n_resamples,
         level=level,
+        method="expanded",
     )
     why = None
     if separated:
@@ -107,7 +108,7 @@ def rank_by_rankings(
     n_pairs = sum(len(ranking) * (len(ranking) - 1) // 2 for ranking in given.rankings)
     return Ranking(
         systems=_ranked(given, data, bounded_estimates, above, level=level),
-        position_effect=Undefined(why="rankings are compared whatever stood first in the prompt"),
+        position_effect=Undefined(why="not part of the model of rankings"),
         tie_weight=Undefined(why="rankings have no ties"),
         separated=separated,
         n_comparisons=n_pairs,

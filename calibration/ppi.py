@@ -23,6 +23,7 @@ from fairjudge.stats._arrays import (
     totals,
     vector,
 )
+from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.clustered import t_estimate
 from fairjudge.stats.intervals import normal
 from fairjudge.text.counting import pluralize
@@ -71,9 +72,9 @@ def ppi_mean(
         The judge's score of the other items.
     documents, documents_unlabelled
         The document of each row; the two sets may share documents. With them, influences are
-        summed within documents, and Student's t takes the labelled documents less one as its
-        degrees of freedom. Without, rows are independent: population variances and the normal
-        quantile, as in ppi_py.
+        summed within documents, each by the lambda of all others, and Student's t takes the
+        labelled documents less one as its degrees of freedom. Without, rows are independent:
+        population variances and the normal quantile, as in ppi_py.
     tuning
         lambda; where None, the value in [0, 1] that minimises the estimated variance
         (PPI++, section 6). ppi_py plugs the pooled variance of f into that minimiser; we use each
@@ -136,11 +137,13 @@ class Influences:
     def estimates(self, tuning: float | None) -> PpiMean:
         """Return all four estimates."""
         chosen = self.best_tuning() if tuning is None else tuning
-        classical, tuned = (self.influence(tuning_value) for tuning_value in (0.0, chosen))
+        held_out = tuning is None and self.clustered
+        classical = self.influence(0.0)
+        tuned = self.influence(self.tunings_without() if held_out else chosen)
         labels_alone, corrected = (float(influence @ influence) for influence in (classical, tuned))
         d = self.of_judge.size
         return PpiMean(
-            classical=self.estimate(0.0),
+            classical=self.estimate(0.0, classical),
             naive=self.around(
                 self.judge_mean,
                 float(self.of_judge @ self.of_judge)
@@ -148,8 +151,8 @@ class Influences:
                 freedom=d - 1,
                 n=self.n + self.m,
             ),
-            ppi=self.estimate(1.0),
-            ppi_plus=self.estimate(chosen),
+            ppi=self.estimate(1.0, self.influence(1.0)),
+            ppi_plus=self.estimate(chosen, tuned),
             tuning=chosen,
             n_labelled=self.n,
             n_unlabelled=self.m,
@@ -158,19 +161,26 @@ class Influences:
 
     def best_tuning(self) -> float:
         """Return the lambda in [0, 1] that minimises the variance."""
-        spread = float(self.of_correction @ self.of_correction)
-        if spread == 0.0:
-            return 0.0
-        return min(1.0, max(0.0, -float(self.of_labels @ self.of_correction) / spread))
+        products, squares = self.of_labels * self.of_correction, self.of_correction**2
+        return float(_best(products.sum(keepdims=True), squares.sum(keepdims=True))[0])
 
-    def influence(self, tuning: float) -> FloatArray:
+    def tunings_without(self) -> FloatArray:
+        """Return the best lambda without each document, shape (documents,).
+
+        A variance at its minimum over lambda is too small. A document's influence by the lambda of
+        all others is its residual over 1 less its leverage, as in MacKinnon and White's (1985)
+        jackknife for regressions (HC3), which this is: of labels on corrections, by documents.
+        """
+        products, squares = self.of_labels * self.of_correction, self.of_correction**2
+        return _best(products.sum() - products, squares.sum() - squares)
+
+    def influence(self, tuning: float | FloatArray) -> FloatArray:
         """Return each document's influence on the corrected mean."""
         return self.of_labels + tuning * self.of_correction
 
-    def estimate(self, tuning: float) -> Estimate:
-        """Return the corrected mean and its interval."""
+    def estimate(self, tuning: float, influence: FloatArray) -> Estimate:
+        """Return the corrected mean and its interval, by documents' influences on it."""
         y, f, u = self.means
-        influence = self.influence(tuning)
         return self.around(
             y + tuning * (u - f),
             float(influence @ influence) * self.factor,
@@ -183,6 +193,11 @@ class Influences:
         if self.clustered:
             return t_estimate(value, variance, n=n, freedom=freedom, level=self.level)
         return normal(value, sqrt(variance), n=n, level=self.level)
+
+
+def _best(products: FloatArray, squares: FloatArray) -> FloatArray:
+    """Return lambdas from sums of influences' products and squares; 0 where there are none."""
+    return np.clip(np.nan_to_num(divide(-products, squares)), 0.0, 1.0)
 
 
 def summed(rows: FloatArray, documents: IntArray, n_documents: int) -> FloatArray:

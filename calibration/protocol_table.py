@@ -35,12 +35,14 @@ _SHARED = 0.5
 class Asked:
     """What the judgements of one way of judging took; the cost is None where it is not known.
 
-    ``n_items`` is how many summaries they score, of themselves, in pairs or by parts.
+    ``n_items`` is how many summaries they score, of themselves, in pairs or by parts; ``why`` says
+    why the cost is not known, where that is recorded.
     """
 
     n_requests: int
     cost_usd: float | None = None
     n_items: int = 0
+    why: str = ""
 
     @property
     def usd_per_item(self) -> float | None:
@@ -226,7 +228,8 @@ def _statistic(joined: Joined, place: Mapping[str, int]) -> WeightedStatistic | 
     whole = over_summaries(as_part(joined))
     rows = np.array([i for i, name in enumerate(whole.data.documents) if str(name) in place])
     first, second = whole.data.first[rows], whole.data.second[rows]
-    if isinstance(tau := correlation("kendall", first, second), Undefined):
+    tau = correlation("kendall", first, second, sides=whole.data.sides)
+    if isinstance(tau, Undefined):
         return tau
     documents = np.array([place[str(whole.data.documents[row])] for row in rows], dtype=np.intp)
     return coded_correlation("kendall", first, second, documents, n_documents=len(place))

@@ -107,7 +107,7 @@ def predicted(
     """
     x, z, y = sample.columns, sample.rest_columns, sample.human
     if x is None or z is None:
-        return Undefined(why="nothing beside the judge's own values to predict labels by")
+        return Undefined(why="no predictor of labels besides the judge's own values")
     needed = LABELS_PER_COLUMN * (x.shape[1] + 1)
     if y.size < needed:
         return Undefined(

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from fairjudge.calibration.calibrators import FEWEST_LABELS, held_out
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import LABELS_SIDE, Joined
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, vector
@@ -98,7 +98,10 @@ def distribution_report(
         after=_after(data, documents, rng, level),
         temperature=fit_temperature(data),
         expected_score={
-            name: correlation(name, expected, joined.human[rows]) for name in CORRELATIONS
+            name: correlation(
+                name, expected, joined.human[rows], sides=("expected scores", LABELS_SIDE)
+            )
+            for name in CORRELATIONS
         },
     )
 

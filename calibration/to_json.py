@@ -9,7 +9,6 @@ from fairjudge.calibration.analysis import Analysis, GroupReport
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.calibration_report import CalibrationReport
 from fairjudge.calibration.estimates import Planning, Separation, SystemEstimate
-from fairjudge.calibration.groups import FEW_DOCUMENTS
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.jury_report import JuryReport
 from fairjudge.calibration.labels import item_json
@@ -19,6 +18,7 @@ from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
 from fairjudge.records.results import Json, figure, to_json
+from fairjudge.stats.bootstrap import FEW_DOCUMENTS
 from fairjudge.text.counting import pluralize
 from fairjudge.text.model_families import own_family_warning
 

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from fairjudge.api.cascading import Cascade, cascade
     from fairjudge.api.comparing import check, compare, rank
     from fairjudge.api.converting import convert
-    from fairjudge.api.exporting import export
     from fairjudge.api.findings import Findings
-    from fairjudge.api.importing import import_replies
+    from fairjudge.api.interchange import export, import_replies
     from fairjudge.api.judging import Judge, JudgeResult
     from fairjudge.api.reporting import report
     from fairjudge.api.summarizing import Summaries, asummarize, summarize
@@ -54,9 +53,9 @@ _HOMES = {
     "check": "api.comparing",
     "compare": "api.comparing",
     "rank": "api.comparing",
-    "export": "api.exporting",
+    "export": "api.interchange",
     "Findings": "api.findings",
-    "import_replies": "api.importing",
+    "import_replies": "api.interchange",
     "Judge": "api.judging",
     "JudgeResult": "api.judging",
     "Model": "options.models",

@@ -152,11 +152,11 @@ class Cluster(Record):
 
     @model_validator(mode="after")
     def _aids_are_unique(self) -> Self:
-        seen: set[str] = set()
+        aids: set[str] = set()
         for article in self.articles:
-            if article.aid in seen:
+            if article.aid in aids:
                 raise ValueError(f"duplicate aid {article.aid!r} in cluster {self.eid!r}")
-            seen.add(article.aid)
+            aids.add(article.aid)
         return self
 
 
@@ -510,8 +510,8 @@ class Estimate:
     p_floor: float | None = None
 
     def __repr__(self) -> str:
-        given = self.low is not None and self.high is not None
-        interval = f" [{self.low:.4g}, {self.high:.4g}]" if given else ""
+        has_interval = self.low is not None and self.high is not None
+        interval = f" [{self.low:.4g}, {self.high:.4g}]" if has_interval else ""
         excluded = f", n_excluded={self.n_excluded}" if self.n_excluded else ""
         sign = "=" if self.p_floor is None or self.p_value != self.p_floor else "<="
         p_value = "" if self.p_value is None else f", p{sign}{self.p_value:.3g}"

@@ -17,7 +17,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -77,6 +77,8 @@ class Fenced:
     texts: tuple[str, ...]
     titles: tuple[str, ...] = ()
 
+    # The summaries of a cluster are judged one after another, on the same articles.
+    @lru_cache(maxsize=64)  # noqa: B019  # bounded, and of values
     def render(self) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return the texts between tags, and where the two marks of each text stand."""
         content, places = "", []
@@ -200,13 +202,13 @@ def seal(messages: Sequence[Message], secret: bytes) -> tuple[Message, ...]:
 
 
 def _sealed(message: Message, secret: bytes) -> Message:
-    content, pieces, done = message.content, [], 0
+    content, pieces, position = message.content, [], 0
     for start, end in message.fences:
         inside = content[start + _MARK_LENGTH : end]
         mark = _mark(inside, secret)
-        pieces += [content[done:start], mark, inside, mark]
-        done = end + _MARK_LENGTH
-    sealed = "".join([*pieces, content[done:]])
+        pieces += [content[position:start], mark, inside, mark]
+        position = end + _MARK_LENGTH
+    sealed = "".join([*pieces, content[position:]])
     return message.model_copy(update={"content": sealed, "fences": ()})
 
 
@@ -227,8 +229,8 @@ def load_template(task: str, name: str, version: int | None = None) -> Template:
     key = f"{task}/{name}.v{_newest(task, name) if version is None else version}"
     file = _released() / f"{key}.md"
     if not (_NAME.fullmatch(task) and _NAME.fullmatch(name) and file.is_file()):
-        known = ", ".join(template.key for template in released_templates())
-        raise PromptError(f"no prompt {key}; there are: {known}")
+        keys = ", ".join(template.key for template in released_templates())
+        raise PromptError(f"no prompt {key}; there are: {keys}")
     template = parse_template(file.read_bytes(), where=f"prompts/{key}.md")
     if read_lock().get(key) != template.sha256:
         raise PromptError(

@@ -1,7 +1,7 @@
 """Protocols: what a judge is shown, in which orders, and what its verdicts mean.
 
-Files, options and signatures name a protocol; whoever must know what follows from the name asks its
-`Protocol` here. Which answers there are is the business of `fairjudge.scales`.
+Files, options and signatures name a protocol; its `Protocol` here says what follows from the name.
+`fairjudge.scales` has the possible answers.
 """
 
 from __future__ import annotations
@@ -151,10 +151,10 @@ def as_pairs(rows: Iterable[Judgement]) -> Iterator[Judgement]:
         if row.systems is None:
             yield row
             continue
-        rest = {name: value for name, value in row.to_json().items() if name != "systems"}
+        common = {name: value for name, value in row.to_json().items() if name != "systems"}
         for a, b, value in ranked_pairs(row.systems, row.ranking):
             pair = {"system_a": a, "system_b": b, "value": value}
-            yield type(row).model_validate(rest | pair)
+            yield type(row).model_validate(common | pair)
 
 
 def shown_protocol(protocol: str, unit: str) -> str:

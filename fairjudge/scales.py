@@ -185,12 +185,12 @@ def _check(scale: Scale) -> None:
 
 
 def _words_are_unique(levels: tuple[Level, ...]) -> None:
-    seen: set[str] = set()
+    values: set[str] = set()
     for level in levels:
         for word in {level.answer.casefold(), *(alias.casefold() for alias in level.aliases)}:
-            if not word.strip() or word in seen:
+            if not word.strip() or word in values:
                 raise InputError(f"{word!r} is empty or stands for two answers", field="levels")
-            seen.add(word)
+            values.add(word)
 
 
 NUMBER_WORDS = (
@@ -267,13 +267,13 @@ def pairwise(
         ("second", "the second summary is better", ("2", "B", "second")),
         ("tie", tie, ("tie", "C")),
     )
-    taken = {answer.casefold() for answer in answers}
+    words = {answer.casefold() for answer in answers}
     levels = tuple(
         Level(
             answer=answer,
             value=position,
             anchor=anchor,
-            aliases=tuple(word for word in aliases if word.casefold() not in taken),
+            aliases=tuple(word for word in aliases if word.casefold() not in words),
         )
         for answer, (position, anchor, aliases) in zip(answers, kinds, strict=False)
     )

@@ -29,7 +29,7 @@ from fairjudge.references.overlap import (
     with_places,
     without_places,
 )
-from fairjudge.references.ports import AnswerSet, ArticleBuilder, Missed, Question
+from fairjudge.references.ports import AnswerSet, ArticleBuilder, Completed, Missed, Question
 from fairjudge.references.steps import (
     LEAST_SOURCES,
     Validity,
@@ -43,6 +43,7 @@ from fairjudge.references.steps import (
     split_valid,
     with_missed,
     with_weights,
+    without_unsupported,
 )
 from fairjudge.text.counting import pluralize
 
@@ -52,8 +53,6 @@ MAX_TOGETHER = 60
 """Maximum number of answers that one call groups."""
 SHORT_CLUSTER = 20_000
 """Maximum length of all articles, in characters, that completion reads in one call."""
-ENOUGH_QUESTIONS = 3
-"""Number of questions up to which those whose answers can all be true (``facets``) fill up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +61,8 @@ class ArticleDeps:
 
     Questions are written from the articles in ``n_parts`` parts, so that each part fits into the
     context. ``n_questions`` is the maximum number of questions (default: by the articles' length),
-    ``max_articles`` that of articles, those that answer most questions (default: all).
+    ``max_articles`` that of articles, those that answer most questions (default: all). Questions
+    whose answers can all be true (facets) only fill up to ``facets`` questions.
     """
 
     articles: tuple[Article, ...]
@@ -70,6 +70,7 @@ class ArticleDeps:
     validity: Validity = field(default_factory=Validity)
     max_articles: int | None = None
     n_questions: int | None = None
+    facets: int = 1
     n_parts: int = 1
     progress: Progress = lambda stage, done: None  # noqa: ARG005
 
@@ -277,8 +278,8 @@ def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
     ]
     valid, same = without_same_sources(valid, deps.articles, deps.validity)
     distinct_questions, repeated = drop_repeated(valid)
-    kept, surplus = drop_surplus_facets(distinct_questions, target=ENOUGH_QUESTIONS)
-    why = f"its answers can all be true ({pluralize(len(kept), 'question')} kept)"
+    kept, surplus = drop_surplus_facets(distinct_questions, target=deps.facets)
+    why = f"most of its answers can be true together ({pluralize(len(kept), 'question')} kept)"
     return {
         "kept": [question.to_json() for question in kept],
         "dropped": [*dropped, *same, *repeated]
@@ -312,6 +313,7 @@ async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         "aids": state["aids"],
         "missed": [_missed_row(answer) for answer in completion.missed],
         "doubtful": [list(doubt) for doubt in completion.doubtful],
+        "unsupported": [list(place) for place in completion.unsupported],
     }
     text = f"{what} read again in part: {completion.problem}"
     problems: list[Row] = [{"text": text, "reason": "unparseable"}] if completion.problem else []
@@ -319,8 +321,13 @@ async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         "n_steps": 1,
         "completed": [row],
         "problems": problems,
-        "dropped_answers": _absent(completion.n_absent),
+        "dropped_answers": _absent(completion.n_absent) + _unsupported(completion),
     }
+
+
+def _unsupported(completion: Completed) -> list[Row]:
+    n = len(completion.unsupported)
+    return [{"why": "does not say its group's label", "n": n}] if n else []
 
 
 def _missed_row(missed: Missed) -> Row:
@@ -329,27 +336,45 @@ def _missed_row(missed: Missed) -> Row:
 
 
 def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Add missed answers, weight the groups, and drop the answers' places."""
-    places = {article.aid: n for n, article in enumerate(runtime.context.articles)}
-    questions = [QuestionAnswers.model_validate(row) for row in state.get("kept", [])]
-    doubtful: dict[tuple[int, int], list[str]] = {}
-    for row in sorted(state.get("completed", []), key=lambda row: places[row["aids"][0]]):
-        for entry in row["missed"]:
-            answer = Answer.model_validate(entry["answer"])
-            questions[entry["question"]] = with_missed(
-                questions[entry["question"]], entry["group"], answer
-            )
-        for question, group, aid in row["doubtful"]:
-            doubtful.setdefault((question, group), []).append(aid)
+    """Apply the second reading, weight the groups, and drop the answers' places."""
+    deps = runtime.context
+    order = {article.aid: n for n, article in enumerate(deps.articles)}
+    rows = sorted(state.get("completed", []), key=lambda row: order[row["aids"][0]])
+    kept: list[QuestionAnswers] = []
+    dropped: list[Row] = []
+    doubtful: list[Row] = []
+    for n, whole in enumerate(state.get("kept", [])):
+        question, doubts = _with_completion(QuestionAnswers.model_validate(whole), n, rows)
+        valid, invalid = split_valid(
+            [question], len(state["kept_aids"]), deps.validity, at_least=LEAST_SOURCES
+        )
+        kept += valid
+        dropped += invalid
+        doubtful += doubts if valid else []
     return {
-        "question_answers": [
-            without_places(with_weights(question)).to_json() for question in questions
-        ],
-        "doubtful": [
-            {"question": questions[q].question, "group": g, "aids": aids}
-            for (q, g), aids in sorted(doubtful.items())
-        ],
+        "question_answers": [without_places(with_weights(one)).to_json() for one in kept],
+        "dropped": dropped,
+        "doubtful": doubtful,
     }
+
+
+def _with_completion(
+    question: QuestionAnswers, n: int, rows: Sequence[Row]
+) -> tuple[QuestionAnswers, list[Row]]:
+    """Return question `n` with missed answers, without unsupported ones, and doubtful labels."""
+    missed = (entry for row in rows for entry in row["missed"] if entry["question"] == n)
+    for entry in missed:
+        answer = Answer.model_validate(entry["answer"])
+        question = with_missed(question, entry["group"], answer)
+    places = [(g, position) for row in rows for q, g, position in row["unsupported"] if q == n]
+    left, new_index = without_unsupported(question, places)
+    aids: dict[int, list[str]] = {}
+    for g, aid in ((g, aid) for row in rows for q, g, aid in row["doubtful"] if q == n):
+        group = left.answer_groups[new_index[g]] if g in new_index else ()
+        if any(answer.aid == aid for answer in group):
+            aids.setdefault(new_index[g], []).append(aid)
+    text = question.question
+    return left, [{"question": text, "group": g, "aids": aids[g]} for g in sorted(aids)]
 
 
 def build_article_graph(

@@ -140,10 +140,11 @@ def by_article(text: str) -> dict[str, Any] | None:
         return {"answers": [{"question": n, "quote": q, **rest} for n, q in enumerate(quotes, 1)]}
     if '{"sorted": [{' in text:
         return {"sorted": [_sorted(*one) for one in TO_QUESTION.findall(text)]}
-    if '{"articles": [{' in text:
+    if '"articles": [{' in text:
         found = re.findall(r"; found before: ([\d, ]*)", text)
         says = [[int(n) for n in re.findall(r"\d+", numbers)] for numbers in found]
-        return {"articles": [{"article": n, "says": s, "added": []} for n, s in enumerate(says, 1)]}
+        rows = [{"article": n, "says": s, "added": []} for n, s in enumerate(says, 1)]
+        return {"unsupported": [], "articles": rows}
     return None
 
 
@@ -254,3 +255,46 @@ class Gate:
     def open(self) -> None:
         self._left = 10**9
         self._open.set()
+
+
+WRITING = """\
+[[summarize]]
+model = "main"
+system = "written"
+
+"""
+"""The table of a study that has summaries written."""
+STUDY = f"""\
+[data]
+clusters = "clusters.jsonl"
+summaries = "summaries.jsonl"
+labels = "labels.jsonl"
+
+[models.main]
+backend = "openai:stub-model"
+base_url = "{{url}}"
+
+[build]
+model = "main"
+n_questions = 3
+consolidation = "llm"
+
+{WRITING}[[judge]]
+name = "who"
+model = "main"
+aspect = "coverage"
+protocol = "checklist"
+
+[[judge]]
+name = "faithful"
+model = "main"
+aspect = "faithfulness"
+protocol = "likert"
+
+[calibrate]
+resamples = 200
+
+[[fairness]]
+attribute = "kind"
+measures = ["proportional"]
+"""

@@ -14,7 +14,7 @@ import httpx2
 import openai
 
 from fairjudge import fairness
-from fairjudge.analysis.annotated_files import read_annotated
+from fairjudge.analysis.bias_inputs import read_annotated
 from fairjudge.analysis.calibrating import read_calibrators
 from fairjudge.analysis.fairness import read_target
 from fairjudge.analysis.name_files import (

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from fairjudge.reports.tables import TextTable
 
 NUMBER = re.compile(r"(?<![\w.])[+-]?\d[\d,]*(?:\.\d+)?(?![\w])")
-CONVENTIONS = ("95 %", "p < 0.05", "(95%", "margin 0.2", "5 summaries", "--max-unscored 5%")
+CONVENTIONS = ("95 %", "p < 0.05", "margin 0.2", "5 summaries", "--max-unscored 0.05")
 """Numbers that say how something is tested, and are no figure."""
 ADVICE = "Next: "
 

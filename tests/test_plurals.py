@@ -38,10 +38,11 @@ NO_NUMBER = {
     "{type(backend).__name__} answers",
     "{self.target.model} holds replies",
     "{self._server} sends replies",
+    "{column} holds words",
     "{group} words",
     "{judge.name} needs questions",
     "{group['judge']} against people",
-    "{found['winning_rate']} of annotators",
+    "{percentage(found['winning_rate'])} of annotators",
     "{split} as annotators",  # groups, as said before
 }
 

@@ -1,4 +1,4 @@
-"""What the test says of an old and a new prompt, as JSON: the decision, and audits side by side."""
+"""Results of the test of an old and a new prompt, as JSON: the decision and the audits of both."""
 
 from __future__ import annotations
 
@@ -158,8 +158,8 @@ def _notes(name: str, groups: Mapping[str, str], test: Sides, *, is_there: bool)
     documents = {key[0] for key in test.keys}
     if not is_there:
         yield f"{name}: fewer than 2 groups of documents in the test"
-    if left := len(documents - groups.keys()):
-        left_out = pluralize(left, "document")
+    if n_left_out := len(documents - groups.keys()):
+        left_out = pluralize(n_left_out, "document")
         yield f"{name}: {left_out} without a value that most of the articles have, excluded"
 
 
@@ -234,7 +234,7 @@ def _lengths(counts: Sequence[int | None], unit: str) -> list[str | None]:
 
 
 def _rows(table: _Table, *, level: float) -> Iterable[dict[str, Any]]:
-    """Yield a row a group, where there are two or more to compare."""
+    """Yield one row for each group, if there are at least two to compare."""
     old, new = (
         error_by_group(side, table.human, table.groups, documents=table.documents, level=level)
         for side in (table.old, table.new)

@@ -46,7 +46,7 @@ _PART_LINE = re.compile(r"^(?=##)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedItem:
-    """A summary of the examples part: ``value`` is people's mean rating, ``notes`` what they wrote.
+    """A possible example: ``value`` is its mean human rating, ``notes`` the annotators' comments.
 
     Of a pair ``second`` is the text of the other summary, and ``value`` the preference for `text`,
     from -1 to 1. ``share`` is the rating or preference on 0 to 1; ``material`` what it was judged
@@ -85,12 +85,12 @@ def few_shot(base: Criterion, items: Sequence[RatedItem]) -> Iterator[Candidate]
 
     Of ratings these are one a level, and three; of pairs six, and three.
     """
-    seen, wording = set(), wording_of(base.scale)
+    chosen_places, wording = set(), wording_of(base.scale)
     for n in wording.few:
         places = _spread(items, len(base.scale.levels) if n is None else n)
-        if len(places) < 2 or places in seen:
+        if len(places) < 2 or places in chosen_places:
             continue
-        seen.add(places)
+        chosen_places.add(places)
         examples = [items[place] for place in places]
         name = f"examples-{len(examples)}"
         n_notes = sum(bool(item.notes) for item in examples)
@@ -173,7 +173,7 @@ def _articles(texts: Sequence[str]) -> list[str]:
 
 
 def _equal_shares(texts: Sequence[str]) -> list[int]:
-    """Return how many words of each text are shown: what short ones leave goes to the longer."""
+    """Return how many words to show of each text; what short texts leave, longer ones get."""
     lengths = [len(text.split(" ")) for text in texts]
     words_left, shares = _ARTICLES_WORDS, [0] * len(texts)
     shortest_first = sorted(range(len(texts)), key=lengths.__getitem__)
@@ -184,7 +184,7 @@ def _equal_shares(texts: Sequence[str]) -> list[int]:
 
 
 def _inert(text: str) -> str:
-    """Return `text` so that no template takes words of it for a field or a part of its own."""
+    """Escape `text`, so that a template reads none of it as a field or a part."""
     cleaned = str(clean_text(text)).replace("\r", "\n")
     return _PART_LINE.sub(" ", re.sub(r"\{(?=\{)", "{ ", cleaned))
 
@@ -264,7 +264,7 @@ def stand_ins(base: Criterion, n_sets: int) -> tuple[tuple[str, ...], ...]:
 def anchors_messages(
     base: Criterion, items: Sequence[RatedItem], *, n_sets: int
 ) -> tuple[Message, ...]:
-    """Return what asks a model for `n_sets` sets of anchors, from `items` of the examples part."""
+    """Return messages that ask for `n_sets` sets of anchors, from `items` of the examples part."""
     examples = [items[place] for place in _spread(items, _ANCHOR_ITEMS)]
     wording = wording_of(base.scale)
     rule = "\n\n".join(text for _, text in base.template.parts)

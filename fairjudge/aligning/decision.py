@@ -20,7 +20,7 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray, document_codes, same_length
 from fairjudge.stats.bootstrap import bootstrap_many, weighted_mean
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 SHARES = (0.2, 0.4)
 """Shares of the documents that are examples and development; the rest is the test."""
@@ -140,7 +140,7 @@ def gain_of(paired: Paired) -> Gain:
 
 
 def why_barred(development: Paired) -> str | None:
-    """Return why the test could not keep a candidate, as development shows it; None where it could.
+    """Return why, by development, the test could not keep a candidate; None if it could.
 
     Barred candidates are not chosen, so that no test is opened in vain.
     """
@@ -254,7 +254,11 @@ def _why_not(
 
 def _too_many_unscored(paired: Paired, part: str) -> str | None:
     more = (paired.n_without_new - paired.n_without_old) / max(1, paired.n_labelled)
-    return f"it leaves {more:.0%} more of {part} unscored" if more > MAX_MORE_UNSCORED else None
+    return (
+        f"it leaves {percentage(more)} more of {part} unscored"
+        if more > MAX_MORE_UNSCORED
+        else None
+    )
 
 
 def _above_zero(found: Estimate | Undefined) -> bool:
@@ -262,7 +266,7 @@ def _above_zero(found: Estimate | Undefined) -> bool:
 
 
 def check_enough(n_development: int) -> None:
-    """Refuse a development part on which no calibrator could be fitted.
+    """Reject a development part on which no calibrator could be fitted.
 
     Raises
     ------

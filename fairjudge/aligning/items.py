@@ -90,9 +90,9 @@ def _in_both_orders(rows: Iterable[Judgement]) -> Iterator[Judgement]:
     every = tuple(rows)
     first_shown = [row.system_a if row.order == "ab" else row.system_b for row in every]
     scored: dict[ItemKey, set[str | None]] = {}
-    for row, shown in zip(every, first_shown, strict=True):
+    for row, first in zip(every, first_shown, strict=True):
         if row.unscored is None:
-            scored.setdefault(item_key(row)[0], set()).add(shown)
+            scored.setdefault(item_key(row)[0], set()).add(first)
     for row in every:
         whole = not PROTOCOLS[row.protocol].paired or row.unscored is not None
         if whole or len(scored[item_key(row)[0]]) == 2:

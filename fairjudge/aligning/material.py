@@ -18,7 +18,8 @@ from fairjudge.aligning.candidates import KINDS, CandidateKind, RatedItem
 from fairjudge.aligning.decision import Parts, check_enough, split_documents
 from fairjudge.aligning.items import LabelReading
 from fairjudge.aligning.pairs import Item, note_of, preferences, preferred, systems_of
-from fairjudge.calibration.labels import item_key
+from fairjudge.analysis.label_lines import naming_lines
+from fairjudge.calibration.labels import Labels, item_key
 from fairjudge.calibration.scales import infer_scale
 from fairjudge.datasets import (
     Loaded,
@@ -214,40 +215,44 @@ def prepare(
     judging = options.judging
     files = [match_summaries(file, sources) for file in summaries]
     check_distinct(files)
-    written = [summary for file in files for summary in file]
-    here = {(summary.eid, summary.system) for summary in written}
-    taken = tuple(
+    records = [summary for file in files for summary in file]
+    summary_keys = {(summary.eid, summary.system) for summary in records}
+    usable = tuple(
         label
-        for label in with_ids_of(labels, written)
+        for label in with_ids_of(labels, records)
         if label.aspect == judging.aspect
         and label.unit == "summary"
         and not label.adjudicated
         and any(fnmatchcase(label.annotator, pattern) for pattern in options.reading.annotators)
     )
     protocol = judging.plan().protocol
-    labelled = [(label.eid, name) for label in taken for name in systems_of(label)]
-    joined = match(labelled, here, names=("labelled summary", "summary"), complete=("left",))
+    with naming_lines(labels):
+        _check_scale(usable, protocol, options.reading.scale)
+    labelled = [(label.eid, name) for label in usable for name in systems_of(label)]
+    joined = match(
+        labelled, summary_keys, names=("labelled summary", "summary"), complete=("left",)
+    )
     joined.check(path=labels.path)
     if PROTOCOLS[protocol].paired:
-        taken = preferences(taken, here)
+        usable = preferences(usable, summary_keys)
     else:
-        taken = tuple(label for label in taken if (label.eid, label.system) in here)
-    if not taken:
+        usable = tuple(label for label in usable if (label.eid, label.system) in summary_keys)
+    if not usable:
         unit = "a pair of summaries" if PROTOCOLS[protocol].paired else "a whole summary"
         raise InputError(
             f"no label of {unit} on {judging.aspect!r} fits the summaries here (aspects: "
             f"{', '.join(sorted(Counter(label.aspect for label in labels))) or 'none'})",
             path=labels.path,
         )
-    items = {(label.eid, name) for label in taken for name in systems_of(label)}
+    items = {(label.eid, name) for label in usable for name in systems_of(label)}
     align_material = AlignMaterial(
         sources=sources,
         summaries=tuple(
             _only(file, [(summary.eid, summary.system) in items for summary in file])
             for file in summaries
         ),
-        labels=taken,
-        parts=split_documents((label.eid for label in taken), seed=options.seed),
+        labels=usable,
+        parts=split_documents((label.eid for label in usable), seed=options.seed),
         protocol=protocol,
         scale=options.reading.scale,
         joined=joined,
@@ -257,6 +262,23 @@ def prepare(
     )
     check_enough(align_material.n_items("development"))
     return align_material
+
+
+def _check_scale(
+    labels: Sequence[Label],
+    protocol: ProtocolName,
+    label_scale: tuple[float, float] | None,
+) -> None:
+    """Check that all labels are on one scale, before a model is asked.
+
+    Raises
+    ------
+    InputError
+        A label is off it.
+    """
+    for found in Labels.by_aspect(labels, ("*",)).values():
+        of_wholes, _ = found.of_unit("summary", paired=PROTOCOLS[protocol].paired)
+        of_wholes.scale(protocol, label_scale)
 
 
 def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
@@ -270,5 +292,5 @@ def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
 
 def _together(*records: Iterable[Record]) -> str:
     """Return a hash of records that does not depend on their order in the files."""
-    parts = [sorted(digest([one]) for one in record) for record in records]
+    parts = [sorted(digest([entry]) for entry in record) for record in records]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

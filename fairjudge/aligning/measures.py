@@ -58,7 +58,7 @@ def pair_statistic(
 
 
 def preferred_share(human: FloatArray) -> FloatArray:
-    """Return the share of people who prefer the first, a tie a half: [-1, 1] to [0, 1]."""
+    """Map mean preferences from [-1, 1] to [0, 1]: shares that prefer the first, ties count 1/2."""
     return (human + 1.0) / 2.0
 
 
@@ -87,7 +87,9 @@ def fit_pairs(judged: FloatArray, human: FloatArray) -> Calibrator | Undefined:
 
 
 RATINGS = Measure(
-    agreement=lambda judged, human: correlation("kendall", judged, human),
+    agreement=lambda judged, human: correlation(
+        "kendall", judged, human, sides=("the judge's scores", "people's mean labels")
+    ),
     weighted=lambda judged, human, documents: weighted_correlation(
         "kendall", judged, human, documents=documents
     ),

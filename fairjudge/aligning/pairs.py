@@ -20,7 +20,7 @@ _Pair: TypeAlias = tuple[str, str, str]
 
 
 def preferences(labels: Sequence[Label], here: Collection[Item]) -> tuple[Label, ...]:
-    """Return the labels of pairs whose two summaries are `here`.
+    """Return the labels of pairs of which both summaries are in `here`.
 
     Where there are none, those of single summaries tell: who rated both prefers the higher one.
     """
@@ -80,17 +80,19 @@ def preferred(
     values_by_pair: dict[_Pair, list[tuple[_Pair, float, str]]] = defaultdict(list)
     for label in labels:
         a, b = systems_of(label)
-        seen, sign = (label.eid, a, b), 1.0
+        pair, sign = (label.eid, a, b), 1.0
         if (label.model_extra or {}).get("order") == "ba":
-            seen, sign = (label.eid, b, a), -1.0
+            pair, sign = (label.eid, b, a), -1.0
         values_by_pair[label.eid, min(a, b), max(a, b)].append(
-            (seen, sign * SIGNS[str(label.value)], note_of(label))
+            (pair, sign * SIGNS[str(label.value)], note_of(label))
         )
     merged = []
     for entries in values_by_pair.values():
-        shown = entries[0][0]
-        mean = fsum(value if seen == shown else -value for seen, value, _ in entries) / len(entries)
-        eid, first, second = shown
+        first_pair = entries[0][0]
+        mean = fsum(value if pair == first_pair else -value for pair, value, _ in entries) / len(
+            entries
+        )
+        eid, first, second = first_pair
         merged.append(
             RatedItem(
                 text=texts[eid, first],
@@ -98,7 +100,7 @@ def preferred(
                 value=mean,
                 share=(mean + 1.0) / 2.0,
                 n_labels=len(entries),
-                notes=tuple(note for seen, _, note in entries if note and seen == shown),
+                notes=tuple(note for pair, _, note in entries if note and pair == first_pair),
                 material=materials.get(eid, ""),
                 articles=articles.get(eid, ()),
             )

@@ -60,8 +60,8 @@ class AlignRecord(BaseModel):
             if documents.intersection(earlier.documents) and not earlier.same_as(opening)
         )
 
-    def found(self, opening: Opening) -> Opening | None:
-        """Return this very opening as it was recorded, None where it is new."""
+    def find(self, opening: Opening) -> Opening | None:
+        """Return the recorded entry of this opening; None if it is new."""
         return next((earlier for earlier in self.openings if earlier.same_as(opening)), None)
 
     def with_opening(self, opening: Opening) -> AlignRecord:
@@ -99,14 +99,16 @@ def check_sealed(
     reopen: bool,
     **known: str,
 ) -> None:
-    """Refuse a test that was opened before, for other candidates or in another split.
+    """Reject a test that was opened before, for other candidates or in another split.
 
     `documents` are those of the test. ``known`` is what is known so far of the opening (``test``,
     ``candidates``, ``chosen``): a recorded one that agrees in all of it may be this very one.
     `reopen` opens the test again; it is counted then.
     """
-    wanted = set(documents)
-    before = [opening for opening in record.openings if wanted.intersection(opening.documents)]
+    test_documents = set(documents)
+    before = [
+        opening for opening in record.openings if test_documents.intersection(opening.documents)
+    ]
     if reopen or not before:
         return
     if not any(all(getattr(entry, n) == value for n, value in known.items()) for entry in before):

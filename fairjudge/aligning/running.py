@@ -54,7 +54,7 @@ _MAX_FAILED = 0.05
 """Share of a part's judgements that may lack a reply; above it nothing is decided."""
 _ANCHORS_TOKENS = 2048
 Counters = Callable[[str], Progress]
-"""Called with a few words; returns what is told how much there is to do."""
+"""Called with a label; returns the `Progress` of a step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +141,10 @@ class _Work:
         best = next(candidate for candidate in candidates if candidate.name == chosen)
         opening = opening.model_copy(update={"chosen": chosen})
         report, n_opened = await self._opened(record, opening, best, sides[chosen])
-        kept = bool(report["decision"]["kept"])
-        criterion = self._keep(best if kept else None)
+        is_kept = bool(report["decision"]["kept"])
+        criterion = self._keep(best if is_kept else None)
         tested = {"n_opened": n_opened, "criterion": None if criterion is None else str(criterion)}
-        return {"kept": kept, "opened": True, **base, **report, **tested}
+        return {"kept": is_kept, "opened": True, **base, **report, **tested}
 
     async def _candidates(self) -> tuple[tuple[Candidate, ...], list[str]]:
         """Return the candidates, and those that could not be made."""
@@ -201,18 +201,18 @@ class _Work:
             record, test=opening.test, candidates=opening.candidates, chosen=opening.chosen
         )
         n_opened = len(record.before(opening)) + 1
-        known = record.found(opening)
+        earlier = record.find(opening)
         attributes = sorted(self.material.attributes)
-        if known is not None and known.report is not None:
-            if known.report["audits"].get("attributes") == attributes:
-                return known.report, n_opened
+        if earlier is not None and earlier.report is not None:
+            if earlier.report["audits"].get("attributes") == attributes:
+                return earlier.report, n_opened
             # Other groups of what is judged already: the decision stays the one that was made.
             audits = audits_of(
                 development, await self._tested(one), self._grouping(), level=self.options.level
             )
-            report = {**known.report, "audits": audits}
+            report = {**earlier.report, "audits": audits}
         else:
-            opening = known or opening
+            opening = earlier or opening
             write_record(self.folder, record.with_opening(opening))  # before a word of it is read
             report = opened_report(
                 development,
@@ -221,7 +221,7 @@ class _Work:
                 seed=self.options.seed,
                 level=self.options.level,
             )
-        opened = (known or opening).model_copy(update={"report": report})
+        opened = (earlier or opening).model_copy(update={"report": report})
         write_record(self.folder, record.with_opening(opened))
         return report, n_opened
 
@@ -284,14 +284,14 @@ class _Work:
         )
 
     def _judging(self) -> dict[str, str]:
-        """Return what the old judge is, its own files by their content."""
+        """Return the identity of the old judge, with its own files by content."""
         base = base_criterion(self.options.judging)
         settings = replace(self.options.judging, prompt=None, scale=None).stated()
         prompt = {"prompt": base.template.sha256, "scale": repr(base.scale)}
         return {name: str(value) for name, value in settings.items()} | prompt
 
     def _keep(self, candidate: Candidate | None) -> Path | None:
-        """Put the criterion that is kept at the top of the folder, where there is one."""
+        """Write the criterion that is kept, if any, to the top of the folder."""
         path = self.folder / "kept.toml"
         if candidate is None:
             path.unlink(missing_ok=True)
@@ -345,13 +345,13 @@ def write_candidate(candidate: Candidate, folder: Path, aspect: str) -> None:
 
 
 def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> str:
-    """Return the criterion file of `candidate`, whose files lie in `folder` beside it."""
-    named = {
+    """Return the criterion file of `candidate`; its prompt and scale are in `folder`."""
+    criterion = {
         "aspect": aspect,
         "prompt": f"{folder}{candidate.name}.md",
         "scale": f"{folder}{candidate.name}.scale.toml",
     }
-    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in named.items())
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in criterion.items())
 
 
 def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
@@ -362,7 +362,7 @@ def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
         reasons = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))
         raise RunError(
             f"{part}, {name}: {pluralize(why['budget'] + failed, 'judgement')} of {len(rows)} got "
-            f"no reply ({reasons}); nothing is decided, and the same command goes on from here"
+            f"no reply ({reasons}); nothing is decided, and the same command resumes"
         )
 
 

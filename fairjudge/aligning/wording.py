@@ -35,7 +35,7 @@ class Wording:
 
 
 def wording_of(scale: Scale) -> Wording:
-    """Return how candidates on `scale` speak."""
+    """Return the wording of candidates on `scale`."""
     return PREFERENCES if scale.kind == "pair" else RATINGS
 
 

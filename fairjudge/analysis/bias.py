@@ -220,7 +220,7 @@ class _Finder:
 
     @property
     def used(self) -> str | None:
-        """What found names, None where nothing had to be found."""
+        """The fingerprint of the pipeline that found names; None if it was not needed."""
         return None if self._loaded is None else self._loaded.fingerprint
 
     def find(self, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:

@@ -168,7 +168,7 @@ _SWAPPED = {"a": "b", "b": "a"}
 def _labels_of(
     row: Judgement, labels: Mapping[_LabelKey, list[list[Any]]]
 ) -> list[list[Any]] | None:
-    """Return what people said of the item; of a pair also where they named it the other way."""
+    """Return the human labels of the item; of a pair, in either order of its systems."""
     first = row.system or row.system_a
     labels_of_item = list(labels.get((row.eid, first, row.system_b, row.aspect, row.unit), ()))
     if row.system_b is not None:

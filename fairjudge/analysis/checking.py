@@ -43,7 +43,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelChoice:
-    """Whose labels are taken, and their scale where the labels do not tell it."""
+    """Which annotators' labels are used, and their scale if it cannot be inferred."""
 
     annotators: Sequence[str] = ("*",)
     scale: tuple[float, float] | None = None
@@ -138,7 +138,7 @@ def _judges(rows: Iterable[Judgement]) -> dict[Aspect, list[str]]:
 def _check_all_judged_again(
     was: Mapping[Aspect, Sequence[str]], now: Mapping[Aspect, Sequence[str]]
 ) -> None:
-    """Refuse what was judged in the baseline alone: its anchors would go unchecked."""
+    """Reject groups that only the baseline judged: their anchors would go unchecked."""
     lost = {
         of: missing
         for of, before in was.items()

@@ -132,7 +132,7 @@ def _group(run: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> 
 
 
 def item_changes(scored: Sequence[Scored]) -> dict[str, Any]:
-    """Return items by how far the runs are apart, and how often which value became which.
+    """Return items by the difference between the runs, and counts of (old, new) values.
 
     ``largest`` has at most `MAX_ITEMS` that changed, ``n_changed`` counts all; ``confusion`` is
     None where a run has more than `MAX_VALUES` values: rows are the first run's.

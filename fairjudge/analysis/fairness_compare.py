@@ -19,7 +19,7 @@ from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
 from fairjudge.fairness.overall_score import Overall, Scaling, overall
 from fairjudge.fairness.registry import FAMILIES
-from fairjudge.fairness.scorer_agreement import (
+from fairjudge.fairness.scorer_checks import (
     ScorerAgreement,
     agreement_over_samples,
     agreement_over_systems,
@@ -34,7 +34,7 @@ TOGETHER = " with "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenReport:
-    """The JSON of a fairness command, with what it is called and the file, where it is of one."""
+    """The JSON of a fairness command, with its name and the file that it was read from, if any."""
 
     name: str
     report: Mapping[str, Any]

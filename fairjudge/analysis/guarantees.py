@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fairjudge.analysis.label_lines import naming_lines
 from fairjudge.calibration.answers import Answer, answers
 from fairjudge.calibration.guarantees import guarantee
 from fairjudge.calibration.items import Joined, join, only_group
@@ -55,7 +56,8 @@ def guarantee_report(
     """
     judgements, people_said = read_judgements(judged), read_labels(labels)
     rows = judgements.records
-    groups = join(rows, people_said.records, annotators=annotators)
+    with naming_lines(people_said):
+        groups = join(rows, people_said, annotators=annotators)
     joined = only_group(groups, path=judgements.path)
     if joined.chances is not None:
         raise InputError("the labels must be a random draw of the items", path=people_said.path)

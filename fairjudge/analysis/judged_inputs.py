@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from fairjudge.scores.leaderboards import is_derived
 from fairjudge.scores.ratings import n_summaries_scored
 
 _MANIFEST = "manifest.json"
+_SPENT = "spent.jsonl"
 _UNITS = {"article": "article", "qa_pair": "answer"}
 
 
@@ -40,16 +41,14 @@ def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInput
     """
     rows: list[Judgement] = []
     identities: set[str] = set()
-    runs: dict[GroupKey, Asked] = {}
+    runs: list[tuple[Path, list[GroupKey]]] = []
     reports: list[Mapping[str, Any]] = []
     bad: list[str] = []
     for path in paths:
         if path.is_dir():
             judgements = _of_run(path)
-            groups = by_group(judgements)
-            if len(groups) == 1:
-                runs |= dict.fromkeys(groups, spent_by(kept_rows(path / "spent.jsonl")))
-        elif len(paths) > 1 and (report := _report(path)) is not None:
+            runs.append((path, list(by_group(judgements))))
+        elif (report := _report(path)) is not None:
             reports.append(report)
             continue
         else:
@@ -63,12 +62,34 @@ def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInput
         new = [(name, row) for row in judgements if (name := _identity(row)) not in identities]
         identities.update(name for name, _ in new)
         rows += (row for _, row in new)
-    requests = with_spent(requests_of(rows), {**_spending_by_group(reports, rows), **runs})
+    if reports and not rows:
+        raise InputError(
+            "has what a run spent and found, not its judgements: give their file too",
+            path=paths[0],
+        )
+    requests = requests_by_group(rows, runs=runs, reports=reports)
     return JudgedInputs(rows=tuple(rows), asked=requests, bad=tuple(bad))
 
 
+def requests_by_group(
+    rows: Sequence[Judgement],
+    *,
+    runs: Iterable[tuple[Path, Collection[GroupKey]]],
+    reports: Iterable[Mapping[str, Any]],
+) -> dict[GroupKey, Asked]:
+    """Count requests, and add the spending of run folders and of `reports` by ``judge --json``.
+
+    `runs` has each folder with the groups that it holds.
+    """
+    counted = requests_of(rows)
+    spent = spent_by_reports(reports, rows)
+    for folder, own in runs:
+        spent |= spent_by_run(folder, own, counted)
+    return with_spent(counted, spent)
+
+
 def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, Asked]:
-    """Count the judgements that a model was asked for; the cost of none is 0, of others unknown."""
+    """Count the judgements by a model; their cost is 0 if there are none, else unknown."""
     counts: Counter[GroupKey] = Counter()
     groups: dict[GroupKey, list[Judgement]] = {}
     for key, row in keyed(rows):
@@ -87,17 +108,58 @@ def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, Asked]:
 def with_spent(
     counted: Mapping[GroupKey, Asked], spent: Mapping[GroupKey, Asked]
 ) -> dict[GroupKey, Asked]:
-    """Put what runs say that they spent in the place of what was `counted`, for the same items."""
-    requests_of_runs = {
-        key: replace(requests, n_items=counted[key].n_items) for key, requests in spent.items()
+    """Replace the `counted` requests by those that runs recorded for the same items."""
+    return {
+        key: replace(spent[key], n_items=requests.n_items) if key in spent else requests
+        for key, requests in counted.items()
     }
-    return {**counted, **requests_of_runs}
 
 
-def _spending_by_group(
+def spent_by_run(
+    folder: Path, own: Collection[GroupKey], groups: Iterable[GroupKey]
+) -> dict[GroupKey, Asked]:
+    """Return what the run in `folder` spent on each of its `own` groups, by its records.
+
+    A jury has the folder of each member in its own; what all of them spent is of the jury's group,
+    which is among `groups` where the run's output was read.
+    """
+    names = _members(folder)
+    if not names:
+        spent = spent_by(kept_rows(folder / _SPENT))
+        return _over_aspects(dict.fromkeys(own, spent))
+    judged = {key[1:] for key in own}
+    costs = [
+        {"judge": name, **row}
+        for place, name in enumerate(names, 1)
+        for row in kept_rows(folder / f"member-{place}" / _SPENT)
+    ]
+    members = of_jury((key for key in groups if key[1:] in judged), costs)
+    return _over_aspects(members) if costs else {}
+
+
+def _over_aspects(spent: Mapping[GroupKey, Asked]) -> dict[GroupKey, Asked]:
+    """Give no single aspect what was spent on several by the same requests."""
+    aspects = sorted({key.aspect for key in spent})
+    if len(aspects) < 2:
+        return dict(spent)
+    why = f"the same requests judged {', '.join(aspects[:-1])} and {aspects[-1]}"
+    return {key: replace(asked, cost_usd=None, why=why) for key, asked in spent.items()}
+
+
+def _members(folder: Path) -> list[str]:
+    """Return the names of a jury's members, as the manifest of its run has them."""
+    path = folder / _MANIFEST
+    try:
+        identity = json.loads(path.read_text("utf-8"))["identity"]
+        return [str(name) for name in identity.get("members", ())]
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        raise InputError("not a run's manifest", path=path) from None
+
+
+def spent_by_reports(
     reports: Iterable[Mapping[str, Any]], rows: Sequence[Judgement]
 ) -> dict[GroupKey, Asked]:
-    """Give each report's spending to the one group that it can be of, a jury's to each judge's."""
+    """Give each report's spending to the groups of its judge, a jury's to each judge's."""
     groups = list(by_group(rows))
     requests_by_group: dict[GroupKey, Asked] = {}
     for report in reports:
@@ -109,16 +171,17 @@ def _spending_by_group(
         if len(costs) > 1:
             requests_by_group |= of_jury(own, costs)
             continue
-        own = [key for key in own if len(own) == 1 or f"judge:{key.judge}|" in signature]
-        if len(own) == 1 and report.get("spent"):
-            requests_by_group[own[0]] = spent_by(costs)
+        if len({key.judge for key in own}) > 1:
+            own = [key for key in own if f"judge:{key.judge}|" in signature]
+        if own and report.get("spent"):
+            requests_by_group |= dict.fromkeys(own, spent_by(costs))
     return requests_by_group
 
 
 def of_jury(
     groups: Iterable[GroupKey], costs: Sequence[Mapping[str, Any]]
 ) -> dict[GroupKey, Asked]:
-    """Give each member of a jury what it took itself, and the jury what all of them took."""
+    """Return the requests of each member of a jury, and their sum for the jury."""
     jury = f"({','.join(cost['judge'] for cost in costs)})"
     by_judge = {
         key: [cost for cost in costs if key.judge == cost["judge"] or key.judge.endswith(jury)]
@@ -134,15 +197,33 @@ def spent_by(rows: Iterable[Mapping[str, Any]]) -> Asked:
     costs = [row["cost_usd"] for row in every]
     is_priced = not n_cached and all(cost is not None for cost in costs)
     n_calls = sum(int(row["n_calls"]) for row in every)
-    return Asked(n_requests=n_calls + n_cached, cost_usd=sum(costs) if is_priced else None)
+    return Asked(
+        n_requests=n_calls + n_cached,
+        cost_usd=sum(costs) if is_priced else None,
+        why=""
+        if is_priced
+        else "replies came from the cache, whose price is not recorded"
+        if n_cached
+        else "the model has no known price (judge --price-input, --price-output or --prices)",
+    )
 
 
 def _of_run(folder: Path) -> list[Judgement]:
-    path = folder / "judgements.jsonl"
-    if not (folder / _MANIFEST).is_file() or not path.is_file():
+    files = files_of_run(folder)
+    if not (folder / _MANIFEST).is_file() or not files:
         raise InputError("expected judgements, or the folder of a run of judge", path=folder)
-    last = {str(row.get("task")): row.get("judgement") for row in kept_rows(path)}
-    return [Judgement.model_validate(row) for row in last.values()]
+    rows = (
+        Judgement.model_validate(row)
+        for path in files
+        for row in {str(row.get("task")): row.get("judgement") for row in kept_rows(path)}.values()
+    )
+    return list(rows)
+
+
+def files_of_run(folder: Path) -> list[Path]:
+    """Return the judgements of a run: one file, or one of each member of a jury."""
+    path = folder / "judgements.jsonl"
+    return [path] if path.is_file() else sorted(folder.glob(f"member-*/{path.name}"))
 
 
 def _report(path: Path) -> Mapping[str, Any] | None:

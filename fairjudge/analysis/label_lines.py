@@ -12,8 +12,8 @@ from fairjudge.errors import InputError
 
 
 @contextmanager
-def naming_lines(labels: Loaded[Label]) -> Iterator[None]:
-    """Add the file and the line to the error of a label off its scale.
+def naming_lines(*files: Loaded[Label]) -> Iterator[None]:
+    """Add the file and the line to the error of a label off its scale, which is in one of `files`.
 
     Raises
     ------
@@ -23,11 +23,11 @@ def naming_lines(labels: Loaded[Label]) -> Iterator[None]:
     try:
         yield
     except LabelOffScaleError as error:
-        lines = (
-            line
-            for label, line in zip(labels.records, labels.lines, strict=True)
+        places = (
+            (file.path, line)
+            for file in files
+            for label, line in zip(file.records, file.lines, strict=True)
             if (item_key(label)[0], label.annotator) == (error.item, error.annotator)
         )
-        raise InputError(
-            error.problem, path=labels.path, line=next(lines, None), field="value"
-        ) from None
+        path, line = next(places, (files[0].path if len(files) == 1 else None, None))
+        raise InputError(error.problem, path=path, line=line, field="value") from None

@@ -57,7 +57,7 @@ def read_word_lists(path: str | Path) -> dict[str, tuple[str, ...]]:
 
 
 def read_lookup(path: str | Path) -> dict[str, str]:
-    """Read who is known: ``{"<full name>": "<group>", ...}``."""
+    """Read the groups of known people: ``{"<full name>": "<group>", ...}``."""
     value = read_json(path)
     if not isinstance(value, dict) or not all(isinstance(group, str) for group in value.values()):
         raise InputError("expected an object of full names and groups", path=path)

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from fairjudge.analysis.judged_inputs import files_of_run
+from fairjudge.calibration.grouping import GroupKey, by_group
 from fairjudge.datasets import (
     Loaded,
     read_clusters,
@@ -47,10 +49,13 @@ class Inputs:
     clusters: dict[str, Cluster] = field(default_factory=dict)
     summaries: dict[tuple[str, str], Summary] = field(default_factory=dict)
     labels: list[Label] = field(default_factory=list)
+    label_files: list[Loaded[Label]] = field(default_factory=list)
     panels: list[Panel] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     costs: list[Cost] = field(default_factory=list)
+    judging_runs: list[tuple[Path, list[GroupKey]]] = field(default_factory=list)
+    """Folders of runs of judge, each with the groups that it holds."""
     _judged: set[tuple[object, ...]] = field(default_factory=set)
 
     def add(self, path: Path, *expected: str) -> None:
@@ -136,7 +141,7 @@ class Inputs:
         return _repeated(len(rows) - len(new))
 
     def take_clusters(self, rows: Iterable[Cluster]) -> str:
-        """Take clusters; a reference of the same one says more."""
+        """Add clusters; a reference replaces the plain cluster with its id."""
         repeated = 0
         for row in rows:
             cluster = self.clusters.get(row.eid)
@@ -159,9 +164,9 @@ class Inputs:
         self.summaries |= new
         return _repeated(len(rows) - len(new))
 
-    def take_labels(self, rows: Iterable[Label]) -> str:
+    def take_labels(self, rows: Loaded[Label]) -> str:
         """Take the labels of the annotators that were asked for."""
-        rows = list(rows)
+        self.label_files.append(rows)
         own = [
             row
             for row in rows
@@ -197,10 +202,11 @@ class Inputs:
         identity = _identity_of_run(folder)
         command = str(identity.get("command", "run"))
         note, n, rows = "", 0, folder / "judgements.jsonl"
-        if rows.is_file():
-            judged = {str(row.get("task")): row.get("judgement") for row in kept_rows(rows)}
-            records = _checked(judged.values(), Judgement, rows)
+        if files := files_of_run(folder):
+            rows = files[-1]
+            records = [record for path in files for record in _judgements(path)]
             note, n = self.take_judgements(records), len(records)
+            self.judging_runs.append((folder, list(by_group(records))))
         elif (rows := folder / "summaries.jsonl").is_file():
             summaries = _checked(kept_rows(rows), Summary, rows)
             note, n = self.take_summaries(summaries), len(summaries)
@@ -251,6 +257,11 @@ def _identity_of_run(folder: Path) -> Mapping[str, Any]:
     if not isinstance(identity, dict):
         raise InputError("not a run's manifest", path=path)
     return identity
+
+
+def _judgements(path: Path) -> list[Judgement]:
+    last = {str(row.get("task")): row.get("judgement") for row in kept_rows(path)}
+    return _checked(last.values(), Judgement, path)
 
 
 def _checked(rows: Iterable[object], model: type[_R], path: Path) -> list[_R]:

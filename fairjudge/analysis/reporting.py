@@ -16,6 +16,8 @@ from fairjudge.analysis.browsing import (
     browse_data,
 )
 from fairjudge.analysis.changed_items import with_addresses
+from fairjudge.analysis.judged_inputs import requests_by_group
+from fairjudge.analysis.label_lines import naming_lines
 from fairjudge.analysis.report_inputs import Inputs
 from fairjudge.auditing.reports import (
     covered_report,
@@ -108,7 +110,7 @@ def report_on(found: Inputs, *, title: str, seed: int) -> Report:
 
 
 def _check(panel: Panel) -> None:
-    """Refuse what only looks like a command's JSON: another version's, or edited by hand."""
+    """Reject JSON that is not a command's: of another version, or edited by hand."""
     try:
         browse = {
             "uncovered": list(_uncovered(panel)),
@@ -192,7 +194,7 @@ def _with_links(inputs: Inputs, panel: Panel) -> Panel:
 def _with_missing(board: Leaderboard, inputs: Inputs) -> Leaderboard:
     """Count the summaries of the board's systems that have no judgement on it, and why not.
 
-    No judge of answers is asked about clusters without a question; of others nobody knows.
+    No judge of answers is asked about clusters without a question; of others it is not known.
     """
     protocol = PROTOCOLS[board.protocol]
     rows = [row for row in inputs.judgements if row.aspect == board.aspect]
@@ -287,7 +289,7 @@ def _possible(inputs: Inputs, *, seed: int) -> Iterator[_Maker]:
 
 
 def names_its_voices(row: Judgement) -> bool:
-    """Say whether a judgement tells whose answers or articles it is about."""
+    """Return whether a judgement names the sources of its answers or articles."""
     itemized = PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"
     listed = itemized or bool(row.sources)
     return listed or row.unit.startswith(("answer:", "article:"))
@@ -310,12 +312,15 @@ def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
     rows = [row for row in inputs.judgements if row.aspect in labelled]
     if not rows:
         raise InputError(f"no judgement is of what is labelled: {', '.join(sorted(labelled))}")
-    analysis = analyse(
-        rows,
-        inputs.labels,
-        settings=Settings(seed=seed, label_scale=inputs.label_scale),
-        summaries=list(inputs.summaries.values()),
-        clusters=list(inputs.clusters.values()),
-    )
+    reports = [panel.report for panel in inputs.panels if panel.kind == "judge"]
+    with naming_lines(*inputs.label_files):
+        analysis = analyse(
+            rows,
+            inputs.labels,
+            settings=Settings(seed=seed, label_scale=inputs.label_scale),
+            summaries=list(inputs.summaries.values()),
+            clusters=list(inputs.clusters.values()),
+            asked=requests_by_group(rows, runs=inputs.judging_runs, reports=reports),
+        )
     judges = sorted({group.joined.judge for group in analysis.groups})
     return analysis_json(analysis, signature={"judged_by": judges}, list_all=False)

@@ -51,7 +51,7 @@ class ValueShareRecord(Record):
         return self
 
     def counted(self) -> Mapping[str, float]:
-        """Return the shares, or how many facts each value has; nothing of a label."""
+        """Return the shares, or the number of facts of each value; empty for a label."""
         return self.shares or Counter(value for fact in self.facts for value in sorted(set(fact)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,10 +19,11 @@ from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.calibration.watching import Look, by_document, watch
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
+from fairjudge.files import check_regular
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.folder import differences
-from fairjudge.records.journal import Journal
+from fairjudge.records.folder import differences, kept_rows
 from fairjudge.records.results import to_json
+from fairjudge.records.sealed import seal
 from fairjudge.stats._arrays import FloatArray
 
 _KIND = "looks of a watched judge"
@@ -44,7 +46,7 @@ class WatchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:
-    """All looks at one baseline's anchors, the present one last; ``is_new`` says it is no repeat.
+    """All looks at one baseline's anchors, the present one last; ``is_new`` if it is no repeat.
 
     A look that saw what the one before it saw is the same look: a job that was started again, or
     a judge that answers always the same, spends nothing.
@@ -169,3 +171,41 @@ def _live(live: Sequence[Judgement], was: Joined, now: Joined) -> dict[str, floa
     ]
     values = _unit(np.array([value for value, _ in scored]), was.judge_scale)
     return by_document(values.tolist(), [eid for _, eid in scored])
+
+
+class Journal:
+    """Rows of one file, oldest first.
+
+    A torn row at the end, left by a killed process, is overwritten by the next one; any other
+    corrupt row raises `InputError`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Store the path; the file need not exist yet."""
+        self.path = path
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return all rows; an empty list where the file is missing or empty."""
+        check_regular(self.path)
+        rows = [dict(row) for row in kept_rows(self.path)]
+        if not rows and self.path.exists() and self.path.stat().st_size:
+            raise InputError("holds no whole row: not such a record; name another", path=self.path)
+        return rows
+
+    def append(self, *rows: Mapping[str, Any]) -> None:
+        """Add rows in one write; they are on disk when this returns."""
+        data = b"".join(seal(row) + b"\n" for row in rows)
+        try:
+            with self.path.open("ab") as file:
+                whole = self._whole_bytes()
+                if whole < file.tell():
+                    file.truncate(whole)
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise InputError(f"cannot write: {error.strerror}", path=self.path) from None
+
+    def _whole_bytes(self) -> int:
+        """Return the size of the file up to the end of its last complete row."""
+        return self.path.read_bytes().rfind(b"\n") + 1

@@ -126,14 +126,16 @@ def standard_scores(items: Sequence[Item], judgements: Iterable[Judgement]) -> d
 
     Those of several judges are averaged; a constant judge says 0.
     """
-    found: dict[ItemKey, list[float]] = defaultdict(list)
+    standardized: dict[ItemKey, list[float]] = defaultdict(list)
     for rows in _by_judge(items, judgements).values():
-        means = {key: float(np.mean([_number(row) for row in some])) for key, some in rows.items()}
+        means = {
+            key: float(np.mean([_number(row) for row in members])) for key, members in rows.items()
+        }
         spread = float(np.std(list(means.values())))
         center = float(np.mean(list(means.values())))
         for key, value in means.items():
-            found[key].append((value - center) / spread if spread else 0.0)
-    return {key: sum(values) / len(values) for key, values in found.items()}
+            standardized[key].append((value - center) / spread if spread else 0.0)
+    return {key: sum(values) / len(values) for key, values in standardized.items()}
 
 
 def inclusion(sizes: Floats, budget: float, random_share: float) -> Floats:
@@ -165,11 +167,11 @@ def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[
     p in [0, 1] is its (mean) score relative to the ends of its scale, or for yes or no of the local
     judge its support. A pair whose two orders disagree has p = 1/2. Several judges are averaged.
     """
-    found: dict[ItemKey, list[float]] = defaultdict(list)
+    uncertainties: dict[ItemKey, list[float]] = defaultdict(list)
     for rows in _by_judge(items, judgements).values():
         for key, value in _judge_uncertainty(rows).items():
-            found[key].append(value)
-    return {key: sum(values) / len(values) for key, values in found.items()}
+            uncertainties[key].append(value)
+    return {key: sum(values) / len(values) for key, values in uncertainties.items()}
 
 
 def _by_judge(

@@ -184,7 +184,7 @@ class LabelsFile:
             draft.unlink(missing_ok=True)
 
     def _foreign_lines(self, former: BinaryIO | None, torn: Callable[[bytes], bool]) -> list[bytes]:
-        """Return the lines from the position of `former` to its end that others wrote."""
+        """Return the lines from the position of `former` to its end that other programs wrote."""
         remaining = former.read().splitlines(keepends=True) if former else []
         whole = (line if line.endswith(b"\n") else line + b"\n" for line in remaining)
         return [

@@ -161,8 +161,8 @@ def _annotator(
         agrees=fmean(same) if same else Undefined(why="no item shared with others"),
         controls=_controls(board, (name,)),
         median_seconds=median(seconds) if seconds else Undefined(why="no labels yet"),
-        counts=_counts([said[name] for said in by_item.values() if name in said], scale),
-        n_hasty=sum(one < FASTEST_SECONDS for one in seconds),
+        counts=_counts([values[name] for values in by_item.values() if name in values], scale),
+        n_hasty=sum(n < FASTEST_SECONDS for n in seconds),
     )
 
 
@@ -172,7 +172,7 @@ def _counts(values: Sequence[Value], scale: Scale) -> tuple[int, ...]:
 
 
 def _confusion(shared: Mapping[int, Mapping[str, Value]], scale: Scale) -> TwoAnnotators | None:
-    """Count the answers of the two annotators who share most items; of ties, the first by name."""
+    """Cross-tabulate the answers of the two annotators who share most items (ties: by name)."""
     n_shared = Counter(
         pair for labels in shared.values() for pair in combinations(sorted(labels), 2)
     )

@@ -92,7 +92,7 @@ def without_controls(task: LabelTask) -> LabelTask:
 
 _CHECKED = (
     "Some items have a known answer. They look like all others and show whether the work is "
-    "careful; nobody is told which they are."
+    "careful; they are not marked."
 )
 _WORDING = "The wording need not be the same: what counts is that the information is there."
 

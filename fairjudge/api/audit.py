@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from fairjudge.auditing.probes import Probe
 
 Aspect: TypeAlias = Annotated[str, Opt("To collect judgements: 'coverage' or 'faithfulness'.")]
+Checklists: TypeAlias = Annotated[
+    object, Opt("Checklists of faithfulness.", argument=True, reads=read_judgements)
+]
 RUN = Opt(
     "Run folder: of the judgements to be collected, or of an earlier 'fairjudge judge' "
     "whose judgements are to be audited.",
@@ -74,7 +77,7 @@ def position(
     >>> pair = {"eid": "e", "system_a": "x", "system_b": "y", "aspect": "coverage"}
     >>> both = [
     ...     pair | {"protocol": "pairwise", "judge": "j", "order": order, "value": verdict}
-    ...     for order, verdict in [("ab", "a"), ("ba", "b")]  # whoever stands first wins
+    ...     for order, verdict in [("ab", "a"), ("ba", "b")]  # the first one wins
     ... ]
     >>> fj.audit.position(both)["groups"][0]["first"]["value"]
     100.0
@@ -296,9 +299,7 @@ def covered(
 
 @checks_arguments
 def statements(
-    judgements: Annotated[
-        object, Opt("Checklists of faithfulness.", argument=True, reads=read_judgements)
-    ],
+    judgements: Checklists,
     references: Annotated[
         object | None,
         Opt("Clusters of the judgements, for outlets' names.", reads=read_clusters),
@@ -341,16 +342,14 @@ def statements(
 
 @checks_arguments
 def citations(
-    judgements: Annotated[
-        object, Opt("Checklists of faithfulness.", argument=True, reads=read_judgements)
-    ],
+    judgements: Checklists,
     summaries: Annotated[object, Opt("The summaries with citations.", reads=read_summaries)],
     references: Annotated[
         object | None,
         Opt("Clusters of the judgements, to swap citations for.", reads=read_clusters),
     ] = None,
 ) -> Findings:
-    """Measure how far the articles that sentences cite support them, and others in their place.
+    """Measure how far cited articles support the sentences that cite them.
 
     Parameters
     ----------

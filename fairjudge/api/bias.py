@@ -32,6 +32,9 @@ Lists: TypeAlias = Annotated[
         "female and male identifiers by default."
     ),
 ]
+Pipeline: TypeAlias = Annotated[
+    str | None, Opt("spaCy pipeline by name or folder, instead of the packaged English one.")
+]
 Census: TypeAlias = Annotated[
     str | Path | None,
     Opt("Folder with the 1990 US census' dist.female.first and dist.male.first."),
@@ -132,14 +135,11 @@ def entities(
         str | Path | None,
         Opt('Groups of known people, looked up first: JSON {"FULL NAME": "GROUP", ...}.'),
     ] = None,
-    pipeline: Annotated[
-        str | None,
-        Opt("spaCy pipeline by name or folder, instead of the packaged English one."),
-    ] = None,
+    pipeline: Pipeline = None,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Findings:
-    """Measure who of the sources is named in the summaries, and who is made up, by group.
+    """Measure which people of the sources the summaries name, and which they make up, by group.
 
     Parameters
     ----------
@@ -285,10 +285,7 @@ def annotate(
     output: Annotated[str | Path, Opt("Documents for 'bias inputs -o', as JSONL.", short="-o")],
     *,
     census: Census = None,
-    pipeline: Annotated[
-        str | None,
-        Opt("spaCy pipeline by name or folder, instead of the packaged English one."),
-    ] = None,
+    pipeline: Pipeline = None,
 ) -> dict[str, int]:
     """Mark people, and the pronouns that mean them, in plain clusters.
 

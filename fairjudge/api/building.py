@@ -44,7 +44,7 @@ class References(Sequence[Reference]):
 
     @property
     def spent(self) -> Spent | None:
-        """What was asked of the model; None for the local one."""
+        """Requests, tokens and cost of the model; None for the local model."""
         return self.outcome.spent
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,6 +95,7 @@ async def abuild(
     run: str | Path | None = None,
     max_articles: int | None = None,
     n_questions: int | None = None,
+    facets: int = 1,
     min_sources: float = 0.3,
     consensus_filter: bool = False,
     merge_same_sources: bool = False,
@@ -104,7 +105,7 @@ async def abuild(
     post_filter: bool = True,
     complete: bool = False,
 ) -> References:
-    """Build references: questions that sources answer differently, with who said what.
+    """Build references: questions that sources answer differently, with each source's answers.
 
     ``await abuild(...)`` in code that awaits; ``build(...)`` in other code, notebooks too.
 
@@ -118,6 +119,8 @@ async def abuild(
         Run folder, to be resumed by the same call; by default one under the cache.
     max_articles, n_questions : int, optional
         Articles kept, and questions asked for, at most; by default what the pipeline needs.
+    facets : int
+        Number of questions up to which those whose answers can all be true fill up.
     min_sources : float
         Minimum share of sources that must answer a question.
     consensus_filter, merge_same_sources : bool
@@ -131,7 +134,7 @@ async def abuild(
     post_filter : bool
         With ``pipeline="paper"``: an LLM drops answers that do not address their question.
     complete : bool
-        Read the articles once more for answers that were missed.
+        Read the articles once more: for answers that were missed, and passages to drop.
 
     Raises
     ------

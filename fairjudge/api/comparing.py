@@ -207,7 +207,7 @@ def compare(
 
 
 def _file(path: str) -> dict[str, str]:
-    """Return name and day of a file, nothing where there is none."""
+    """Return the name and the date of a file; empty if there is none."""
     if not Path(path).is_file():
         return {}
     modified = datetime.fromtimestamp(Path(path).stat().st_mtime, tz=UTC)

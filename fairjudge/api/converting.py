@@ -1,14 +1,21 @@
-"""Data in other layouts, as records of ours."""
+"""Convert data in other layouts to FairJudge's records."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import Opt, column_map
+from fairjudge.options.declaring import (
+    Opt,
+    column_map,
+    merged_columns,
+    merged_values,
+    word_values,
+)
 
 if TYPE_CHECKING:
     from fairjudge.converting import Converted
@@ -25,10 +32,13 @@ def convert(
         Opt(
             "Columns whose names are not recognised: documents=COLUMN, content=, eid=, system=, "
             "text=, reference=, annotator=, aspect=, value=. A field may be given twice: each "
-            "text=COLUMN is a system, each value=COLUMN an aspect.",
+            "text=COLUMN is a system, each value=COLUMN an aspect; text:SYSTEM=COLUMN and "
+            "value:ASPECT=COLUMN name them. Repeatable.",
             flag="--map",
             metavar="FIELD=COLUMN,...",
             parse=column_map,
+            repeatable=True,
+            merge=merged_columns,
         ),
     ] = None,
     group: Annotated[
@@ -43,6 +53,16 @@ def convert(
         Sequence[str],
         Opt("A column of articles to keep as their attribute. Repeatable.", flag="--attribute"),
     ] = (),
+    values: Annotated[
+        Mapping[str, float] | None,
+        Opt(
+            "The number of each word in columns of ratings, such as good=1,bad=0. Repeatable.",
+            metavar="WORD=NUMBER,...",
+            parse=word_values,
+            repeatable=True,
+            merge=merged_values,
+        ),
+    ] = None,
     system: Annotated[
         str | None,
         Opt("System of summaries that name none; by default the file's name."),
@@ -59,13 +79,17 @@ def convert(
         together by the numbers of their rows, if they have equally many.
     columns : mapping, optional
         Field to the column that holds it, or to several; files without that column are read as if
-        it were not named.
+        it were not named. ``"text:gpt"`` is a column of the summaries by ``gpt``,
+        ``"value:clarity"`` one of ratings on clarity. Fields of objects are columns such as
+        ``"meta.story"``.
     group : str, optional
         The column whose values group rows, each of which is an article.
     split : str, optional
         What separates documents within one text; by default the marks of Multi-News.
     attributes : sequence of str
         Columns of articles to keep as attributes; by default those with usual names, as ``stars``.
+    values : mapping, optional
+        The number of each word in columns of ratings, such as ``{"good": 1, "bad": 0}``.
     system : str, optional
         Who wrote the summaries of a file that does not say; by default the file's name, and
         ``"reference"`` for a ``summary`` beside documents.
@@ -92,11 +116,12 @@ def convert(
     ...     _ = file.write("hotel,stars,review\nA,5,Lovely.\nA,1,Cold soup.\nB,3,Fine.\n")
     >>> found = fj.convert("reviews.csv")
     >>> found
-    Converted(2 clusters of 3 articles)
+    Converted(2 clusters, 3 articles (1 to 2 each))
     >>> found.clusters[0].articles[1].attributes
     {'stars': '1'}
     """
     from fairjudge.converting import Settings, convert_files
+    from fairjudge.options.naming import python_words
 
     settings = Settings(
         columns=columns or {},
@@ -104,7 +129,10 @@ def convert(
         split=split,
         attributes=tuple(attributes),
         system=system,
+        values=values or {},
     )
     if not inputs:
         raise ConfigurationError("nothing to convert: name a file")
-    return convert_files([Path(str(value)) for value in inputs], settings, skip_bad=skip_bad)
+    found = convert_files([Path(str(value)) for value in inputs], settings, skip_bad=skip_bad)
+    warnings = tuple(python_words(warning, convert) for warning in found.warnings)
+    return replace(found, warnings=warnings)

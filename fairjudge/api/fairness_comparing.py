@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from fairjudge.api.fairness_options import Correlation
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.api.findings import Findings
 from fairjudge.errors import ConfigurationError
@@ -141,9 +142,7 @@ def agreement(
         ),
     ] = None,
     *,
-    correlation: Annotated[
-        Literal["spearman", "pearson", "kendall"], Opt("What is estimated.")
-    ] = "spearman",
+    correlation: Correlation = "spearman",
     seed: Seed = 0,
 ) -> Findings:
     """Compare two scorers, or two measures, by their correlation over summaries and systems.

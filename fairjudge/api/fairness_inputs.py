@@ -99,7 +99,7 @@ class Joins:
         self.found: list[Match[tuple[str, str]]] = []
 
     def of(self, rows: Iterable[R], name: str) -> tuple[R, ...]:
-        """Return `rows` with the summaries' ids; `name` says what one of them is.
+        """Return `rows` with the summaries' ids; `name` is what errors call one of them.
 
         Raises
         ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from fairjudge.datasets import read_clusters, read_summaries
 from fairjudge.options.declaring import Opt
@@ -38,4 +38,7 @@ Summaries: TypeAlias = Annotated[object, Opt("Summaries: eid, system, text.", re
 
 Attribute: TypeAlias = Annotated[
     str, Opt("Name of the articles' attribute, such as sentiment or party.")
+]
+Correlation: TypeAlias = Annotated[
+    Literal["pearson", "spearman", "kendall"], Opt("Correlation coefficient.")
 ]

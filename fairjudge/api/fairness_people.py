@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fairjudge.api.fairness_comparing import given_report
 from fairjudge.api.fairness_inputs import given_value_scores, read_shares, read_value_scorer
-from fairjudge.api.fairness_options import Attribute, Bins, Clusters, Summaries
+from fairjudge.api.fairness_options import Attribute, Bins, Clusters, Correlation, Summaries
 from fairjudge.api.findings import Findings
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
@@ -96,7 +96,9 @@ def temperature(
         object,
         Opt("Shares or facts by people, as for 'proportional --human'.", reads=read_shares),
     ],
-    temperatures: Annotated[Sequence[float], Opt("What to try, with commas.", parse=_numbers)] = (
+    temperatures: Annotated[
+        Sequence[float], Opt("Temperatures to try, with commas.", parse=_numbers)
+    ] = (
         0.01,
         0.02,
         0.05,
@@ -105,9 +107,7 @@ def temperature(
         0.5,
         1.0,
     ),
-    correlation: Annotated[
-        Literal["pearson", "spearman", "kendall"], Opt("What is estimated.")
-    ] = "pearson",
+    correlation: Correlation = "pearson",
     bins: Bins = (),
     seed: Seed = 0,
     progress: bool | None = None,

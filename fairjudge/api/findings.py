@@ -87,7 +87,7 @@ class Findings(Mapping[str, Any], HasFigures):
 def _rows(
     figures: Mapping[str, Any], *, of: tuple[str, ...], figure: tuple[str, ...]
 ) -> Iterator[dict[str, Any]]:
-    """Yield every number of nested figures with what it is of and what it is called."""
+    """Yield every number of nested figures, with the fields of its group and its name."""
     labels = (figures[label] for label in _LABELS if label in figures)
     of = (*of, *(name for name in labels if isinstance(name, str)))
     for name, value in figures.items():

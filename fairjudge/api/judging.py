@@ -290,7 +290,7 @@ _INPUTS = (str, Path, JudgeResult)
 
 
 def inputs_of(given: object) -> list[object]:
-    """Return each of a list of paths or results; what is no such list is one input."""
+    """Return the elements of a list of paths or results; any other value is a single input."""
     if isinstance(given, list | tuple) and given and isinstance(given[0], _INPUTS):
         return list(given)
     return [given]

@@ -26,7 +26,7 @@ def titles(every: Sequence[Drawing]) -> tuple[str, ...]:
 
 
 def draw(every: Sequence[Drawing], ax: Axes | None, name: str | None) -> Axes:
-    """Draw the first figure whose title has `name` in it, whatever its case; without, the first.
+    """Draw the first figure whose title contains `name`, ignoring case; None: the first figure.
 
     Raises
     ------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summaries(Sequence[Summary]):
-    """What `summarize` wrote, as a sequence; ``outcome.failed`` says what it could not."""
+    """The summaries that `summarize` wrote, as a sequence; ``outcome.failed`` has the failures."""
 
     outcome: SummarizeOutcome
 
@@ -39,7 +39,7 @@ class Summaries(Sequence[Summary]):
 
     @property
     def spent(self) -> Spent | None:
-        """What was asked of the model."""
+        """Requests, tokens and cost of the model."""
         return self.outcome.spent
 
     def to_dict(self) -> dict[str, Any]:

@@ -27,12 +27,14 @@ def citations_report(
     InputError if no judgement has statements, or no summary that was judged has citations.
     """
     items = rows_with_statements(rows)
-    written = {(summary.eid, summary.system): summary for summary in summaries}
-    articles = {one.eid: tuple(article.aid for article in one.articles) for one in clusters}
+    by_item = {(summary.eid, summary.system): summary for summary in summaries}
+    articles = {
+        cluster.eid: tuple(article.aid for article in cluster.articles) for cluster in clusters
+    }
     groups = [
         {"judge": judge, "system": system, **_group(scores, articles)}
         for (judge, system), members in items.items()
-        if (scores := citation_scores(members, written)) is not None
+        if (scores := citation_scores(members, by_item)) is not None
     ]
     if not groups:
         raise InputError("no summary that was judged has citations", field="citations")
@@ -46,28 +48,28 @@ def _group(scores: CitationScores, articles: Mapping[str, Sequence[str]]) -> dic
         "n_cited": scores.n_cited,
         "n_citations": len(citations),
         "n_unknown": scores.n_unknown,
-        "borne_out": _share([(one.eid, one.borne_out) for one in sentences]),
-        "relevant": _share([(one.eid, one.relevant) for one in citations]),
+        "borne_out": _share([(sentence.eid, sentence.borne_out) for sentence in sentences]),
+        "relevant": _share([(citation.eid, citation.relevant) for citation in citations]),
         "support": dict(Counter(citation.support for citation in citations)),
         "swapped": _swapped(scores, articles) if articles else None,
         "citations": [
             {
-                "eid": one.eid,
-                "sentence": one.sentence,
-                "aid": one.aid,
-                "support": one.support,
-                "relevant": one.relevant,
+                "eid": citation.eid,
+                "sentence": citation.sentence,
+                "aid": citation.aid,
+                "support": citation.support,
+                "relevant": citation.relevant,
             }
-            for one in citations
+            for citation in citations
         ],
     }
 
 
 def _swapped(scores: CitationScores, articles: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     swapped = [
-        (one.eid, float(one.borne_out), share)
-        for one in scores.sentences
-        if (share := one.borne_out_if_swapped(articles.get(one.eid, ()))) is not None
+        (sentence.eid, float(sentence.borne_out), share)
+        for sentence in scores.sentences
+        if (share := sentence.borne_out_if_swapped(articles.get(sentence.eid, ()))) is not None
     ]
     differences = [as_cited - share for _, as_cited, share in swapped]
     return {

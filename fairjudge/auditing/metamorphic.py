@@ -79,11 +79,13 @@ def checks(
             for task in pair
         ]
         instructed = (f"{summary.system}:told", f"{summary.text.strip()} {INSTRUCTION}")
-        both = tasks_of("likert", (summary.system, summary.text), instructed, eid=summary.eid)
-        if len(both) == 2:
-            checks.append(Check(name="instruction", item=item, tasks=both, kept=_no_rise))
+        paired_tasks = tasks_of(
+            "likert", (summary.system, summary.text), instructed, eid=summary.eid
+        )
+        if len(paired_tasks) == 2:
+            checks.append(Check(name="instruction", item=item, tasks=paired_tasks, kept=_no_rise))
             if not coverage:
-                checks.append(_in_an_article(item, both[0]))
+                checks.append(_in_an_article(item, paired_tasks[0]))
     if coverage:
         for cluster in clusters:
             if isinstance(cluster, Reference) and cluster.question_answers:
@@ -122,7 +124,7 @@ def _answer_checks(
 def _negated(
     reference: Reference, tasks_of: Callable[..., tuple[JudgeTask, ...]]
 ) -> Iterator[Check]:
-    """Deny every answer; of rivals only the one of most sources, for to deny it gives another."""
+    """Deny every answer; of rivals only the most frequent: to deny it implies another."""
     denied: dict[str, str] = {}
     for q, question in enumerate(reference.question_answers):
         groups = [(g, group) for g, group in enumerate(question.groups()) if group.answers]
@@ -132,8 +134,10 @@ def _negated(
     text = " ".join(f"It is not true that {answer}." for answer in denied.values() if answer)
     if text:
         tasks = tasks_of("checklist", ("all denied", text), eid=reference.eid)
-        kept = lambda values: values[0] == 0  # noqa: E731
-        yield Check(name="negated", item=reference.eid, tasks=tasks, kept=kept, units=tuple(denied))
+        holds = lambda values: values[0] == 0  # noqa: E731
+        yield Check(
+            name="negated", item=reference.eid, tasks=tasks, kept=holds, units=tuple(denied)
+        )
 
 
 MOST_NUMBERS = 5

@@ -49,8 +49,8 @@ def add_probes(
     if "unsupported" in probes and len(clusters) < 2:
         raise InputError("the probe 'unsupported' takes sentences of another cluster: give two")
     by_eid = {cluster.eid: place for place, cluster in enumerate(clusters)}
-    read = clusters if {"supported", "unsupported"} & set(probes) else ()
-    sentences = [_article_sentences(cluster, split_sentences) for cluster in read]
+    split = clusters if {"supported", "unsupported"} & set(probes) else ()
+    sentences = [_article_sentences(cluster, split_sentences) for cluster in split]
     pairs = []
     for summary in summaries:
         for probe in probes:
@@ -85,9 +85,9 @@ def _addition(summary: Summary, probe: str, place: int, sentences: Sequence[Sequ
 
 def _until(sentences: Iterable[str], n_words: int) -> str:
     """Return sentences until they hold `n_words` words or run out."""
-    taken: list[str] = []
+    chosen: list[str] = []
     for sentence in sentences:
-        if sum(count_words(sentence) for sentence in taken) >= n_words:
+        if sum(count_words(sentence) for sentence in chosen) >= n_words:
             break
-        taken.append(sentence)
-    return " ".join(taken)
+        chosen.append(sentence)
+    return " ".join(chosen)

@@ -101,10 +101,10 @@ def _carried_quality(rows: Sequence[Judgement]) -> Quality:
 def _shift(rows: Sequence[Judgement], group: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the mean shift of a pair's distributions between its orders, once a pair."""
     figures: dict[tuple[str, ...], float] = {}
-    wanted = tuple(group[name] for name in GroupKey._fields)
+    group_key = tuple(group[name] for name in GroupKey._fields)
     for key, row in keyed(rows):
         shift = (row.model_extra or {}).get("shift")
-        if key == wanted and isinstance(shift, int | float):
+        if key == group_key and isinstance(shift, int | float):
             figures[row.eid, str(row.system_a), str(row.system_b), row.unit] = float(shift)
     if not figures:
         return None
@@ -121,8 +121,8 @@ def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
     groups: list[dict[str, Any]] = []
     for probe in PROBES:
         extended = [_as_extended(row, probe) for row in rows if _takes_part(row, probe)]
-        found = audits_json(audit_verbosity(extended))["groups"]
-        groups += [{"probe": probe, **group} for group in found]
+        audited_groups = audits_json(audit_verbosity(extended))["groups"]
+        groups += [{"probe": probe, **group} for group in audited_groups]
     if not groups:
         raise InputError(
             "verbosity needs judgements of systems named X and X:extended; collect them with "
@@ -132,9 +132,9 @@ def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
 
 
 def _takes_part(row: Judgement, probe: str) -> bool:
-    others = tuple(f":{other}" for other in PROBES if other != probe)
+    suffixes = tuple(f":{other}" for other in PROBES if other != probe)
     names = filter(None, (row.system, row.system_a, row.system_b))
-    return not any(name.endswith(others) for name in names)
+    return not any(name.endswith(suffixes) for name in names)
 
 
 def _as_extended(row: Judgement, probe: str) -> Judgement:
@@ -225,7 +225,7 @@ def _covered_group(key: GroupKey, system: str, found: CoverageSlices) -> dict[st
             by: {name: _share(mean) for name, mean in means.items()}
             for by, means in found.slices.items()
         },
-        "answers": [to_json(one) for one in found.answers],
+        "answers": [to_json(answer) for answer in found.answers],
         "uncovered": [
             {**to_json(group), "voices": [{**to_json(v), "name": v.name} for v in group.voices]}
             for group in found.uncovered

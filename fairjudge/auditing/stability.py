@@ -81,8 +81,8 @@ def _group(rows: list[Judgement], *, variant: str, level: float, seed: int) -> d
 
 
 def _variant(row: Judgement, field: str) -> str:
-    named = row.variant if field == VARIANT else (row.model_extra or {}).get(field)
-    return str(named or "")
+    value = row.variant if field == VARIANT else (row.model_extra or {}).get(field)
+    return str(value or "")
 
 
 def _item(row: Judgement) -> tuple[ItemKey, Order | None]:

@@ -103,9 +103,11 @@ def _supporting(
     n: Counter[str] = Counter()
     for row in rows:
         entries = row.statements or ()
-        known = of_event.get(row.eid, {})
-        named = {aid: known.get(aid, aid) for entry in entries for aid in entry.articles}
-        for aid, outlet in {**known, **named}.items():
+        outlets_of_event = of_event.get(row.eid, {})
+        named_outlets = {
+            aid: outlets_of_event.get(aid, aid) for entry in entries for aid in entry.articles
+        }
+        for aid, outlet in {**outlets_of_event, **named_outlets}.items():
             n[outlet] += len(entries)
             supported[outlet] += sum(entry.is_supported_by([aid]) for entry in entries)
     return {outlet: supported[outlet] / n[outlet] for outlet in n}
@@ -155,9 +157,9 @@ def statement_counts(rows: Iterable[Judgement]) -> dict[str, dict[str, int]]:
             counts[row.system].update(entry.verdict for entry in row.statements)
     return {
         system: {
-            "n": sum(some.values()),
-            "contradicted": some["contradicted"],
-            "absent": some["absent"],
+            "n": sum(support.values()),
+            "contradicted": support["contradicted"],
+            "absent": support["absent"],
         }
-        for system, some in counts.items()
+        for system, support in counts.items()
     }

@@ -120,7 +120,7 @@ def _assembled(text: str) -> Mapping[str, Any] | None:
             return event
         reply |= {name: event[name] for name in ("id", "model", "usage") if event.get(name)}
         for choice in event.get("choices") or ():
-            if choice.get("index") not in {0, None}:
+            if choice.get("index") not in (0, None):
                 continue
             piece = choice.get("delta") or choice.get("message") or {}
             pieces.append(piece.get("content") or "")

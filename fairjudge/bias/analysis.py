@@ -6,16 +6,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from fairjudge.bias.choices import ReferenceKind
-from fairjudge.bias.controls import CONTROLS, ControlSummarizer
+from fairjudge.bias.controlled import controlled_of
+from fairjudge.bias.controls import CONTROLS, ControlSummarizer, topic_of
 from fairjudge.bias.fighting_words import PRIOR, InputBias, input_bias
-from fairjudge.bias.input_counts import CountsByAttribute, input_counts
 from fairjudge.bias.reporting import (
     BiasOptions,
     Report,
@@ -40,7 +41,7 @@ from fairjudge.bias.word_lists import (
     WordLists,
     word_list_bias,
 )
-from fairjudge.domain import Cluster, Summary
+from fairjudge.domain import Article, Cluster, Summary
 from fairjudge.records.signature import signature
 from fairjudge.stats.resampling import Resampling
 from fairjudge.text.sentences import sentence_texts
@@ -223,12 +224,12 @@ def _distinguish(
     usable, excluded = split_usable(samples)
     used, groups, texts = [], [], []
     for sample in usable:
-        known = sample.source.controlled
-        if known is None or known.group is None:
+        controlled = sample.source.controlled
+        if controlled is None or controlled.group is None:
             excluded[sample.source.eid] = "no_group"
             continue
         used.append(sample)
-        groups.append(known.group)
+        groups.append(controlled.group)
         texts.append(mask(sample.text, people_of(sample)))
 
     def measure(vectors: Any) -> Distinguishability:
@@ -252,3 +253,63 @@ def fingerprint(lists: WordLists) -> str:
     """Return what identifies word lists in a signature."""
     text = "\n".join(f"{group}:{','.join(words)}" for group, words in lists.items())
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
+
+
+TOPIC = "topic"
+_PROVENANCE = ("group", "original", "design")
+"""Keys of controlled inputs that are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputCount:
+    """How many texts have a value of an attribute, and their identifiers by group."""
+
+    value: str
+    n: int
+    identifiers: Mapping[str, int]
+
+
+CountsByAttribute: TypeAlias = Mapping[str, tuple[InputCount, ...]]
+
+
+def input_counts(clusters: Sequence[Cluster], lists: WordLists) -> CountsByAttribute:
+    """Count articles with text by each attribute, the most frequent value first.
+
+    Attributes are the topic, those of the articles, and group, original and design of controlled
+    inputs. The topic is told by words (`news_bias` appendix B: sport, family, or unknown for a
+    tie), unless articles have an attribute of that name.
+    """
+    counter = IdentifierCounter(lists)
+    texts = [
+        (dict(_attributes(cluster, article)), article.content)
+        for cluster in clusters
+        for article in cluster.articles
+        if article.content.strip()
+    ]
+    if not any(TOPIC in attributes for attributes, _ in texts):
+        texts = [({TOPIC: topic_of(text) or "unknown"} | own, text) for own, text in texts]
+    counts: dict[str, dict[str, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
+    for attributes, text in texts:
+        row = counter.count(text)
+        for name, value in attributes.items():
+            counts[name][value].append(row)
+    return {
+        name: tuple(
+            InputCount(
+                value=value,
+                n=len(rows),
+                identifiers=dict(zip(counter.groups, np.sum(rows, axis=0).tolist(), strict=True)),
+            )
+            for value, rows in sorted(by_value.items(), key=lambda one: (-len(one[1]), one[0]))
+        )
+        for name, by_value in counts.items()
+    }
+
+
+def _attributes(cluster: Cluster, article: Article) -> Iterator[tuple[str, str]]:
+    controlled = controlled_of(cluster)
+    for name in _PROVENANCE:
+        if value := getattr(controlled, name, None):
+            yield name, value
+    for name, own in article.attributes.items():
+        yield name, str(own)

@@ -30,7 +30,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentWord:
-    """Words that go with the gender of people, such as "chairman", and what they are to become.
+    """Words that depend on people's gender, such as "chairman", and their replacements.
 
     ``people`` are mentions of whom they speak of, one or more of each; ``neutral`` is for people of
     different genders ("siblings" for "brothers"), who keep the words as they are without it.
@@ -64,7 +64,7 @@ class AnnotatedDocument:
 
     def __post_init__(self) -> None:
         mentions = (mention for chain in self.chains for mention in chain)
-        spans = (span for one in self.content_words for span in (one.span, *one.people))
+        spans = (span for words in self.content_words for span in (words.span, *words.people))
         for span in (*self.people, *mentions, *spans):
             if not 0 <= span.start < span.end <= len(self.words):
                 raise InputError(

@@ -102,7 +102,7 @@ class Names:
         chosen = [lists[i] for i in rng.integers(0, len(lists), size=n)]
         out: list[Identity | None] = [None] * n
         for entry in lists:
-            places = [i for i, drawn in enumerate(chosen) if drawn is entry]
+            places = [i for i, choice in enumerate(chosen) if choice is entry]
             firsts = _sample(entry.first_names, len(places), taken, rng)
             lasts = _sample(entry.last_names, len(places), taken, rng)
             if firsts is None or (entry.last_names and lasts is None):

@@ -32,11 +32,11 @@ class Controlled(Record):
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Self:
-        seen: set[str] = set()
+        ids: set[str] = set()
         for person in self.people:
-            if person.id in seen:
+            if person.id in ids:
                 raise ValueError(f"two people have the id {person.id!r}")
-            seen.add(person.id)
+            ids.add(person.id)
         return self
 
 

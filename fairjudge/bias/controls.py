@@ -1,7 +1,7 @@
 """Summarizers whose bias is known by construction (`news_bias` section 4, appendix B).
 
 Random and Lead cannot amplify anything. Topic takes more sentences of sport than of family news,
-whoever is in them. Sexist picks male identifiers in sport and female ones in family news.
+whatever their people. Sexist picks male identifiers in sport and female ones in family news.
 """
 
 from __future__ import annotations

@@ -57,13 +57,13 @@ def chains_of(
     """
     names = {span.start: span for span in people}
     inside = {place for span in people for place in range(span.start, span.end)}
-    known: list[_Known] = []
+    candidates: list[_Known] = []
     for place, token in enumerate(tokens):
         if (span := names.get(place)) is not None:
-            _name(known, tokens, span, sentences[place], genders)
+            _name(candidates, tokens, span, sentences[place], genders)
         elif place not in inside and (gender := _PRONOUNS.get(token.lower())) is not None:
-            _pronoun(known, gender, Range(start=place, end=place + 1), sentences[place])
-    return tuple(tuple(person.mentions) for person in known)
+            _pronoun(candidates, gender, Range(start=place, end=place + 1), sentences[place])
+    return tuple(tuple(person.mentions) for person in candidates)
 
 
 def _name(

@@ -183,8 +183,8 @@ def people_from_names(names: Sequence[str], guess: NameGroups) -> tuple[Person, 
     for name in dict.fromkeys(name for name in names if len(bare_name(name)) == 1):
         if not any(fits(name, person) for person in people):
             token = _original_token(name, bare_name(name)[0])
-            others = _other_names([name], {token.lower()})
-            people.append(Person(id=token.lower(), last_name=token, other_names=others))
+            other_names = _other_names([name], {token.lower()})
+            people.append(Person(id=token.lower(), last_name=token, other_names=other_names))
     return tuple(people)
 
 

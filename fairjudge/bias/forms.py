@@ -81,8 +81,8 @@ def _ends_phrase(following: str, tag_after: str) -> bool:
 
 def title_kind(word: str) -> TitleKind | None:
     """Return the kind of a gendered title, with or without its full stop; None for other words."""
-    known = _TITLES.get(word.lower().removesuffix("."))
-    return None if known is None else known[0]
+    title = _TITLES.get(word.lower().removesuffix("."))
+    return None if title is None else title[0]
 
 
 def write_pronoun(original: str, case: Case, gender: Gender) -> str:

@@ -55,12 +55,12 @@ def quality_by_group(
     Intervals are Student's over originals, p-values of a paired t-test against 0, corrected over
     all pairs of groups (Holm).
     """
-    given: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    scores_by_group: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for source, score in scores:
-        given[input_group(source)][source.original].append(score)
+        scores_by_group[input_group(source)][source.original].append(score)
     means = {
         group: {original: fmean(scores) for original, scores in by_original.items()}
-        for group, by_original in sorted(given.items(), key=lambda each: _order(each[0]))
+        for group, by_original in sorted(scores_by_group.items(), key=lambda each: _order(each[0]))
     }
     pairs = {
         (group, other): _paired(means[group], means[other], level)

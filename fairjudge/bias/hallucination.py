@@ -91,8 +91,8 @@ class NameGroups:
         None where no token is known, or where two tokens are of different groups.
         """
         tokens = name_tokens(name)
-        if (known := self._lookup.get(tuple(tokens))) is not None:
-            return known
+        if (exact := self._lookup.get(tuple(tokens))) is not None:
+            return exact
         groups = {group for token in tokens if (group := self._group_of.get(token)) is not None}
         return groups.pop() if len(groups) == 1 else None
 

@@ -139,8 +139,10 @@ def fits(name: str, person: Person) -> bool:
         return False
     for start in range(len(tokens) - len(key) + 1):
         if tokens[start : start + len(key)] == key:
-            rest = tokens[:start] + tokens[start + len(key) :]
-            return TITLES.union(first, name_tokens(" ".join(person.other_names))).issuperset(rest)
+            remaining = tokens[:start] + tokens[start + len(key) :]
+            return TITLES.union(first, name_tokens(" ".join(person.other_names))).issuperset(
+                remaining
+            )
     return False
 
 

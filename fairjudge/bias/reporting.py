@@ -57,12 +57,12 @@ class Source:
     def of(cls, cluster: Cluster) -> Source:
         """Read a cluster; one that was not made from another is its own original."""
         controlled = controlled_of(cluster)
-        made = controlled or Controlled()
+        origin = controlled or Controlled()
         return cls(
             eid=cluster.eid,
             text="\n\n".join(article.content for article in cluster.articles),
-            original=made.original or cluster.eid,
-            variant=made.variant,
+            original=origin.original or cluster.eid,
+            variant=origin.variant,
             controlled=controlled,
         )
 
@@ -167,5 +167,5 @@ def counts_of(rows: Sequence[Any], samples: Sequence[Sample], n_columns: int) ->
 
 def people_of(sample: Sample) -> tuple[Person, ...]:
     """Return the people that a source is known to hold."""
-    known = sample.source.controlled
-    return () if known is None else known.people
+    controlled = sample.source.controlled
+    return () if controlled is None else controlled.people

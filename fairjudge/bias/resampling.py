@@ -31,6 +31,7 @@ from fairjudge.stats.bootstrap import (
 )
 from fairjudge.stats.multiplicity import holm
 from fairjudge.stats.resampling import Resampling, adjusted_by_name, chunk_sizes
+from fairjudge.text.counting import percentage
 
 SumStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps summed counts, shape (r, m), to values of shape (r,); NaN where there is none."""
@@ -172,7 +173,9 @@ def _over_assignments(
     defined = replicates[~np.isnan(replicates)]
     share = 1.0 - defined.size / replicates.size
     if share > MOST_UNDEFINED:
-        return replace(plain, method=f"no interval: undefined on {share:.0%} of the resamples")
+        return replace(
+            plain, method=f"no interval: undefined on {percentage(share)} of the resamples"
+        )
     bounds = percentile_bounds(defined, level=resampling.level)
     estimate = replace(
         plain,

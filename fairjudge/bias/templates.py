@@ -144,8 +144,8 @@ def make_template(document: AnnotatedDocument) -> Template:
             )
         )
     for words in document.content_words:
-        taken = {i for start, (end, _) in slots.items() for i in range(start, end)}
-        if taken & set(range(words.span.start, words.span.end)):
+        places = {i for start, (end, _) in slots.items() for i in range(start, end)}
+        if places & set(range(words.span.start, words.span.end)):
             raise InputError(_where(document, words, "overlap a name, pronoun, title or another"))
         slots[words.span.start] = (words.span.end, _content_slot(document, words, everybody))
     return Template(id=document.id, pieces=tuple(_pieces(document, slots)), people=tuple(people))
@@ -155,13 +155,17 @@ def _content_slot(
     document: AnnotatedDocument, words: ContentWord, everybody: Sequence[_Found]
 ) -> ContentSlot:
     people = {
-        mention: [one.id for one in everybody if mention in one.names or mention in one.mentions]
+        mention: [
+            person.id
+            for person in everybody
+            if mention in person.names or mention in person.mentions
+        ]
         for mention in words.people
     }
     if not people or not all(people.values()):
-        raise InputError(_where(document, words, "speak of nobody who is marked"))
+        raise InputError(_where(document, words, "mention no marked person"))
     return ContentSlot(
-        people=frozenset(one for some in people.values() for one in some),
+        people=frozenset(person_id for ids in people.values() for person_id in ids),
         words=words,
         original=_text(document.words, words.span.start, words.span.end),
     )
@@ -224,7 +228,9 @@ def _people(document: AnnotatedDocument) -> list[_Found]:
 
 def _has_gendered_noun(document: AnnotatedDocument, chain: Sequence[Range]) -> bool:
     """Whether a chain without names says "the woman": "he" must not follow that."""
-    altered = {i for one in document.content_words for i in range(one.span.start, one.span.end)}
+    altered = {
+        i for words in document.content_words for i in range(words.span.start, words.span.end)
+    }
     return any(
         document.words[i].text.lower() in _GENDERED_NOUNS
         for mention in chain
@@ -301,16 +307,16 @@ def _titled(words: Sequence[Word], name: Range) -> bool:
 
 def _name_tokens(words: Sequence[Word], name: Range) -> list[int]:
     """Return the tokens of a name without titles, suffixes and punctuation at its ends."""
-    kept = [
+    places = [
         i
         for i in range(name.start, name.end)
         if (plain := words[i].text.lower().strip(".,")) and plain[0].isalnum()
         and plain not in SUFFIXES
         and words[i].text not in _POSSESSIVE
     ]  # fmt: skip
-    while kept and words[kept[0]].text.lower().removesuffix(".") in TITLES:
-        kept.pop(0)
-    return kept
+    while places and words[places[0]].text.lower().removesuffix(".") in TITLES:
+        places.pop(0)
+    return places
 
 
 def _name_kind(tokens: Sequence[str], person: _Found) -> NameKind:
@@ -330,19 +336,19 @@ def _case_at(words: Sequence[Word], index: int) -> Case | None:
 def _pieces(
     document: AnnotatedDocument, slots: Mapping[int, tuple[int, Slot | ContentSlot]]
 ) -> Iterator[str | Slot | ContentSlot]:
-    i, kept = 0, ""
+    i, text = 0, ""
     while i < len(document.words):
         word = document.words[i]
-        kept += word.before if i else ""
+        text += word.before if i else ""
         if i in slots:
             end, slot = slots[i]
-            yield kept
+            yield text
             yield slot
-            i, kept = end, ""
+            i, text = end, ""
         else:
-            kept += word.text
+            text += word.text
             i += 1
-    yield kept
+    yield text
 
 
 def _write(

@@ -63,8 +63,8 @@ def inputs_json(report: InputReport) -> Json:
         "identifiers": _shares(report.bias.identifiers),
         "by_attribute": {
             name: [
-                {"value": one.value, "n": one.n, "identifiers": _shares(one.identifiers)}
-                for one in counts
+                {"value": count.value, "n": count.n, "identifiers": _shares(count.identifiers)}
+                for count in counts
             ]
             for name, counts in report.by_attribute.items()
         },
@@ -162,9 +162,9 @@ def _systems(report: Report[SystemT], shown: Callable[[SystemT], Json]) -> Json:
 
 
 def _distinguishability(found: Distinguishability) -> Json:
-    shown: Json = _json(found)
-    measures = shown.pop("estimates")
-    return {**measures.pop("score"), **measures, **shown}
+    row: Json = _json(found)
+    measures = row.pop("estimates")
+    return {**measures.pop("score"), **measures, **row}
 
 
 def _hallucinated_groups(found: HallucinationBias | Undefined) -> Json:

@@ -203,9 +203,7 @@ def annotate(
         hosts=Hosts.of(host, extra_names=allow_host or ()),
         announce=lambda port: typer.echo(_where(access, host, port)),
     )
-    typer.echo(
-        f"\n{pluralize(_n_lines(output), 'label')} in {output}; the same command goes on from there"
-    )
+    typer.echo(f"\n{pluralize(_n_lines(output), 'label')} in {output}; the same command resumes")
 
 
 def _require_extra() -> None:

@@ -63,7 +63,7 @@ def _help(function: Callable[..., Any]) -> str:
 
 
 def _example(command: re.Match[str]) -> str:
-    """Return a command over several lines, none of which ends between an option and its value."""
+    """Wrap a command to several lines, without a break between an option and its value."""
     words = " ".join(command[1].replace("\\\n", " ").split())
     joined = re.sub(r"(?<= )(--?[\w-]+) (?=[^-])", "\\1\N{NO-BREAK SPACE}", words)
     return " \\\n".join(_EXAMPLES.wrap(joined)).replace("\N{NO-BREAK SPACE}", " ")
@@ -98,7 +98,7 @@ class Application(typer.Typer):
 
 
 def check_files(given: Mapping[str, Any]) -> None:
-    """Refuse the files that a command was given, before it reads or writes any.
+    """Reject invalid files of a command line before any is read or written.
 
     Parameters
     ----------

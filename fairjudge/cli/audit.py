@@ -13,6 +13,12 @@ from fairjudge.cli import audit_options as audit_opt
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
+from fairjudge.cli.reporting import (
+    Reporting,
+    reporting,
+    reporting_with_bars,
+    reporting_without_figures,
+)
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
@@ -20,13 +26,11 @@ app = Application(help="Audit a judge's biases, from stored judgements or new on
 
 
 @app.command("stability")
-@opt.with_options(audit_of=opt.call_of(audit.stability))
+@opt.with_options(audit_of=opt.call_of(audit.stability), reporting=reporting)
 def stability(
     *,
     audit_of: opt.Call[Findings],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Measure how often the verdict on an item changes between repeats and between prompts.
 
@@ -36,11 +40,13 @@ def stability(
 
         fairjudge audit stability judgements.jsonl --json stability.json
     """
-    display.found(audit_of(skip_bad=skip_bad), json_file, figures)
+    reporting.show(audit_of)
 
 
 @app.command("position")
-@opt.with_options(audit_of=opt.call_of(audit.position), model=opt.one_model)
+@opt.with_options(
+    audit_of=opt.call_of(audit.position), model=opt.one_model, reporting=reporting_with_bars
+)
 def position(
     judgements: audit_opt.Judgements = None,
     *,
@@ -51,10 +57,7 @@ def position(
     run: audit_opt.Run = None,
     model: Model,
     max_unscored: opt.MaxUnscored = 0.05,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
-    quiet: opt.Quiet = False,
+    reporting: Reporting,
 ) -> None:
     """Measure position bias: verdicts that follow the position and not the summary.
 
@@ -64,21 +67,21 @@ def position(
         fairjudge audit position judgements.jsonl --labels labels.jsonl --json audit.json
     """
     material = audit_opt.material(
-        judgements, references=references, summaries=summaries, run=run, skip_bad=skip_bad
+        judgements, references=references, summaries=summaries, run=run, skip_bad=reporting.skip_bad
     )
     rows = audit_opt.rows(
         material,
         aspect=aspect,
         protocol="pairwise",
         model=model,
-        quiet=quiet,
+        quiet=reporting.quiet,
     )
-    display.found(audit_of(skip_bad=skip_bad, judgements=rows), json_file, figures)
+    reporting.show(audit_of, judgements=rows)
     audit_opt.finish(rows, protocol="pairwise", limit=max_unscored)
 
 
 @app.command("verbosity")
-@opt.with_options(model=opt.one_model)
+@opt.with_options(model=opt.one_model, reporting=reporting_with_bars)
 def verbosity(
     judgements: audit_opt.Judgements = None,
     *,
@@ -98,10 +101,7 @@ def verbosity(
     run: audit_opt.Run = None,
     model: Model,
     max_unscored: opt.MaxUnscored = 0.05,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
-    quiet: opt.Quiet = False,
+    reporting: Reporting,
 ) -> None:
     """Measure verbosity bias: the summary against itself written twice, and finer probes.
 
@@ -110,7 +110,7 @@ def verbosity(
     help coverage, and unsupported ones should harm faithfulness.
     """
     material = audit_opt.material(
-        judgements, references=references, summaries=summaries, run=run, skip_bad=skip_bad
+        judgements, references=references, summaries=summaries, run=run, skip_bad=reporting.skip_bad
     )
     rows = audit_opt.rows(
         material,
@@ -118,35 +118,32 @@ def verbosity(
         protocol=protocol,
         probes=tuple(probes or ["extended"]),
         model=model,
-        quiet=quiet,
+        quiet=reporting.quiet,
     )
-    display.found(audit.verbosity(rows), json_file, figures)
+    display.found(audit.verbosity(rows), reporting.json_file, reporting.figures)
     audit_opt.finish(rows, protocol=None, limit=max_unscored)
 
 
 @app.command("parse")
-@opt.with_options(audit_of=opt.call_of(audit.parse))
+@opt.with_options(audit_of=opt.call_of(audit.parse), reporting=reporting_without_figures)
 def parse(
     *,
     audit_of: opt.Call[Findings],
     max_unscored: opt.MaxUnscored = 0.05,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
+    reporting: Reporting,
 ) -> None:
     """Count the judgements without a score, by reason, and who scored the others."""
-    display.found(audit_of(skip_bad=skip_bad), json_file)
+    reporting.show(audit_of)
     audit_opt.finish(audit_of.values["judgements"].records, protocol=None, limit=max_unscored)
 
 
 @app.command("covered")
-@opt.with_options(audit_of=opt.call_of(audit.covered))
+@opt.with_options(audit_of=opt.call_of(audit.covered), reporting=reporting)
 def covered(
     *,
     audit_of: opt.Call[Findings],
     references: Annotated[Path, Opt("References or clusters of the judgements.")],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Measure coverage by article position, question word, answer frequency, outlet, attribute.
 
@@ -155,67 +152,60 @@ def covered(
     """
     from fairjudge.auditing.reports import sources_reader
 
-    rows = audit_of.read(skip_bad=skip_bad)["judgements"].records
-    sources = display.read(sources_reader(rows), references, skip_bad=skip_bad)
-    display.found(audit_of(references=sources), json_file, figures)
+    rows = audit_of.read(skip_bad=reporting.skip_bad)["judgements"].records
+    sources = display.read(sources_reader(rows), references, skip_bad=reporting.skip_bad)
+    reporting.show(audit_of, references=sources)
 
 
 @app.command("statements")
-@opt.with_options(audit_of=opt.call_of(audit.statements))
+@opt.with_options(audit_of=opt.call_of(audit.statements), reporting=reporting)
 def statements(
     *,
     audit_of: opt.Call[Findings],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """List the statements of each system that articles contradict or do not support.
 
     Where summaries cite articles, measures how far what a sentence cites supports it.
     """
-    display.found(audit_of(skip_bad=skip_bad), json_file, figures)
+    reporting.show(audit_of)
 
 
 @app.command("citations")
-@opt.with_options(audit_of=opt.call_of(audit.citations))
+@opt.with_options(audit_of=opt.call_of(audit.citations), reporting=reporting)
 def citations(
     *,
     audit_of: opt.Call[Findings],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Measure how far the articles that sentences cite support them.
 
     Given --references, also with citations swapped for other articles of the cluster, where
     support should be lost: where it is not, the share says nothing of citations.
     """
-    display.found(audit_of(skip_bad=skip_bad), json_file, figures)
+    reporting.show(audit_of)
 
 
 @app.command("length")
-@opt.with_options(audit_of=opt.call_of(audit.length))
+@opt.with_options(audit_of=opt.call_of(audit.length), reporting=reporting)
 def length(
     *,
     audit_of: opt.Call[Findings],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Adjust win rates for length: as judged, by a model at equal length, and on matched pairs."""
-    display.found(audit_of(skip_bad=skip_bad), json_file, figures)
+    reporting.show(audit_of)
 
 
 @app.command("order")
-@opt.with_options(audit_of=opt.call_of(audit.order), model=opt.one_model)
+@opt.with_options(
+    audit_of=opt.call_of(audit.order), model=opt.one_model, reporting=reporting_with_bars
+)
 def order(
     *,
     audit_of: opt.Call[Findings],
     model: Model,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
-    quiet: opt.Quiet = False,
+    reporting: Reporting,
 ) -> None:
     """Measure the effect of the order of articles, or of a checklist's groups, on verdicts.
 
@@ -226,22 +216,20 @@ def order(
     from fairjudge.datasets import read_clusters, read_references
 
     reader = read_references if audit_of.values["of"] == "groups" else read_clusters
-    sources = display.read(reader, audit_of.values["clusters"], skip_bad=skip_bad)
-    model_with_progress = replace(model, progress=display.shown(quiet=quiet))
-    findings = audit_of(skip_bad=skip_bad, clusters=sources, model=model_with_progress)
-    display.found(findings, json_file, figures)
+    sources = display.read(reader, audit_of.values["clusters"], skip_bad=reporting.skip_bad)
+    model_with_progress = replace(model, progress=reporting.progress)
+    reporting.show(audit_of, clusters=sources, model=model_with_progress)
 
 
 @app.command("checks")
-@opt.with_options(audit_of=opt.call_of(audit.checks), model=opt.one_model)
+@opt.with_options(
+    audit_of=opt.call_of(audit.checks), model=opt.one_model, reporting=reporting_with_bars
+)
 def checks(
     *,
     audit_of: opt.Call[Findings],
     model: Model,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
-    quiet: opt.Quiet = False,
+    reporting: Reporting,
 ) -> None:
     """Run metamorphic (consistency) tests, which need no right verdicts.
 
@@ -253,10 +241,6 @@ def checks(
     from fairjudge.datasets import read_clusters, read_references
 
     reader = read_references if audit_of.values["aspect"] == "coverage" else read_clusters
-    sources = display.read(reader, audit_of.values["references"], skip_bad=skip_bad)
-    model_with_progress = replace(model, progress=display.shown(quiet=quiet))
-    display.found(
-        audit_of(skip_bad=skip_bad, references=sources, model=model_with_progress),
-        json_file,
-        figures,
-    )
+    sources = display.read(reader, audit_of.values["references"], skip_bad=reporting.skip_bad)
+    model_with_progress = replace(model, progress=reporting.progress)
+    reporting.show(audit_of, references=sources, model=model_with_progress)

@@ -12,6 +12,7 @@ from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
+from fairjudge.cli.reporting import Reporting, reporting, reporting_without_figures
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
@@ -26,13 +27,11 @@ app = Application(
 
 
 @app.command("words")
-@opt.with_options(measure=opt.call_of(bias.words))
+@opt.with_options(measure=opt.call_of(bias.words), reporting=reporting)
 def words(
     *,
     measure: opt.Call[Findings],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Compare how often summaries and sources mention each group (word-list inclusion).
 
@@ -41,17 +40,15 @@ def words(
 
         fairjudge bias words clusters.jsonl --summaries summaries.jsonl --controls
     """
-    display.found(measure(skip_bad=skip_bad), json_file, figures)
+    reporting.show(measure)
 
 
 @app.command("entities")
-@opt.with_options(measure=opt.call_of(bias.entities))
+@opt.with_options(measure=opt.call_of(bias.entities), reporting=reporting)
 def entities(
     *,
     measure: opt.Call[Findings],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Measure which people of the sources the summaries name, and which they make up.
 
@@ -61,21 +58,20 @@ def entities(
 
         fairjudge bias entities inputs.jsonl --summaries s.jsonl --census census1990
     """
-    display.found(measure(skip_bad=skip_bad), json_file, figures)
+    reporting.show(measure)
 
 
 @app.command("distinguishability")
 @opt.with_options(
     measure=opt.call_of(bias.distinguishability),
     model=opt.options_of(Model, only=("embedding_model",)),
+    reporting=reporting,
 )
 def distinguishability(
     *,
     measure: opt.Call[Findings],
     model: Model,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Measure how well the group can be predicted from the summary, with pronouns and names hidden.
 
@@ -84,7 +80,7 @@ def distinguishability(
 
         fairjudge bias distinguishability inputs.jsonl --summaries s.jsonl
     """
-    display.found(measure(skip_bad=skip_bad, model=model), json_file, figures)
+    reporting.show(measure, model=model)
 
 
 def making(
@@ -123,7 +119,7 @@ def making(
 
 
 @app.command("inputs")
-@opt.with_options(how=making)
+@opt.with_options(how=making, reporting=reporting_without_figures)
 def inputs(
     sources: Annotated[
         list[Path],
@@ -143,8 +139,7 @@ def inputs(
     how: dict[str, Any],
     lists: bias.Lists = None,
     top: Annotated[int, Opt("Words of each group in the table.", ge=1)] = 10,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
+    reporting: Reporting,
 ) -> None:
     """Show the bias that documents hold already; with -o, rewrite them without it.
 
@@ -163,19 +158,19 @@ def inputs(
     if output is None:
         if len(sources) != 1:
             raise typer.BadParameter("give one file of clusters, or -o to make inputs")
-        result = bias.inputs(read_clusters(sources[0], skip_bad=skip_bad), lists=lists)
-        display.report(result.to_dict(), json_file, inputs_tables(result, limit=top))
+        result = bias.inputs(read_clusters(sources[0], skip_bad=reporting.skip_bad), lists=lists)
+        display.report(result.to_dict(), reporting.json_file, inputs_tables(result, limit=top))
         return
     written_inputs = make_inputs(sources, output, **how)
     display.report(
         _made_json(written_inputs, design=how["design"]),
-        json_file,
+        reporting.json_file,
         [] if str(output) == "-" else [_made_table(written_inputs, output=output)],
     )
 
 
 def _made_table(inputs: MadeInputs, *, output: Path) -> TextTable:
-    """Return what was written."""
+    """Return the table of the inputs that were written."""
     from fairjudge.reports.tables import TextTable, columns
     from fairjudge.text.counting import pluralize
 
@@ -226,13 +221,11 @@ def annotate(
 
 
 @app.command("quality")
-@opt.with_options(measure=opt.call_of(bias.quality))
+@opt.with_options(measure=opt.call_of(bias.quality), reporting=reporting)
 def quality(
     *,
     measure: opt.Call[Findings],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Compare the quality of summaries between groups of inputs: originals, mixed, one group each.
 
@@ -241,4 +234,4 @@ def quality(
 
         fairjudge bias quality inputs.jsonl --judgements judgements.jsonl
     """
-    display.found(measure(skip_bad=skip_bad), json_file, figures)
+    reporting.show(measure)

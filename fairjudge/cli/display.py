@@ -14,7 +14,7 @@ import typer
 from fairjudge.cli.terminal import say
 from fairjudge.reports.figures import Json, dollars, named
 from fairjudge.reports.tables import TABLE_FORMAT, TextTable, columns, print_table
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 from fairjudge.text.printable import shows_on_terminal
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fairjudge.datasets import Loaded
     from fairjudge.engine.built import Built
     from fairjudge.engine.models import Spent
+    from fairjudge.reports.next_commands import NextCommand
     from fairjudge.run.building import BuildOutcome
     from fairjudge.run.judging import JudgeOutcome
     from fairjudge.run.summaries import SummarizeOutcome
@@ -151,7 +152,7 @@ def finish(n_unscored: int, n_all: int, *, limit: float, what: Noun = ("item",))
     if n_all and n_unscored / n_all > limit:
         say(
             f"{n_unscored} of {pluralize(n_all, *what)} without a result "
-            f"({n_unscored / n_all:.1%}): more than --max-unscored {limit:.0%}",
+            f"({percentage(n_unscored / n_all, digits=1)}): more than --max-unscored {limit:g}",
             err=True,
         )
         raise typer.Exit(3)
@@ -245,6 +246,12 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
         say_articles_left_out(outcome.articles_left_out)
         say_written(output, outcome)
     write_json(json_file, figures)
+
+
+def say_next(following: NextCommand, output: Path, json_file: str | None) -> None:
+    """Name the command that goes on from `output`."""
+    if str(output) != "-" and json_file != "-":
+        say(str(following))
 
 
 def read(

@@ -1,4 +1,4 @@
-"""How the process ends: on a signal as on Ctrl-C, and where nobody reads its output any more."""
+"""How the process ends: on a signal as on Ctrl-C, and after its output's reader has gone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ supervisor SIGTERM with it."""
 
 @contextmanager
 def ending() -> Iterator[None]:
-    """Run a command; what it was asked to write to files is written though a reader has gone.
+    """Run a command; its files are written even if the reader of its output has gone.
 
     SIGTERM and SIGHUP do what Ctrl-C does, unless they are ignored as under nohup.
 
@@ -46,7 +46,7 @@ def ending() -> Iterator[None]:
         for number in (signal.SIGINT, *_TERMINATING):
             signal.signal(number, lambda *_: os._exit(INTERRUPTED))
         handlers.clear()
-        sentence = "interrupted; what is done is kept, and the same command goes on from there"
+        sentence = "interrupted; what is done is kept, and the same command resumes"
         print(sentence, file=sys.stderr)  # noqa: T201
         code = INTERRUPTED
     except SystemExit as error:
@@ -92,7 +92,7 @@ def _take_signals() -> dict[signal.Signals, Any]:
 
 
 class _Lasting(io.FileIO):
-    """A descriptor that drops what is written to it once that failed: its reader has gone."""
+    """A descriptor that discards what is written after a failure: its reader has gone."""
 
     failed: OSError | None = None
 
@@ -107,7 +107,7 @@ class _Lasting(io.FileIO):
 
 
 def _lasting(stream: TextIO) -> tuple[TextIO, _Lasting | None]:
-    """Return `stream` over a `_Lasting` descriptor; as it is where it has none."""
+    """Return `stream` over a `_Lasting` descriptor; unchanged if it has no descriptor."""
     try:
         stream.flush()
         raw = _Lasting(stream.fileno(), "wb", closefd=False)

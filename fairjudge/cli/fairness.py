@@ -13,6 +13,7 @@ from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
+from fairjudge.cli.reporting import Reporting, reporting_of_reports, reporting_with_bars
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
@@ -26,7 +27,7 @@ app = Application(
 
 
 @app.command("coverage")
-@opt.with_options(measure=opt.call_of(fairness.coverage))
+@opt.with_options(measure=opt.call_of(fairness.coverage), reporting=reporting_with_bars)
 def coverage(
     *,
     measure: opt.Call[CoverageFairness],
@@ -34,10 +35,7 @@ def coverage(
         Path | None, Opt("Keep the scores, to be read by --scorer matrix:FILE.", panel="Output")
     ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
-    quiet: opt.Quiet = False,
+    reporting: Reporting,
 ) -> None:
     """Measure how equally documents of every value are covered: Equal Coverage, Coverage Parity.
 
@@ -54,25 +52,22 @@ def coverage(
     scorer = parse_scorer(measure.values["scorer"], COVERAGE_SCORERS)
     if measure.values["units"] is not None:
         check_takes_units(scorer)
-    result = measure(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
+    result = measure(skip_bad=reporting.skip_bad, progress=reporting.progress)
     if save_supports is not None:
         result.save_supports(save_supports)
     report = result.to_dict()
-    display.report(report, json_file, tables_of("fairness coverage", report))
-    display.save_figures("fairness coverage", report, figures)
+    display.report(report, reporting.json_file, tables_of("fairness coverage", report))
+    display.save_figures("fairness coverage", report, reporting.figures)
     _finish(report, max_unscored)
 
 
 @app.command("proportional")
-@opt.with_options(measure=opt.call_of(fairness.proportionality))
+@opt.with_options(measure=opt.call_of(fairness.proportionality), reporting=reporting_with_bars)
 def proportional(
     *,
     measure: opt.Call[ProportionalFairness],
     max_unscored: opt.MaxUnscored = 0.05,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
-    quiet: opt.Quiet = False,
+    reporting: Reporting,
 ) -> None:
     """Measure whether every value gets its share of the summaries: BUR, UER, AUC and SOF.
 
@@ -84,9 +79,9 @@ def proportional(
     """
     from fairjudge.reports.kinds import tables_of
 
-    report = measure(skip_bad=skip_bad, progress=display.shown(quiet=quiet)).to_dict()
-    display.report(report, json_file, tables_of("fairness proportional", report))
-    display.save_figures("fairness proportional", report, figures)
+    report = measure(skip_bad=reporting.skip_bad, progress=reporting.progress).to_dict()
+    display.report(report, reporting.json_file, tables_of("fairness proportional", report))
+    display.save_figures("fairness proportional", report, reporting.figures)
     _finish(report, max_unscored)
 
 
@@ -102,12 +97,13 @@ def _finish(report: Mapping[str, Any], limit: float) -> None:
 
 
 @app.command("compare")
-@opt.with_options(comparison=opt.call_of(fairness_comparing.compare))
+@opt.with_options(
+    comparison=opt.call_of(fairness_comparing.compare), reporting=reporting_of_reports
+)
 def compare(
     *,
     comparison: opt.Call[Findings],
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     r"""Compare the fairness measures of variants with those of a baseline.
 
@@ -122,16 +118,15 @@ def compare(
 
         fairjudge fairness compare coverage.json --baseline gpt-4o-mini-direct
     """
-    display.found(comparison(), json_file, figures)
+    reporting.show(comparison)
 
 
 @app.command("overall")
-@opt.with_options(ranking=opt.call_of(fairness_comparing.overall))
+@opt.with_options(ranking=opt.call_of(fairness_comparing.overall), reporting=reporting_of_reports)
 def overall(
     *,
     ranking: opt.Call[Findings],
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
 
@@ -143,16 +138,17 @@ def overall(
 
         fairjudge fairness overall ngram.json bert.json --measure uer --scaling none
     """
-    display.found(ranking(), json_file, figures)
+    reporting.show(ranking)
 
 
 @app.command("agreement")
-@opt.with_options(comparison=opt.call_of(fairness_comparing.agreement))
+@opt.with_options(
+    comparison=opt.call_of(fairness_comparing.agreement), reporting=reporting_of_reports
+)
 def agreement(
     *,
     comparison: opt.Call[Findings],
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Compare two scorers, or two measures, by their correlation over summaries and systems.
 
@@ -163,16 +159,15 @@ def agreement(
 
         fairjudge fairness agreement coverage.json shares.json
     """
-    display.found(comparison(), json_file, figures)
+    reporting.show(comparison)
 
 
 @app.command("people")
-@opt.with_options(comparison=opt.call_of(fairness_people.people))
+@opt.with_options(comparison=opt.call_of(fairness_people.people), reporting=reporting_of_reports)
 def people(
     *,
     comparison: opt.Call[Findings],
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Test which measures of fairness agree better with people.
 
@@ -181,18 +176,17 @@ def people(
 
         fairjudge fairness people coverage.json shares.json --leanings leanings.jsonl
     """
-    display.found(comparison(), json_file, figures)
+    reporting.show(comparison)
 
 
 @app.command("temperature")
-@opt.with_options(comparison=opt.call_of(fairness_people.temperature))
+@opt.with_options(
+    comparison=opt.call_of(fairness_people.temperature), reporting=reporting_with_bars
+)
 def temperature(
     *,
     comparison: opt.Call[Findings],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
-    quiet: opt.Quiet = False,
+    reporting: Reporting,
 ) -> None:
     r"""Choose the softmax temperature at which a scorer's shares agree best with people's.
 
@@ -201,20 +195,15 @@ def temperature(
         fairjudge fairness temperature clusters.jsonl --summaries s.jsonl \
             --attribute sentiment --scorer bert_score --human shares.jsonl
     """
-    display.found(
-        comparison(skip_bad=skip_bad, progress=display.shown(quiet=quiet)), json_file, figures
-    )
+    reporting.show(comparison, progress=reporting.progress)
 
 
 @app.command("chunk-size")
-@opt.with_options(check=opt.call_of(fairness_checks.chunk_size))
+@opt.with_options(check=opt.call_of(fairness_checks.chunk_size), reporting=reporting_with_bars)
 def chunk_size(
     *,
     check: opt.Call[Findings],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
-    quiet: opt.Quiet = False,
+    reporting: Reporting,
 ) -> None:
     """Choose the chunk size with which a scorer best finds the sources of summary sentences.
 
@@ -223,19 +212,15 @@ def chunk_size(
 
         fairjudge fairness chunk-size clusters.jsonl --summaries s.jsonl --sizes 0,50,100
     """
-    findings = check(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
-    display.found(findings, json_file, figures)
+    reporting.show(check, progress=reporting.progress)
 
 
 @app.command("oracle")
-@opt.with_options(check=opt.call_of(fairness_checks.oracle))
+@opt.with_options(check=opt.call_of(fairness_checks.oracle), reporting=reporting_with_bars)
 def oracle(
     *,
     check: opt.Call[Findings],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
-    quiet: opt.Quiet = False,
+    reporting: Reporting,
 ) -> None:
     """Check that a scorer detects planted unfairness.
 
@@ -244,8 +229,7 @@ def oracle(
 
         fairjudge fairness oracle clusters.jsonl --attribute sentiment --documents 4
     """
-    findings = check(skip_bad=skip_bad, progress=display.shown(quiet=quiet))
-    display.found(findings, json_file, figures)
+    reporting.show(check, progress=reporting.progress)
 
 
 @app.command("split")

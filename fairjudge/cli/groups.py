@@ -86,7 +86,7 @@ class Command(_Readable, TyperCommand):
 
 
 class Group(_Readable, TyperGroup):
-    """A group; the command that has its name, if any, runs where the first word is no other's.
+    """A group whose command of the same name, if any, runs if the first word names no other.
 
     ``fairjudge calibrate judgements.jsonl`` calibrates, ``fairjudge calibrate apply`` applies.
     """

@@ -1,4 +1,4 @@
-"""``fairjudge data import``: other tools' files and recorded replies to records of ours."""
+"""``fairjudge data import``: convert other tools' files and recorded replies."""
 
 from __future__ import annotations
 

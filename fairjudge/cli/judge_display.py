@@ -29,6 +29,15 @@ if TYPE_CHECKING:
     from fairjudge.scores.leaderboards import Leaderboard
 
 
+_AGAINST = {
+    "qa_pairs": "against all answers",
+    "qa_pair": "answer by answer",
+    "articles": "against all articles",
+    "article": "article by article",
+}
+"""What a text is held against at a time, by the reference unit."""
+
+
 def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> None:
     """Show what ``judge`` found, by aspect."""
     outcome = report.outcome
@@ -45,7 +54,7 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
             n_all = len(outcome.ratings) + outcome.n_left
             say(
                 f"A try: {outcome.n_left} of {pluralize(n_all, 'judgement')} are left; the same "
-                "command without --limit goes on from here."
+                "command without --limit continues."
             )
         say_articles_left_out(outcome.articles_left_out)
         if outcome.cost is not None:
@@ -55,7 +64,7 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
 
 
 def _costs(costs: Sequence[Cost], total: Cost) -> TextTable:
-    """Return what each judge took, and all together where there are several."""
+    """Return the costs of each judge, and their sum if there are several."""
     notes = ["An item: a summary with a score. All starts of this run together."]
     if any(cost.spent.cost_usd is not None and cost.usd_per_item is None for cost in costs):
         notes.append("The cost of replies from the cache is not known here.")
@@ -108,7 +117,7 @@ def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
     if outcome.n_unscored:
         reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.missing.reasons.items())
         notes.append(f"Unscored: {reasons}.")
-    title = f"{plan.aspect}, {plan.protocol}, against {plan.reference_unit}"
+    title = f"{plan.aspect}, {plan.protocol}, {_AGAINST[plan.reference_unit]}"
     return replace(table, title=title, notes=tuple(notes))
 
 

@@ -83,8 +83,8 @@ Json: TypeAlias = Annotated[
 Limit: TypeAlias = Annotated[
     int | None,
     Opt(
-        "Judge only the first N items, to try a command. The same command without it goes on "
-        "from there; no request is sent twice.",
+        "Judge only the first N items, to try a command. The same command without it "
+        "continues; no request is sent twice.",
         ge=1,
         panel="Limits",
     ),

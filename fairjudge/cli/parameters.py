@@ -113,7 +113,7 @@ def call_of(call: Callable[..., T], **choice: Any) -> Callable[..., Call[T]]:
 
 
 def options_of(kind: Callable[..., T], **choice: Any) -> Callable[..., T]:
-    """Return the bundle of a dataclass whose fields are options; it makes one of them."""
+    """Return the bundle of a dataclass whose fields are options; it makes an instance."""
     fields = fields_of(kind, **choice)
     return _signed(lambda **given: kind(**fields(**given)), list(_signature(fields).values()))
 
@@ -195,7 +195,10 @@ def _value(option: Declared, value: Any) -> Any:
     if opt.parse is None:
         return value
     try:
-        return tuple(map(opt.parse, value)) if several else opt.parse(value)
+        if not several:
+            return opt.parse(value)
+        values = tuple(map(opt.parse, value))
+        return values if opt.merge is None else opt.merge(values)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint=option.flag) from None
 

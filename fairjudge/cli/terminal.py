@@ -1,4 +1,4 @@
-"""Printing what others wrote: names, labels, file names, the words of servers."""
+"""Print text from outside: names, labels, file names, messages of servers."""
 
 from __future__ import annotations
 

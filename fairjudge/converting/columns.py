@@ -51,6 +51,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Field to the usual names of its column, the more particular first; spelled in any way."""
 
+NAMED = frozenset({"text", "value"})
+"""Fields that may be mapped with a name: ``text:SYSTEM``, ``value:ASPECT``."""
 ASPECTS = frozenset({
     "coverage", "faithfulness", "relevance", "coherence", "fluency", "consistency", "balance",
     "quality", "overall", "overallquality", "informativeness", "factuality", "conciseness",
@@ -70,6 +72,12 @@ _MIN_WORDS = 12
 def folded(name: str) -> str:
     """Return a column's name without case, spaces and signs."""
     return re.sub(r"[\W_]+", "", name.casefold())
+
+
+def leaf(name: str) -> str:
+    """Return the last part of the name of a nested field: ``story`` of ``meta.story``."""
+    last = name.rpartition(".")[2]
+    return name if not last or last[0].isspace() else last
 
 
 def column_names(columns: str | Sequence[str]) -> tuple[str, ...]:
@@ -98,14 +106,41 @@ class Columns:
         names = tuple(dict.fromkeys(name for row in rows for name in row))
         mapped = {name: column_names(columns) for name, columns in mapping.items()}
         for name in mapped:
-            if name not in FIELDS:
-                raise ConfigurationError(f"--map: no field {name!r}; there are {', '.join(FIELDS)}")
+            field, colon, what = name.partition(":")
+            if field not in FIELDS or (colon and (field not in NAMED or not what.strip())):
+                known = ", ".join((*FIELDS, "text:SYSTEM", "value:ASPECT"))
+                raise ConfigurationError(f"--map: no field {name!r}; there are {known}")
         return cls(names, mapped)
+
+    @property
+    def fields(self) -> set[str]:
+        """The fields that are mapped."""
+        return {name.partition(":")[0] for name in self.mapped}
+
+    def named(self, field: str) -> tuple[tuple[str, str | None], ...]:
+        """Return the columns of a field, each with the name after ``text:`` or ``value:``.
+
+        Without mapped columns these are of `several` for texts, and none for ratings.
+        """
+        mapped = [
+            (column, what or None)
+            for name, columns in self.mapped.items()
+            for kind, _, what in [name.partition(":")]
+            if kind == field
+            for column in columns
+        ]
+        usual = self.several(field) if field == "text" else ()
+        return tuple(mapped or ((column, None) for column in usual))
 
     def several(self, field: str) -> tuple[str, ...]:
         """Return the columns of a field: those that are mapped, else the one with a usual name."""
-        if field in self.mapped:
-            return self.mapped[field]
+        if field in self.fields:
+            return tuple(
+                column
+                for name, columns in self.mapped.items()
+                if name.partition(":")[0] == field
+                for column in columns
+            )
         return tuple(self.candidates(field))[:1]
 
     def one(self, field: str) -> str | None:
@@ -115,7 +150,7 @@ class Columns:
     def candidates(self, field: str) -> Iterator[str]:
         """Yield the columns with a usual name for a field, the best first, mapped ones left out."""
         taken = {column for columns in self.mapped.values() for column in columns}
-        by_name = {folded(name): name for name in reversed(self.names) if name not in taken}
+        by_name = {folded(leaf(name)): name for name in reversed(self.names) if name not in taken}
         yield from (by_name[name] for name in map(folded, FIELDS[field]) if name in by_name)
 
 

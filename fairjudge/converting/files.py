@@ -11,14 +11,24 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fairjudge.converting import lines, published, rows
-from fairjudge.converting.id_warnings import warnings_of
+from fairjudge.converting import folders, label_studio, lines, published, rows
+from fairjudge.converting.id_warnings import possible_texts, warnings_of
 from fairjudge.converting.layouts import Layout, Settings
+from fairjudge.converting.nesting import unnested
+from fairjudge.converting.ratings import possible_ratings
 from fairjudge.converting.records import Converted, Entry, Gathered, Kind, ReadFile
-from fairjudge.converting.together import check_numbers, settings_by_file, shared_keys
+from fairjudge.converting.rows import N_SAMPLE
+from fairjudge.converting.together import (
+    check_numbers,
+    columns_of,
+    of_columns,
+    settings_by_file,
+    shared_keys,
+)
 from fairjudge.datasets._loading import read_records
 from fairjudge.datasets._rows import read_rows
-from fairjudge.datasets._tables import is_data_set
+from fairjudge.datasets._source import kind_of
+from fairjudge.datasets._tables import TEXT_TABLES, is_data_set
 from fairjudge.datasets.readers import CLUSTERS, LABELS, REFERENCES, SUMMARIES
 from fairjudge.datasets.recognising import record_kind
 from fairjudge.errors import ConfigurationError, FairJudgeError, InputError
@@ -53,26 +63,34 @@ def convert_files(
     """
     gathered = Gathered()
     layouts: list[tuple[Path, Layout]] = []
-    files, left_out = _files(paths)
+    files, texts, left_out = _files(paths)
     gathered.left_out.update(left_out)
+    if texts:
+        layouts.append((paths[0], folders.layout_of(texts, settings)))
+        _add(gathered, layouts[0][1], paths[0], skip_bad=skip_bad)
     together, others = lines.take_lines(files)
     if together:
         layouts.append((together[0], lines.layout_of(together, settings)))
-        _add(gathered, layouts[0][1], together[0], skip_bad=skip_bad)
-    sources = [_open(path, skip_bad=skip_bad) for path in others]
+        _add(gathered, layouts[-1][1], together[0], skip_bad=skip_bad)
+    sources = [_opened(path, settings, skip_bad=skip_bad) for path in others]
     for source, layout in zip(sources, _recognise_together(sources, settings), strict=True):
         if layout is None:
             raise _not_known(source)
         layouts.append((source.path, layout))
         _add(gathered, layout, source.path, source=source, skip_bad=skip_bad)
-    check_numbers(layouts, tuple(gathered.clusters))
+    check_numbers(layouts, tuple(gathered.clusters), sources)
     converted = gathered.converted()
     if not converted.records():
         why = next(iter(converted.left_out), "no rows")
         raise InputError(f"nothing could be taken: {why}", path=paths[0])
     by_file = dict(layouts)
     recognised = [(source, by_file[source.path]) for source in sources]
-    return replace(converted, warnings=tuple(warnings_of(converted, recognised)))
+    warnings = (
+        *warnings_of(converted, recognised),
+        *_possible_ratings(recognised),
+        *(() if converted.summaries else possible_texts(recognised)),
+    )
+    return replace(converted, warnings=warnings, command_line_warnings=warnings)
 
 
 def recognise(source: Source, settings: Settings) -> Layout | None:
@@ -119,7 +137,7 @@ def that_hold_data(paths: Sequence[Path]) -> list[Path]:
         if path in held:
             continue
         with suppress(FairJudgeError):
-            source = _open(path, skip_bad=True)
+            source = _opened(path, Settings(), skip_bad=True)
             recognise(source, Settings())
             sources.append(source)
     layouts = _recognise_together(sources, Settings())
@@ -133,13 +151,27 @@ def command_for(path: Path, wanted: str) -> str | None:
     None where it is in no layout that is known, gives no such records, or is in ours already.
     """
     try:
-        source = _open(path, skip_bad=True)
+        source = _opened(path, Settings(), skip_bad=True)
         layout = recognise(source, Settings())
     except FairJudgeError:
         return None
     if layout is None or layout.name.startswith(_OUR_NAME) or wanted not in layout.gives:
         return None
     return f"fairjudge convert {shlex.quote(str(path))} -o data"
+
+
+def why_not_read(path: Path) -> str:
+    """Say why a file is in no layout that is known."""
+    try:
+        source = _opened(path, Settings(), skip_bad=True)
+    except FairJudgeError as error:
+        return error.problem if isinstance(error, InputError) else str(error)
+    bad = next((row.problem for row in source.rows if row.problem is not None), None)
+    names = ", ".join(map(repr, source.first)) or "there are none"
+    return bad or (
+        f"not known what its columns hold ({names}): 'fairjudge convert' takes them by --map "
+        "(docs/your-data.md)"
+    )
 
 
 def files_of(folder: Path) -> tuple[list[Path], dict[str, str]]:
@@ -155,9 +187,12 @@ def files_of(folder: Path) -> tuple[list[Path], dict[str, str]]:
     return [path for path in paths if path.name not in why], why
 
 
-def _files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
-    """Return the files of `paths`, those of folders among them, and what is left out of folders."""
+def _files(
+    paths: Sequence[Path],
+) -> tuple[list[Path], tuple[folders.TextFile, ...], list[str]]:
+    """Return the files of `paths`, those of folders among them, texts, and what is left out."""
     files: list[Path] = []
+    texts: list[folders.TextFile] = []
     left_out: list[str] = []
     for path in paths:
         if (
@@ -169,17 +204,39 @@ def _files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
             files.append(path)
             continue
         found, others = files_of(path)
-        if not found:
+        here = folders.texts_of(path, alone=not found)
+        if not found and not here:
             raise InputError("holds no files of data", path=path)
         files += found
-        left_out += [f"{path / name}: {why}" for name, why in others.items()]
-    return files, left_out
+        texts += here
+        read = {file.path.relative_to(path).parts[0] for file in here}
+        left_out += [f"{path / name}: {why}" for name, why in others.items() if name not in read]
+    return files, tuple(texts), left_out
 
 
-def _open(path: Path, *, skip_bad: bool) -> Source:
+def _opened(path: Path, settings: Settings, *, skip_bad: bool) -> Source:
+    """Read a file; fields within objects are columns where the user or the layout needs them."""
     is_folder = mode_of(path) is not None and path.is_dir() and not is_data_set(path)
     rows = () if is_folder else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
-    return Source(path=path, rows=rows, skip_bad=skip_bad)
+    answers = {word.strip().casefold(): float(number) for word, number in settings.values.items()}
+    source = label_studio.as_rows(Source(path=path, rows=rows, skip_bad=skip_bad, answers=answers))
+    return unnested(source) if _is_nested(source, settings) else source
+
+
+def _is_nested(source: Source, settings: Settings) -> bool:
+    """Say whether fields within objects are named by the user, or give more than the file's own."""
+    beginning = replace(source, rows=source.rows[:N_SAMPLE])
+    nested = unnested(beginning)
+    if not source.first or nested.rows == beginning.rows:
+        return False
+    names, within = columns_of(source), columns_of(nested)
+    if any(name in within and name not in names for name in settings.named):
+        return True
+    own = recognise(beginning, of_columns(settings, names))
+    if own is None:
+        return True
+    more = recognise(nested, of_columns(settings, within))
+    return more is not None and more.gives > own.gives
 
 
 def _own(source: Source, by_rows: Layout | None) -> Layout | None:
@@ -215,13 +272,21 @@ def _of_tool(source: Source) -> Layout | None:
         return None
 
     def entries() -> Iterator[Entry]:
-        imported = import_file(source.path, tool=tool, skip_bad=source.skip_bad)
+        imported = import_file(
+            source.path, tool=tool, answers=source.answers, skip_bad=source.skip_bad
+        )
         yield from imported.labels
         yield from imported.skipped
         why = "a judgement: 'fairjudge data import' reads it"
         yield from (Skipped(line=line, why=why) for line in imported.lines)
 
     return Layout(name=tool, gives=frozenset({"labels"}), entries=entries)
+
+
+def _possible_ratings(files: Sequence[tuple[Source, Layout]]) -> Iterator[str]:
+    for source, layout in files:
+        if layout.roles is not None and "summaries" in layout.gives:
+            yield from possible_ratings(source, layout.roles, layout.unused())
 
 
 def _add(
@@ -248,7 +313,10 @@ def _add(
 def _not_known(source: Source) -> InputError:
     bad = next((row for row in source.rows if row.problem is not None), None)
     if bad is not None:
-        return InputError(bad.problem or "", path=source.path, line=bad.line, field=bad.field)
+        problem = bad.problem or ""
+        if kind_of(source.path) not in TEXT_TABLES | {".json", ".jsonl"}:
+            problem += "; a table is read where its name ends in .csv or .tsv"
+        return InputError(problem, path=source.path, line=bad.line, field=bad.field)
     names = ", ".join(map(repr, source.first)) or "there are none"
     if source.first.keys() & {"response", "raw"}:
         return InputError(
@@ -259,6 +327,7 @@ def _not_known(source: Source) -> InputError:
     return InputError(
         f"not known what its columns hold ({names}). Where a row is a cluster, name its documents: "
         "--map documents=COLUMN; where it is an article: --group COLUMN; where it is a summary: "
-        "--map system=COLUMN,text=COLUMN (docs/your-data.md)",
+        "--map system=COLUMN,text=COLUMN; where it has one of each system: "
+        "--map text=COLUMN,text=COLUMN (docs/your-data.md)",
         path=source.path,
     )

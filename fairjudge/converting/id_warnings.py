@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from fairjudge.converting.layouts import Layout
+from fairjudge.converting.ratings import LABEL_STUDIO
 from fairjudge.converting.records import Converted
-from fairjudge.converting.rows import LABEL_STUDIO, REFERENCE
+from fairjudge.converting.roles import REFERENCE
 from fairjudge.importing.sources import Source
 from fairjudge.text.counting import pluralize
 
+_MIN_WORDS = 3
+"""A column with shorter texts than this holds names."""
 Files = Sequence[tuple[Source, Layout]]
 
 
@@ -46,7 +50,8 @@ def _advice(columns: Iterator[str]) -> str:
     column = next(columns, None)
     if column is None:
         return "Name the column that holds the cluster of each row: --map eid=COLUMN"
-    return f"Column {column!r} seems to hold the cluster of each row: --map eid={column}"
+    option = f"--map {shlex.quote(f'eid={column}')}"
+    return f"Column {column!r} seems to hold the cluster of each row: {option}"
 
 
 def _by_document(files: Files) -> Iterator[str]:
@@ -54,19 +59,27 @@ def _by_document(files: Files) -> Iterator[str]:
     for source, layout in files:
         if layout.roles is not None and layout.roles.documents:
             for column, rows in _unused(source, layout):
-                values = {(str(row[column]), str(row.get(layout.roles.documents))) for row in rows}
+                values = {
+                    (str(row[column]), str([row.get(name) for name in layout.roles.documents]))
+                    for row in rows
+                }
                 names, documents = (set(several) for several in zip(*values, strict=True))
                 if len(names) == len(documents) == len(values) < len(rows):
                     yield column
 
 
-def _by_ids(files: Files, eids: set[str]) -> Iterator[str]:
+def _by_ids(files: Files, eids: Collection[str]) -> Iterator[str]:
     """Yield columns whose values are ids of clusters."""
     for source, layout in files:
-        if "summaries" in layout.gives:
+        if "summaries" in layout.gives or "labels" in layout.gives:
             for column, rows in _unused(source, layout):
-                if {str(row[column]) for row in rows} <= eids:
+                if {str(row[column]) for row in rows} <= {*eids}:
                     yield column
+
+
+def ids_advice(source: Source | None, layout: Layout, eids: Collection[str]) -> str:
+    """Return how to name the column that holds ids of clusters, or that there is to be one."""
+    return _advice(_by_ids([(source, layout)] if source else (), eids))
 
 
 def _by_system(files: Files) -> Iterator[str]:
@@ -79,6 +92,28 @@ def _by_system(files: Files) -> Iterator[str]:
                     systems[str(row[column])].add(str(row.get(layout.roles.system)))
                 if len(systems) > 1 and all(len(several) > 1 for several in systems.values()):
                     yield column
+
+
+def possible_texts(files: Files) -> Iterator[str]:
+    """Yield how columns of texts beside documents are read, where there is no summary."""
+    for source, layout in files:
+        if layout.roles is None or layout.gives != {"clusters"} or not layout.roles.documents:
+            continue
+        names = [name for name, rows in _unused(source, layout) if _are_texts(name, rows)]
+        if names:
+            option = shlex.quote(",".join(f"text={name}" for name in names))
+            yield (
+                f"Columns with texts are not read: {', '.join(map(repr, names))}. If they hold "
+                f"summaries, each of a system: --map {option}"
+            )
+
+
+def _are_texts(column: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    texts = [row[column] for row in rows]
+    return (
+        all(isinstance(text, str) and len(text.split()) >= _MIN_WORDS for text in texts)
+        and len(set(texts)) > len(texts) / 2
+    )
 
 
 def _unused(source: Source, layout: Layout) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairjudge.converting.records import Entry, Kind
 
 if TYPE_CHECKING:
-    from fairjudge.converting.rows import Roles
+    from fairjudge.converting.roles import Roles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,17 @@ class Settings:
     split: str | None = None
     attributes: tuple[str, ...] = ()
     system: str | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The columns that the user names."""
+        mapped = (
+            (columns,) if isinstance(columns, str) else columns for columns in self.columns.values()
+        )
+        of_articles = (self.group, *self.attributes) if self.group else ()
+        return (*(column for several in mapped for column in several), *filter(None, of_articles))
 
     @property
     def said(self) -> bool:

@@ -6,18 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairjudge.converting.layouts import Layout, Settings
+from fairjudge.converting.names import DOCUMENTS, OUTPUTS, TABLES, TARGETS, system_of
 from fairjudge.converting.records import Entry
-from fairjudge.converting.rows import REFERENCE
+from fairjudge.converting.roles import REFERENCE
 from fairjudge.converting.texts import articles_of, cluster, summary
 from fairjudge.datasets._source import decoded, read_bytes
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Skipped
 from fairjudge.text.counting import pluralize
-
-_SOURCES, _TARGETS = ("src", "source"), ("tgt", "target")
-_OUTPUTS = ("hypo", "hyp", "out", "pred", "decoded", "txt")
-_TABLES = frozenset({"json", "jsonl", "csv", "tsv", "parquet"})
-"""Ends of names of files that are no lines, such as ``model.out.jsonl``."""
 
 
 def take_lines(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
@@ -30,12 +26,12 @@ def take_lines(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...
     InputError
         There are two files of documents.
     """
-    sources = [path for path in paths if _is(path, _SOURCES)]
+    sources = [path for path in paths if _is(path, DOCUMENTS)]
     if not sources:
         return (), tuple(paths)
     if len(sources) > 1:
         raise InputError("a second file of documents: convert one at a time", path=sources[1])
-    lines = [path for path in paths if path not in sources and _is(path, (*_TARGETS, *_OUTPUTS))]
+    lines = [path for path in paths if path not in sources and _is(path, (*TARGETS, *OUTPUTS))]
     others = tuple(path for path in paths if path not in {*sources, *lines})
     beside = _beside(sources[0])
     if not lines and beside is not None:
@@ -45,12 +41,12 @@ def take_lines(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...
 
 def source_of(paths: Sequence[Path]) -> Path | None:
     """Return the first file of documents by its name."""
-    return next((path for path in paths if _is(path, _SOURCES)), None)
+    return next((path for path in paths if _is(path, DOCUMENTS)), None)
 
 
 def why_not_of(path: Path, source: Path) -> str | None:
     """Say why a file does not hold a summary for each line of `source`; None where it does."""
-    if not _is(path, _OUTPUTS):
+    if not _is(path, OUTPUTS):
         return "no file of data by its name"
     try:
         return _other_number(_lines(path), _lines(source), source)
@@ -66,16 +62,16 @@ def _other_number(texts: Sequence[str], documents: Sequence[str], source: Path) 
 
 def is_lines(path: Path) -> bool:
     """Say whether a file is one of lines by its name, without another beside it."""
-    return _is(path, (*_SOURCES, *_TARGETS))
+    return _is(path, (*DOCUMENTS, *TARGETS))
 
 
 def _is(path: Path, names: tuple[str, ...]) -> bool:
     parts = path.name.lower().split(".")[1:]
-    return not (path.is_dir() or _TABLES & {*parts}) and any(part in names for part in parts)
+    return not (path.is_dir() or {*TABLES} & {*parts}) and any(part in names for part in parts)
 
 
 def _beside(source: Path) -> Path | None:
-    for mine, theirs in zip(_SOURCES, _TARGETS, strict=True):
+    for mine, theirs in zip(DOCUMENTS, TARGETS, strict=True):
         path = source.with_name(source.name.replace(f".{mine}", f".{theirs}"))
         if path != source and path.is_file():
             return path
@@ -96,9 +92,9 @@ def layout_of(paths: Sequence[Path], settings: Settings) -> Layout:
 
 
 def _system(path: Path, settings: Settings) -> str:
-    if _is(path, _TARGETS):
+    if _is(path, TARGETS):
         return REFERENCE
-    return settings.system or path.name.split(".")[0]
+    return settings.system or system_of(path)
 
 
 def _entries(first: Path, others: Sequence[Path], settings: Settings) -> Iterator[Entry]:

@@ -21,10 +21,12 @@ _LINE_BREAK = "NEWLINE_CHAR"
 
 
 def articles_of(
-    cell: object, *, split: str | None, attributes: Iterable[str] = ()
+    *cells: object, split: str | None, attributes: Iterable[str] = ()
 ) -> tuple[Article, ...]:
-    """Return the documents that `cell` holds; texts without a letter or digit are none."""
-    return tuple(_numbered(_documents(_unpacked(cell), split), tuple(attributes)))
+    """Return the documents that `cells` hold; texts without a letter or digit are none."""
+    several = [cell for cell in cells if cell is not None] if len(cells) > 1 else cells
+    documents = (document for cell in several for document in _documents(_unpacked(cell), split))
+    return tuple(_numbered(documents, tuple(attributes)))
 
 
 def _documents(cell: object, split: str | None) -> Iterator[Mapping[str, Any]]:
@@ -75,13 +77,29 @@ def article(
         for name in ("title", "url", "domain")
         if (column := columns.one(name)) is not None and isinstance(row.get(column), str)
     }
-    values = {name: row[name] for name in attributes if row.get(name) not in {None, ""}}
+    values = {name: alone(row.get(name)) for name in attributes}
+    values = {name: value for name, value in values.items() if value not in (None, "")}
     own = row.get("attributes")
     values = {**(own if isinstance(own, dict) else {}), **values}
     content = cleaned(row.get(columns.one("content") or ""))
     fields = {"aid": aid, "content": content, **named}
     article: Article = made(Article, fields | ({"attributes": values} if values else {}))
     return article
+
+
+def id_of(row: Mapping[str, Any], column: str | None) -> str | None:
+    """Return an id as text: a whole number that a data frame made a float of is that number."""
+    value = row.get(column) if column else None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool | dict | list) or value is None or not str(value).strip():
+        return None
+    return str(value).strip()
+
+
+def alone(value: object) -> object:
+    """Return the one value of a list of one, and anything else as it is."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def made(kind: Any, fields: Mapping[str, Any]) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairjudge.converting.columns import FIELDS, column_names, folded
+from fairjudge.converting.id_warnings import ids_advice
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.rows import sample_of
 from fairjudge.errors import ConfigurationError, InputError
@@ -25,18 +26,17 @@ def settings_by_file(sources: Sequence[Source], settings: Settings) -> list[Sett
     ConfigurationError
         No file has a column that the user names.
     """
-    by_file = [_columns(source) for source in sources]
+    by_file = [columns_of(source) for source in sources]
     if not any(by_file):
         return [settings] * len(sources)
-    mapped = [column for named in settings.columns.values() for column in column_names(named)]
-    of_articles = (settings.group, *settings.attributes) if settings.group else ()
-    for column in (*mapped, *filter(None, of_articles)):
+    for column in settings.named:
         if not any(column in names for names in by_file):
             raise ConfigurationError(_no_column(column, sources, by_file))
-    return [_of_file(settings, names) for names in by_file]
+    return [of_columns(settings, names) for names in by_file]
 
 
-def _columns(source: Source) -> tuple[str, ...]:
+def columns_of(source: Source) -> tuple[str, ...]:
+    """Return the columns of a file."""
     return tuple(dict.fromkeys(name for row in sample_of(source) for name in row))
 
 
@@ -51,7 +51,8 @@ def _no_column(column: str, sources: Sequence[Source], by_file: Sequence[Sequenc
     return f"no column {column!r}: {there}{advice}"
 
 
-def _of_file(settings: Settings, names: Sequence[str]) -> Settings:
+def of_columns(settings: Settings, names: Sequence[str]) -> Settings:
+    """Return what the user says of a file with the columns `names`."""
     mapped = {
         field: [column for column in column_names(named) if column in names]
         for field, named in settings.columns.items()
@@ -78,11 +79,11 @@ def shared_keys(sources: Sequence[Source], layouts: Sequence[Layout | None]) -> 
         if layout is None or layout.numbered is None or "clusters" not in layout.gives:
             continue
         others = {
-            folded(name) for other in sources if other is not source for name in _columns(other)
+            folded(name) for other in sources if other is not source for name in columns_of(other)
         }
         keys += [
             folded(name)
-            for name in _columns(source)
+            for name in columns_of(source)
             if folded(name) in _GROUPS & others and _tells_apart(source, name)
         ]
     return tuple(dict.fromkeys(keys))
@@ -93,7 +94,9 @@ def _tells_apart(source: Source, column: str) -> bool:
     return None not in values and len(set(map(str, values))) == len(values)
 
 
-def check_numbers(layouts: Sequence[tuple[Path, Layout]], eids: Sequence[str]) -> None:
+def check_numbers(
+    layouts: Sequence[tuple[Path, Layout]], eids: Sequence[str], sources: Sequence[Source]
+) -> None:
     """Check that rows which have no ids belong to the clusters of the same number.
 
     Raises
@@ -105,21 +108,22 @@ def check_numbers(layouts: Sequence[tuple[Path, Layout]], eids: Sequence[str]) -
     clusters = [
         (path, layout) for path, layout in layouts if layout.gives & {"clusters", "references"}
     ]
-    advice = "name the column that holds the cluster of each row: --map eid=COLUMN"
+    by_path = {source.path: source for source in sources}
     for path, layout in numbered:
         if (path, layout) in clusters:
             continue
+        advice = ids_advice(by_path.get(path), layout, eids)
         n_rows = layout.numbered or 0
         for other, its in clusters or numbered[:1]:
             if its.numbered is None:
                 if its.group or [*eids] != [str(number + 1) for number in range(n_rows)]:
                     raise InputError(
-                        f"its rows have no ids, but the clusters of {other.name} have: {advice}",
+                        f"its rows have no ids, but the clusters of {other.name} have. {advice}",
                         path=path,
                     )
             elif its.numbered != n_rows:
                 raise InputError(
                     f"{pluralize(n_rows, 'row')} without ids for the {its.numbered} of "
-                    f"{other.name}: {advice}",
+                    f"{other.name}. {advice}",
                     path=path,
                 )

@@ -2,20 +2,18 @@
 
 from fairjudge.datasets._loading import BadLine, Loaded, read_records
 from fairjudge.datasets._source import read_json
-from fairjudge.datasets.checks import (
+from fairjudge.datasets.example import ExampleFile, example_path
+from fairjudge.datasets.readers import (
     check_distinct,
     empty_articles,
     match_summaries,
-    why_not_buildable,
-)
-from fairjudge.datasets.example import ExampleFile, example_path
-from fairjudge.datasets.readers import (
     read_clusters,
     read_judgements,
     read_labels,
     read_references,
     read_replies,
     read_summaries,
+    why_not_buildable,
 )
 from fairjudge.datasets.writers import write_jsonl, write_records
 

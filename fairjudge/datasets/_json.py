@@ -35,11 +35,11 @@ def parse(text: str, *, nan_as_null: bool = False) -> Any:
     """Parse one JSON value that fills ``text`` but for white space around it."""
     start = len(text) - len(text.lstrip())
     value, end = parse_at(text, start, nan_as_null=nan_as_null)
-    rest = text[end:].lstrip()
-    if rest:
+    tail = text[end:].lstrip()
+    if tail:
         raise JsonError(
-            f"not valid JSON: nothing should follow the value, found {rest[:20]!r}",
-            position=len(text) - len(rest),
+            f"not valid JSON: nothing should follow the value, found {tail[:20]!r}",
+            position=len(text) - len(tail),
         )
     return value
 

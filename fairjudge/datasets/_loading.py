@@ -110,13 +110,19 @@ def _naming_command(error: InputError, path: Path, kind: Kind[Any]) -> InputErro
     if error.problem.startswith("duplicate"):  # records of ours, all the same
         return error
     if error.field == "question_answers" and error.problem.startswith("missing"):
-        advice = f"Clusters become references by: fairjudge build {shlex.quote(str(path))} -o FILE"
-    elif command := command_for(path, kind.name):
-        advice = f"It is in another layout: {command}"
+        advice = "Clusters become references by: "
+        command, call = f"fairjudge build {shlex.quote(str(path))} -o FILE", "fj.build"
+    elif converting := command_for(path, kind.name):
+        advice = "It is in another layout: "
+        command, call = converting, "fj.convert"
     else:
         return error
-    problem = f"{error.problem}. {advice}"
-    return InputError(problem, path=error.path, line=error.line, field=error.field)
+    named, in_python = (
+        InputError(f"{error.problem}. {what}", path=error.path, line=error.line, field=error.field)
+        for what in (advice + command, f"{advice}{call}({str(path)!r})")
+    )
+    named.on_command_line, named.args = str(named), in_python.args
+    return named
 
 
 def _rows(given: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
@@ -238,7 +244,7 @@ def _check_unique(
 ) -> None:
     values = tuple(getattr(record, name) for name in kind.unique)
     if values and values in first_line:
-        named = ", ".join(f"{name} {v!r}" for name, v in zip(kind.unique, values, strict=True))
-        problem = f"duplicate {named} (first on line {first_line[values]})"
+        key = ", ".join(f"{name} {v!r}" for name, v in zip(kind.unique, values, strict=True))
+        problem = f"duplicate {key} (first on line {first_line[values]})"
         raise InputError(problem, field=kind.unique[0])
     first_line[values] = line

@@ -55,8 +55,8 @@ def explain(error: ValidationError, value: Any) -> tuple[str | None, str]:
     place, at_place = next(iter(by_place.items()))
     problem = _problem(at_place)
     if len(by_place) > 1:
-        others = [_path(place) or "the record" for place in list(by_place)[1:]]
-        problem += f" (also at fault: {', '.join(others[:_MAX_NAMED])})"
+        further = [_path(place) or "the record" for place in list(by_place)[1:]]
+        problem += f" (also at fault: {', '.join(further[:_MAX_NAMED])})"
     return _path(place), problem
 
 
@@ -72,11 +72,11 @@ def _problem(details: list[ErrorDetails]) -> str:
         return f"expected {_BOUNDS[first['type']].format(bound)}{_found(first['input'])}"
     if first["type"] in _PLAIN:
         return _PLAIN[first["type"]]
-    known = dict.fromkeys(_expected(item) for item in details)
-    known.pop("", None)
-    if not known:
+    kinds = dict.fromkeys(_expected(item) for item in details)
+    kinds.pop("", None)
+    if not kinds:
         return first["msg"]
-    *initial, last = known
+    *initial, last = kinds
     listed = f"{', '.join(initial)} or {last}" if initial else last
     return f"expected {listed}{_found(first['input'])}"
 
@@ -104,8 +104,8 @@ def describe(value: Any) -> str:
     if not isinstance(value, str | int | float):
         return f"a value of type {type(value).__name__}"
     kind = "text" if isinstance(value, str) else "the number"
-    shown = repr(value) if len(repr(value)) <= 40 else repr(value)[:37] + "..."
-    return f"{kind} {shown}"
+    text = repr(value) if len(repr(value)) <= 40 else repr(value)[:37] + "..."
+    return f"{kind} {text}"
 
 
 def _place(item: ErrorDetails, value: Any) -> tuple[int | str, ...]:

@@ -91,6 +91,7 @@ def _deps(
         validity=options.validity,
         max_articles=options.max_articles,
         n_questions=options.n_questions,
+        facets=options.facets,
         n_parts=-(-n_tokens // options.context_tokens),
         progress=progress,
     )

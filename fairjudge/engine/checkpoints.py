@@ -104,7 +104,7 @@ async def _stored(run: StoredRun) -> AsyncIterator[BaseCheckpointSaver[Any]]:
         why = run.address.without_secrets(error)
         raise RunError(
             f"{run}: the checkpoints cannot be used: {why}; what is done is kept, and the same "
-            "command goes on from there"
+            "command resumes"
         ) from None
     run.forget_checkpoints()
 

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from fairjudge.domain import Cluster, Judgement
-from fairjudge.engine.build_work import build_one, graph_for
 from fairjudge.engine.built import BuildBook
 from fairjudge.engine.checkpoints import checkpoints
 from fairjudge.engine.progress import SILENT, BuildProgress
@@ -95,6 +94,9 @@ async def build_references(
     A cluster that lost answers to a server error or an exhausted budget is built anew by the next
     run of the same command, with its earlier answers from the cache.
     """
+    # Not above: it imports SciPy's clustering, which judging does not need.
+    from fairjudge.engine.build_work import build_one, graph_for
+
     async with checkpoints(book.run) as saver:
         graph = graph_for(builder, checkpointer=saver)
 

@@ -13,13 +13,12 @@ from typing import Any
 
 from fairjudge.backends import LOCAL, asks_a_server, decides, open_backend
 from fairjudge.backends.budgeting import Budget, BudgetLimit
-from fairjudge.backends.caching import Caching
+from fairjudge.backends.caching import Caching, SharedCaching
 from fairjudge.backends.limiting import Concurrency, Limit, Limiting, StoreCheck, TokenCount, Tokens
 from fairjudge.backends.pacing import AdaptiveLimiter
 from fairjudge.backends.planning import PlanningBackend
 from fairjudge.backends.ports import Middleware, Pipeline
 from fairjudge.backends.retrying import Retrying, RetryPolicy, kind_of
-from fairjudge.backends.sharing import SharedCaching
 from fairjudge.backends.truncation import TruncationCheck
 from fairjudge.backends.warming import Warming
 from fairjudge.cache.disk import ReplyCache

@@ -38,12 +38,12 @@ def _check(rows: Sequence[Judgement]) -> None:
         if len(values) > 1:
             listed = ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
             raise InputError(f"Inspect's scores are of one {name}, here are {listed}; choose one")
-    seen: set[tuple[str, int]] = set()
+    keys: set[tuple[str, int]] = set()
     for row in rows:
         key = (row.eid, row.repeat or 0)
-        if key in seen:
+        if key in keys:
             raise InputError(f"two judgements of {row.eid!r}, repeat {row.repeat or 0}")
-        seen.add(key)
+        keys.add(key)
 
 
 def _record(judgement: Judgement) -> dict[str, Any]:

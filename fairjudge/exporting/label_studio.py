@@ -48,12 +48,12 @@ def _task(rows: list[Judgement], texts: dict[tuple[str, str], str]) -> dict[str,
     data: dict[str, Any] = item
     if "system_a" in item:
         sides = ("system_a", "system_b") if order == "ab" else ("system_b", "system_a")
-        shown = {"left": item[sides[0]], "right": item[sides[1]]}
+        panes = {"left": item[sides[0]], "right": item[sides[1]]}
         data = {**item, "order": order}
     else:
-        order, shown = "ab", {"text": item["system"]}
+        order, panes = "ab", {"text": item["system"]}
     if texts:
-        data |= {name: _text(texts, item["eid"], system) for name, system in shown.items()}
+        data |= {name: _text(texts, item["eid"], system) for name, system in panes.items()}
     runs: dict[tuple[str, int], list[Judgement]] = {}
     for row in rows:
         # the other order of a pair is a judgement of its own

@@ -48,7 +48,7 @@ def bank_of(reference: Reference) -> dict[str, Any]:
     row["articles"] = [{**article, "content": ""} for article in row["articles"]]
     if peer is not None and row["articles"] == articles_of(questions):
         del row["articles"]
-    ids, asked = Ids(), {}
+    ids, nuggets = Ids(), {}
     for number, (question, question_peer) in enumerate(
         zip(reference.question_answers, questions, strict=True)
     ):
@@ -56,15 +56,15 @@ def bank_of(reference: Reference) -> dict[str, Any]:
             bank["claim_bank"] = _claims(question, question_peer, eid)
         else:
             key = ids.of(question.question, number)
-            asked[key] = _nugget(question, question_peer, eid, from_bank=peer is not None)
-    if asked or "claim_bank" not in bank:
-        bank["nugget_bank"] = asked
+            nuggets[key] = _nugget(question, question_peer, eid, from_bank=peer is not None)
+    if nuggets or "claim_bank" not in bank:
+        bank["nugget_bank"] = nuggets
     return _with_ours(bank, row or None)
 
 
 def _nugget(question: QuestionAnswers, row: Json, eid: str, *, from_bank: bool) -> dict[str, Any]:
     peer = dict(row.get(PEER, {}))
-    kept = peer.pop("answers", None)
+    peer_answers = peer.pop("answers", None)
     ours = {
         name: value
         for name, value in row.items()
@@ -74,7 +74,7 @@ def _nugget(question: QuestionAnswers, row: Json, eid: str, *, from_bank: bool) 
         aggregator = ours.pop("aggregator_type", None)
     else:
         aggregator = ours.get("aggregator_type", "AND")
-    answers = _answers(question, row, kept, inherited=peer.get("importance"))
+    answers = _answers(question, row, peer_answers, inherited=peer.get("importance"))
     nugget = {
         "question": question.question,
         "question_id": question_id(question.question),

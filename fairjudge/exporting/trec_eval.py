@@ -53,15 +53,15 @@ def _lines(system: str, measure: str, topics: dict[str, float]) -> Iterator[str]
 def _measures(rows: Sequence[Judgement]) -> list[str]:
     """Return a measure name per row: its aspect, and further fields where needed to be unique."""
     parts = [(row.aspect, row.protocol, _kind(row.unit), row.judge) for row in rows]
-    seen: dict[str, list[set[str]]] = defaultdict(lambda: [set(), set(), set(), set()])
+    parts_by_aspect: dict[str, list[set[str]]] = defaultdict(lambda: [set(), set(), set(), set()])
     for key in parts:
-        for values, part in zip(seen[key[0]], key, strict=True):
+        for values, part in zip(parts_by_aspect[key[0]], key, strict=True):
             values.add(part)
     return [
         "-".join(
             "_".join(part.split())
             for place, part in enumerate(key)
-            if place == 0 or len(seen[key[0]][place]) > 1
+            if place == 0 or len(parts_by_aspect[key[0]][place]) > 1
         )
         for key in parts
     ]

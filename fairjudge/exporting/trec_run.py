@@ -68,11 +68,11 @@ def _sentences(summary: Summary) -> list[dict[str, Any]]:
 
 def _cited(sentence: Mapping[str, Any], listed: Sequence[str] | None) -> dict[str, Any]:
     """Return a sentence as a run has it: places among the documents `listed` where these count."""
-    rest = dict(sentence)
-    articles, confidences = rest.pop("articles"), rest.pop("confidences", None)
+    fields = dict(sentence)
+    articles, confidences = fields.pop("articles"), fields.pop("confidences", None)
     citations: Any = articles
     if confidences is not None:
         citations = dict(zip(articles, confidences, strict=True))
     elif listed is not None and {*articles} <= {*listed}:
         citations = [listed.index(aid) for aid in articles]
-    return {"text": rest.pop("text"), "citations": citations, **rest}
+    return {"text": fields.pop("text"), "citations": citations, **fields}

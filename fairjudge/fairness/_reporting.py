@@ -54,17 +54,17 @@ def texts_by_system(
         No summaries, two of one system for one cluster, or none that belongs to a cluster.
     """
     eids = {labelled.eid for labelled in corpus.sets}
-    found: dict[str, dict[str, str]] = {}
+    by_system: dict[str, dict[str, str]] = {}
     for summary in summaries:
-        texts = found.setdefault(summary.system, {})
+        texts = by_system.setdefault(summary.system, {})
         if summary.eid in texts:
             raise InputError(
                 f"two summaries of {summary.eid!r} by {summary.system!r}", field="system"
             )
         texts[summary.eid] = summary.text
-    if not any(eids & texts.keys() for texts in found.values()):
+    if not any(eids & texts.keys() for texts in by_system.values()):
         raise InputError("no summary belongs to any of the clusters (compare their eids)")
-    return dict(sorted(found.items()))
+    return dict(sorted(by_system.items()))
 
 
 def unmatched_notes(corpus: LabelledCorpus, texts: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -121,12 +121,12 @@ def error_json(
 
     `times` turns the differences by value to the unit of the report, 100 for percent.
     """
-    shown: Json = {}
+    errors: Json = {}
     if system.corrected is not None:
-        shown["corrected"] = _corrected(system.corrected, measures, times)
+        errors["corrected"] = _corrected(system.corrected, measures, times)
     if system.sensitivity is not None:
-        shown["sensitivity"] = _sensitivity(system.sensitivity, measures, times)
-    return shown
+        errors["sensitivity"] = _sensitivity(system.sensitivity, measures, times)
+    return errors
 
 
 def _corrected(

@@ -187,11 +187,11 @@ def _statistics(
     if base.measures is not other.measures:
         raise StatisticsError("coverage rows cannot be compared with proportional rows")
     first, second = _rows_of(base, shared), _rows_of(other, shared)
-    both = _both(base.corpus, other.corpus, first, second)
+    joined = _both(base.corpus, other.corpus, first, second)
     for measure in base.measures.shown:
         key = measure.key
         if measure.of_corpus is not None:
-            yield measure, partial(measure.of_corpus, both)
+            yield measure, partial(measure.of_corpus, joined)
         elif key in base.means and key in other.means:
             values = np.concatenate([base.means[key][first], other.means[key][second]])
             yield measure, partial(_mean, values)

@@ -55,8 +55,8 @@ def _parity(found: CoverageParity | Undefined) -> Json:
     by_value = {}
     for value, entry in found.by_value.items():
         row = _json(entry.mean)
-        shown = {"mean": row.pop("value"), **row, "n": entry.n, "p_holm": entry.p_holm}
-        by_value[value] = {**shown, "p_value": shown.get("p_value")}
+        mean = {"mean": row.pop("value"), **row, "n": entry.n, "p_holm": entry.p_holm}
+        by_value[value] = {**mean, "p_value": mean.get("p_value")}
     return {"by_value": by_value, "over": found.over, "under": found.under}
 
 

@@ -120,13 +120,13 @@ def _by_value(parts: Contributions, resampling: Resampling) -> dict[str, ValuePa
     n_samples = len(parts.sums)
     estimates = resampling.statistics(lambda counts: means(parts, counts), n_samples, null=0.0)
     entered = np.count_nonzero(parts.counts, axis=0)
-    named = {
+    means_by_value = {
         value: _mean_of(estimate, int(n), n_samples)
         for value, estimate, n in zip(parts.values, estimates, entered, strict=True)
     }
-    adjusted = adjusted_by_name(named)
+    adjusted = adjusted_by_name(means_by_value)
     return {
-        value: ValueParity(n=int(n), mean=named[value], p_holm=adjusted.get(value))
+        value: ValueParity(n=int(n), mean=means_by_value[value], p_holm=adjusted.get(value))
         for value, n in zip(parts.values, entered, strict=True)
     }
 

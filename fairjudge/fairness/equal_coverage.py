@@ -206,7 +206,7 @@ def all_relabellings(sizes: tuple[int, ...]) -> NDArray[np.int8]:
     for code, size in enumerate(sizes[:-1]):
         extended = []
         for row in partial:
-            free = [place for place, taken in enumerate(row) if taken == len(sizes) - 1]
+            free = [place for place, code_at in enumerate(row) if code_at == len(sizes) - 1]
             for chosen in combinations(free, size):
                 new = row.copy()
                 for place in chosen:

@@ -91,13 +91,13 @@ def corrected_mean(
     strange = sorted(human.keys() - measured.keys())
     if strange:
         raise StatisticsError(f"human value for {strange[0]!r}, which was not measured")
-    labelled, rest = sorted(human), sorted(measured.keys() - human.keys())
+    labelled, unlabelled = sorted(human), sorted(measured.keys() - human.keys())
     return ppi_mean(
         [human[eid] for eid in labelled],
         [measured[eid] for eid in labelled],
-        [measured[eid] for eid in rest],
+        [measured[eid] for eid in unlabelled],
         documents=labelled,
-        documents_unlabelled=rest,
+        documents_unlabelled=unlabelled,
         level=level,
     )
 

@@ -98,12 +98,12 @@ class FairnessMeasure(Measure, Generic[DataT, CorpusT, ErrorsT]):
         n_excluded: int = 0,
     ) -> Estimate | Undefined:
         """Estimate the measure of one system with an interval by bootstrap over samples."""
-        drawn, of_corpus = self.resampling(resampling), self.of_corpus
+        own, of_corpus = self.resampling(resampling), self.of_corpus
         if of_corpus is None:
-            return drawn.mean(self.numbers(data, n_samples), n_excluded=n_excluded)
+            return own.mean(self.numbers(data, n_samples), n_excluded=n_excluded)
         if not n_samples:
             return Undefined(why="no samples")
-        return drawn.statistic(
+        return own.statistic(
             lambda counts: of_corpus(corpus, counts), n_samples, n_excluded=n_excluded
         )
 

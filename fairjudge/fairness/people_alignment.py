@@ -121,22 +121,22 @@ def compare_groups(
     """
     values = parts.values
     lean = np.array([[leaning == value for value in values] for leaning in leanings], dtype=float)
-    short, held = shortfalls(shares), shares.takes_part.astype(float)
+    short, n_in_source = shortfalls(shares), shares.takes_part.astype(float)
     order = [shares.values.index(value) for value in values]
 
     def tops(counts: FloatArray) -> FloatArray:
         by_parity = np.nan_to_num(means(parts, counts), nan=-np.inf)
-        by_sof = -divide(counts @ short, counts @ held)[:, order]
+        by_sof = -divide(counts @ short, counts @ n_in_source)[:, order]
         by_sof = np.nan_to_num(by_sof, nan=-np.inf)
         return np.stack([_tops(table) for table in (counts @ lean, by_parity, by_sof)], axis=1)
 
     replicated = replicates(
         tops, n_documents=len(leanings), n_resamples=resampling.n_resamples, rng=resampling.rng
     )
-    known = replicated[replicated[:, 0] >= 0]
-    agree = (known[:, 1:] == known[:, :1]).mean(axis=0) if len(known) else None
+    defined = replicated[replicated[:, 0] >= 0]
+    agree = (defined[:, 1:] == defined[:, :1]).mean(axis=0) if len(defined) else None
     return GroupAlignment(
-        n_groups=len(known),
+        n_groups=len(defined),
         first=None if agree is None else float(agree[0]),
         second=None if agree is None else float(agree[1]),
     )

@@ -35,7 +35,7 @@ def _sample(sample: ProportionalSample) -> Json:
 
 
 def _system(result: SystemProportional) -> Json:
-    shown: Json = {
+    row: Json = {
         "n": len(result.samples),
         **excluded_json(result.excluded),
         "one_value": result.n_one_value,
@@ -48,8 +48,8 @@ def _system(result: SystemProportional) -> Json:
         "novel_terms": _percent(result.novel_terms),
     }
     if isinstance(result.measures, Proportional):
-        shown["tau"] = result.measures.tau
-        shown["by_value"] = {
+        row["tau"] = result.measures.tau
+        row["by_value"] = {
             value: {
                 "n": entry.n,
                 "wanted": _percent(entry.wanted),
@@ -60,8 +60,8 @@ def _system(result: SystemProportional) -> Json:
             }
             for value, entry in result.measures.by_value.items()
         }
-        shown["sweep"] = [{"tau": tau} | _percent(bur) for tau, bur in result.measures.sweep]
-    return shown
+        row["sweep"] = [{"tau": tau} | _percent(bur) for tau, bur in result.measures.sweep]
+    return row
 
 
 def _measures(found: Proportional | Undefined) -> Json:

@@ -217,9 +217,9 @@ def _system(
         n_one_value=len(distributions) - len(several),
         novel_terms=resampling.apart("novel terms").mean(
             [
-                _novel_share(one, terms[one.eid], texts[one.eid], options.normaliser)
-                for one in sets
-                if one.eid in measured
+                _novel_share(labelled, terms[labelled.eid], texts[labelled.eid], options.normaliser)
+                for labelled in sets
+                if labelled.eid in measured
             ],
             n_excluded=len(excluded),
         ),
@@ -255,14 +255,14 @@ def _novel_share(
     normaliser: TermMaker,
 ) -> float:
     """Return the share of a summary's terms, each as often as it stands, that no document has."""
-    others = (
+    unlabelled = (
         normaliser.terms(document)
         for document, label in zip(labelled.texts, labelled.labels, strict=True)
         if label is None
     )
-    known = set(itertools.chain(*of_values.values(), *others))
-    found = normaliser.terms(text)
-    return sum(term not in known for term in found) / max(len(found), 1)
+    source_terms = set(itertools.chain(*of_values.values(), *unlabelled))
+    summary_terms = normaliser.terms(text)
+    return sum(term not in source_terms for term in summary_terms) / max(len(summary_terms), 1)
 
 
 def _distribution(
@@ -276,8 +276,8 @@ def _distribution(
         return "no_text" if source else "no_values"
     if not (text.strip() if options.released else summary):
         return "empty_summary"
-    held = [value for value, terms in source.items() if terms]
-    if scores is not None and any(value not in scores for value in held):
+    present = [value for value, terms in source.items() if terms]
+    if scores is not None and any(value not in scores for value in present):
         return "unscored"
     if scores is None:
         no_match: Literal["undefined", "uniform"] = "uniform" if options.released else "undefined"

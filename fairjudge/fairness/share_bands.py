@@ -48,8 +48,8 @@ def bur_band(errors: ShareErrors) -> Band:
     """Bound the BUR; both ends are reached for each sample."""
     shares, movable, tau = errors.shares, errors.movable, errors.shares.tau
     lacks = _missing(shares, np.full(len(shares.wanted), tau))
-    left = replace(shares, got=np.maximum(0.0, shares.got - movable[:, None]))
-    most = binary_unfair(left)
+    reduced = replace(shares, got=np.maximum(0.0, shares.got - movable[:, None]))
+    most = binary_unfair(reduced)
     if shares.at_most:
         # To have more than tau of their shares values must be given more than they lack, and at
         # tau = 1 not all can have more.

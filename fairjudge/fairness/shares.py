@@ -136,9 +136,9 @@ def second_order(shares: Shares, counts: FloatArray | None = None) -> FloatArray
     """
     weights = np.ones((1, len(shares.wanted))) if counts is None else counts
     sums = weights @ shortfalls(shares)
-    held = weights @ shares.takes_part.astype(np.float64)
-    present = held > 0.0
-    means = np.divide(sums, held, out=np.zeros_like(sums), where=present)
+    n_present = weights @ shares.takes_part.astype(np.float64)
+    present = n_present > 0.0
+    means = np.divide(sums, n_present, out=np.zeros_like(sums), where=present)
     n_values = present.sum(axis=1)
     safe = np.maximum(1, n_values)
     centre = means.sum(axis=1) / safe

@@ -139,10 +139,10 @@ def align(support: Support, aids: Sequence[str]) -> Support:
     row = {aid: place for place, aid in enumerate(support.aids)}
     odd = sorted(set(aids) ^ set(support.aids))
     if odd or len(row) != len(support.aids):
-        named = repr(odd[0]) if odd else "a repeated document"
+        example = repr(odd[0]) if odd else "a repeated document"
         raise InputError(
             f"support of {support.system!r} for {support.eid!r} and its cluster do not have the "
-            f"same articles: {named}",
+            f"same articles: {example}",
             field="aids",
         )
     return support.rows([row[aid] for aid in aids])

@@ -147,10 +147,10 @@ def _check(clusters: Sequence[Cluster], attribute: str, bins: Sequence[float]) -
         raise InputError(f"duplicate eid {repeated[0]!r}: every cluster needs its own", field="eid")
     present = {name for cluster in clusters for a in cluster.articles for name in a.attributes}
     if attribute not in present:
-        known = ", ".join(repr(name) for name in sorted(present)) or "none at all"
+        names = ", ".join(repr(name) for name in sorted(present)) or "none at all"
         raise InputError(
             f"no article has attribute {attribute!r}; attributes "
-            f"found: {known}{did_you_mean(attribute, present)}",
+            f"found: {names}{did_you_mean(attribute, present)}",
             field="attributes",
         )
     if any(low >= high for low, high in pairwise(bins)):
@@ -196,9 +196,9 @@ def _without_value(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ..
     ]
     if not left_out:
         return ()
-    left = f"{'was' if len(left_out) == 1 else 'were'} excluded"
+    verb = f"{'was' if len(left_out) == 1 else 'were'} excluded"
     return (
-        f"{pluralize(len(left_out), 'document')} without a known {attribute!r} {left}: "
+        f"{pluralize(len(left_out), 'document')} without a known {attribute!r} {verb}: "
         f"{first_few(left_out)}",
     )
 
@@ -232,10 +232,10 @@ def _notes(
         notes.append(f"{attribute!r} has numbers, read as categories")
     rare = sorted(value for value, n in counts.items() if n < FEW_DOCUMENTS)
     if rare:
-        named = ", ".join(repr(value) for value in rare[:10])
+        examples = ", ".join(repr(value) for value in rare[:10])
         more = f" and {len(rare) - 10} more" if len(rare) > 10 else ""
         notes.append(
             f"held by fewer than {FEW_DOCUMENTS} documents: {len(rare)} of "
-            f"{pluralize(len(counts), 'value')}: {named}{more}"
+            f"{pluralize(len(counts), 'value')}: {examples}{more}"
         )
     return tuple(notes)

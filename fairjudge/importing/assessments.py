@@ -12,7 +12,7 @@ from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """One assessment, whoever gave it.
+    """One assessment, by a person or a judge.
 
     ``item`` has eid, system, unit and aspect; ``value`` is as the tool wrote it, ``number`` what it
     is as a score. ``person`` is who gave it, where it was a person; else it is ``judge``'s.
@@ -31,7 +31,7 @@ class Assessment:
     probabilities: Mapping[str, float] | None = field(default=None)
 
     def entry(self) -> Entry:
-        """Return the label or the judgement that it is; skipped where it is no number."""
+        """Return it as a label or a judgement; skipped if it is no number."""
         words = "; --options gives words their values" if isinstance(self.value, str) else ""
         if self.person is not None:
             if self.number is None:
@@ -54,10 +54,10 @@ class Assessment:
 
 def object_in(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return the object under `name`, also where it stands as JSON text, as in a CSV file."""
-    found = row.get(name)
-    if isinstance(found, str) and found.lstrip().startswith("{"):
+    value = row.get(name)
+    if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
-            found = json.loads(found)
+            value = json.loads(value)
         except (ValueError, RecursionError):
             return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}

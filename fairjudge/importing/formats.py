@@ -47,7 +47,7 @@ def import_file(
     tool: str | None = None,
     judge: str | None = None,
     repeats: Repeats = "keep",
-    answers: Scale | None = None,
+    answers: Scale | Mapping[str, float] | None = None,
     articles: Iterable[Cluster] = (),
     skip_bad: bool = False,
 ) -> ImportedFile:
@@ -64,7 +64,7 @@ def import_file(
     repeats : {"keep", "last"}
         For an item that was judged several times: keep all judgements, numbered by ``repeat`` from
         0, or the last one only.
-    answers : Scale, optional
+    answers : Scale or mapping, optional
         The values of words in feedback: MLflow's, Label Studio's choices, Inspect's values.
     articles : iterable of Cluster
         Clusters with the texts of articles that the file only names.
@@ -120,8 +120,10 @@ def import_file(
     return replace(imported_file, references=filled)
 
 
-def word_values(answers: Scale | None) -> dict[str, float]:
-    """Return the value of each answer of a scale and of its aliases, in lower case."""
+def word_values(answers: Scale | Mapping[str, float] | None) -> dict[str, float]:
+    """Return the value of each word, or answer of a scale and of its aliases, in lower case."""
+    if isinstance(answers, Mapping):
+        return {word.strip().casefold(): value for word, value in answers.items()}
     levels = () if answers is None else answers.levels
     return {
         word.strip().casefold(): level.value

@@ -36,7 +36,7 @@ def read(source: Source) -> Iterator[Entry]:
                 has_result = True
                 yield from _prediction(result_set, line, item, source)
             if not has_result:
-                yield Skipped(line=line, why="nobody has annotated it")
+                yield Skipped(line=line, why="not annotated")
 
 
 def _annotation(

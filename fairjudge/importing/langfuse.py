@@ -29,12 +29,12 @@ def read(source: Source) -> Iterator[Entry]:
             if _is_score(row):
                 yield _entry(row, line, {}, source)
                 continue
-            found = _within(row)
-            if not found:
+            scores = _within(row)
+            if not scores:
                 yield Skipped(line=line, why="the trace has no score")
             trace = row if "scores" in row else {}
-            for one in found:
-                yield _entry(one, line, trace, source)
+            for score in scores:
+                yield _entry(score, line, trace, source)
 
 
 def _is_score(row: Mapping[str, Any]) -> bool:
@@ -43,13 +43,13 @@ def _is_score(row: Mapping[str, Any]) -> bool:
 
 
 def _within(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    name = next((one for one in ("scores", "data") if isinstance(row.get(one), list)), None)
+    name = next((name for name in ("scores", "data") if isinstance(row.get(name), list)), None)
     return [] if name is None else list(items(row, name))
 
 
 def _entry(score: Mapping[str, Any], line: int, trace: Mapping[str, Any], source: Source) -> Entry:
     about = trace or object_in(score, "trace")
-    named = {**object_in(about, "metadata"), **object_in(score, "metadata")}
+    metadata = {**object_in(about, "metadata"), **object_in(score, "metadata")}
     trace_id = given(score, "traceId", "trace_id") or given(about, "id")
     word = given(score, "stringValue", "string_value")
     kind = (given(score, "dataType", "data_type") or "").upper()
@@ -60,9 +60,9 @@ def _entry(score: Mapping[str, Any], line: int, trace: Mapping[str, Any], source
     return Assessment(
         line=line,
         item={
-            "eid": given(named, "eid") or trace_id or text(score, "traceId"),
-            "system": given(named, "system") or given(about, "name") or "langfuse",
-            "unit": given(named, "unit")
+            "eid": given(metadata, "eid") or trace_id or text(score, "traceId"),
+            "system": given(metadata, "system") or given(about, "name") or "langfuse",
+            "unit": given(metadata, "unit")
             or given(score, "observationId", "observation_id")
             or "summary",
             "aspect": aspect,
@@ -72,7 +72,7 @@ def _entry(score: Mapping[str, Any], line: int, trace: Mapping[str, Any], source
         person=(given(score, "authorUserId", "author_user_id") or "people")
         if origin == "ANNOTATION"
         else None,
-        judge=given(named, "judge") or f"langfuse/{aspect}",
+        judge=given(metadata, "judge") or f"langfuse/{aspect}",
         tool="Langfuse",
         reason=given(score, "comment"),
     ).entry()

@@ -50,22 +50,24 @@ def _is_column(name: str) -> bool:
 
 def _feedback(row: Mapping[str, Any], line: int, source: Source) -> Entry:
     origin = object_in(row, "feedback_source")
-    named = {**object_in(origin, "metadata"), **object_in(row, "extra")}
+    metadata = {**object_in(origin, "metadata"), **object_in(row, "extra")}
     value = row["score"] if row["score"] not in (None, "") else row.get("value") or None
     aspect = text(row, "key")
-    who = given(origin, "user_name", "user_id")
+    annotator = given(origin, "user_name", "user_id")
     return Assessment(
         line=line,
         item={
-            "eid": given(named, "eid") or given(row, "run_id", "trace_id") or text(row, "run_id"),
-            "system": given(named, "system") or "langsmith",
-            "unit": given(named, "unit") or "summary",
+            "eid": given(metadata, "eid")
+            or given(row, "run_id", "trace_id")
+            or text(row, "run_id"),
+            "system": given(metadata, "system") or "langsmith",
+            "unit": given(metadata, "unit") or "summary",
             "aspect": aspect,
         },
         value=value,
         number=source.score(value),
-        person=(who or "people") if origin.get("type") == "app" else None,
-        judge=given(named, "judge", "model") or f"langsmith/{aspect}",
+        person=(annotator or "people") if origin.get("type") == "app" else None,
+        judge=given(metadata, "judge", "model") or f"langsmith/{aspect}",
         tool="LangSmith",
         reason=given(row, "comment"),
     ).entry()

@@ -28,8 +28,8 @@ def read(source: Source) -> Iterator[Entry]:
     """Yield each annotation."""
     for line, row in source.records():
         with source.at(line):
-            for one in _page(row) or [row]:
-                yield _entry(one, line, source)
+            for annotation in _page(row) or [row]:
+                yield _entry(annotation, line, source)
 
 
 def _page(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -42,21 +42,21 @@ def _entry(row: Mapping[str, Any], line: int, source: Source) -> Entry:
     }
     scored = result.get("score") is not None and result.get("score") != ""
     value = result.get("score" if scored else "label")
-    named = object_in(row, "metadata")
-    kind, who = text(row, "annotator_kind").upper(), given(row, "identifier", "user_id")
+    metadata = object_in(row, "metadata")
+    kind, annotator = text(row, "annotator_kind").upper(), given(row, "identifier", "user_id")
     aspect = given(row, "annotation_name", "name") or text(row, "name")
     return Assessment(
         line=line,
         item={
-            "eid": given(named, "eid") or given(row, *_IDS) or text(row, "span_id"),
-            "system": given(named, "system") or "phoenix",
-            "unit": given(named, "unit") or "summary",
+            "eid": given(metadata, "eid") or given(row, *_IDS) or text(row, "span_id"),
+            "system": given(metadata, "system") or "phoenix",
+            "unit": given(metadata, "unit") or "summary",
             "aspect": aspect,
         },
         value=value or None if isinstance(value, str) else value,
         number=source.score(value),
-        person=(who or "people") if kind == "HUMAN" else None,
-        judge=given(named, "judge", "model") or who or f"phoenix/{aspect}",
+        person=(annotator or "people") if kind == "HUMAN" else None,
+        judge=given(metadata, "judge", "model") or annotator or f"phoenix/{aspect}",
         tool="Phoenix",
         by_code=kind == "CODE",
         reason=given(result, "explanation"),

@@ -33,7 +33,8 @@ class Source:
     """A file with its rows, or a folder without rows.
 
     With ``skip_bad`` invalid rows are added to ``bad``; without, they are errors. ``answers`` maps
-    words (in lower case) to values, for scores in words.
+    words (in lower case) to values, for scores in words. ``numbers`` are those of the records that
+    the rows are of, where one record makes several rows.
     """
 
     path: Path
@@ -41,6 +42,7 @@ class Source:
     skip_bad: bool = False
     bad: list[Skipped] = field(default_factory=list)
     answers: Mapping[str, float] = field(default_factory=dict)
+    numbers: tuple[int, ...] = ()
 
     def score(self, value: object) -> float | None:
         """Return the number of a score: that of a word in ``answers``, or by `score`."""
@@ -60,13 +62,18 @@ class Source:
 
     def records(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Yield (line number, value) of each row that is an object."""
-        for row in self.rows:
+        yield from ((line, value) for _, line, value in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
+        """Yield (number of its record, line number, value) of each row that is an object."""
+        numbers = self.numbers or range(1, len(self.rows) + 1)
+        for number, row in zip(numbers, self.rows, strict=True):
             with self.at(row.line):
                 if row.problem is not None:
                     raise InputError(row.problem, field=row.field)
                 if not isinstance(row.value, dict):
                     raise InputError("expected an object")
-                yield row.line, row.value
+                yield number, row.line, row.value
 
     @contextmanager
     def at(self, line: int) -> Iterator[None]:

@@ -22,7 +22,7 @@ Thresholds: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedAspect:
-    """An aspect to be judged together with others; a built-in one needs its name only.
+    """An aspect to be judged together with others; a built-in one needs only its name.
 
     For a custom aspect, ``rule`` states the criterion in a few sentences; ``scale`` is its file.
     """

@@ -103,11 +103,11 @@ def in_order(units: Sequence[str], *, eid: str, order: str | None) -> tuple[str,
     if order is None or not order.startswith(SHUFFLED):
         return tuple(units)
     generator = Random(f"{order}/{eid}")  # noqa: S311  # no secret
-    questions = [list(some) for _, some in groupby(units, key=_question_of)]
+    questions = [list(members) for _, members in groupby(units, key=_question_of)]
     generator.shuffle(questions)
-    for some in questions:
-        generator.shuffle(some)
-    return tuple(unit for some in questions for unit in some)
+    for question_units in questions:
+        generator.shuffle(question_units)
+    return tuple(unit for question_units in questions for unit in question_units)
 
 
 def _wordings(answers: Sequence[Answer]) -> tuple[tuple[int, ...], ...]:

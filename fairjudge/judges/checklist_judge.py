@@ -20,7 +20,6 @@ from fairjudge.judges.statements import StatementsForm
 from fairjudge.parsing.outcomes import with_cut_off
 from fairjudge.ports import Message
 from fairjudge.prompting import Fenced, load_template, render
-from fairjudge.records.signature import signature
 
 DEFAULT_OUTPUT_TOKENS = 4096
 """Enough for the entries of one part, each with a quote."""
@@ -77,22 +76,12 @@ class ChecklistJudge(WritingModel):
 
     form: ChecklistForm = FORMS["coverage"]
     max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
+    default_output_tokens = DEFAULT_OUTPUT_TOKENS
 
     @property
     def signature(self) -> str:
         """Return everything that can change this judge's verdicts."""
-        limit = self.max_output_tokens
-        return signature(
-            {
-                "judge": self.name,
-                "base_url": self.target.base_url,
-                "prompt": load_template("judge", self.form.prompt).label,
-                **self.form.version,
-                "temperature": self.temperature,
-                "seed": self.seed,
-                "max_output_tokens": None if limit == DEFAULT_OUTPUT_TOKENS else limit,
-            }
-        )
+        return self._signature(load_template("judge", self.form.prompt), self.form.version)
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""

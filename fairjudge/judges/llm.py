@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeAlias
 
 from fairjudge.domain import Judgement, JudgeTask, Undefined, Unscored
 from fairjudge.judges.criteria import Criterion
@@ -20,7 +21,7 @@ from fairjudge.judges.ports import Reply, Sample
 from fairjudge.parsing import PARSER_VERSION, read_verdict
 from fairjudge.parsing.outcomes import RETRYABLE, complete_or_unscored, is_cut_off, with_cut_off
 from fairjudge.ports import Backend, Completion, CompletionRequest, Message, ModelRef
-from fairjudge.prompting import Fenced, load_template, render
+from fairjudge.prompting import Fenced, Template, load_template, render
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.signature import signature
 from fairjudge.scales import REPLY_FORM, Position, to_verdict
@@ -29,6 +30,8 @@ DEFAULT_OUTPUT_TOKENS = 1024
 """Enough for the reasoning before the verdict."""
 _MAX_ALTERNATIVES = 20
 """Maximum number of alternatives per token (OpenAI's limit)."""
+Parts: TypeAlias = Mapping[str, str | float | None]
+"""Parts of a signature by name."""
 EMPTY_SUMMARY = Unscored(reason="empty_input", detail="the summary is empty")
 
 
@@ -41,6 +44,8 @@ class WritingModel:
     temperature: float = 0.0
     seed: int | None = None
     max_output_tokens: int | None = None
+    default_output_tokens: ClassVar[int | None] = None
+    """A limit that signatures do not state."""
 
     @property
     def name(self) -> str:
@@ -51,6 +56,22 @@ class WritingModel:
     def signature(self) -> str:
         """Return everything that can change this judge's verdicts."""
         raise NotImplementedError
+
+    def _signature(self, prompt: Template, parts: Parts, more: Parts = MappingProxyType({})) -> str:
+        """Return the signature of this model with `prompt`; `more` follows the settings."""
+        limit = self.max_output_tokens
+        return signature(
+            {
+                "judge": self.name,
+                "base_url": self.target.base_url,
+                "prompt": prompt.label,
+                **parts,
+                "temperature": self.temperature,
+                "seed": self.seed,
+                "max_output_tokens": None if limit == self.default_output_tokens else limit,
+                **more,
+            }
+        )
 
     def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
         """See `fairjudge.judges.ports.Judge`."""
@@ -112,6 +133,7 @@ class LlmJudge(WritingModel):
 
     criterion: Criterion
     max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
+    default_output_tokens = DEFAULT_OUTPUT_TOKENS
     samples: int = 1
     token_probabilities: bool = False
     variants: Mapping[str, Criterion] = field(default_factory=dict, hash=False)
@@ -131,21 +153,14 @@ class LlmJudge(WritingModel):
         return " | ".join(self._signatures[name] for name in self.variants or ("",))
 
     def _signed(self, criterion: Criterion) -> str:
-        limit = self.max_output_tokens
-        return signature(
+        scale = criterion.scale.label
+        return self._signature(
+            criterion.template,
+            {"scale": scale, "form": REPLY_FORM, "parser": PARSER_VERSION},
             {
-                "judge": self.name,
-                "base_url": self.target.base_url,
-                "prompt": criterion.template.label,
-                "scale": criterion.scale.label,
-                "form": REPLY_FORM,
-                "parser": PARSER_VERSION,
-                "temperature": self.temperature,
-                "seed": self.seed,
-                "max_output_tokens": None if limit == DEFAULT_OUTPUT_TOKENS else limit,
                 "samples": self.samples if self.samples > 1 else None,
                 "score": "token_probabilities" if self.token_probabilities else None,
-            }
+            },
         )
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:

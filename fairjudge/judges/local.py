@@ -152,7 +152,7 @@ class LocalJudge:
         return self._judgement(task, value=share_covered(entries), checklist=entries)
 
     def _statements(self, task: JudgeTask) -> Judgement | Unscored:
-        """Return the statements: supported from `YES_FROM` on, the others absent."""
+        """Return the statements: supported if at least `YES_FROM`, else absent."""
         statement_supports = self.support.statements(task.texts[0], task.articles)
         if isinstance(statement_supports, Unscored):
             return statement_supports

@@ -15,7 +15,6 @@ from fairjudge.parsing import read_objects, whole_number
 from fairjudge.parsing.outcomes import with_cut_off
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.prompting import Fenced, Template, json_object, load_template, render
-from fairjudge.records.signature import signature
 
 ASPECTS = ("coverage", "faithfulness")
 """The aspects with a ranking prompt."""
@@ -34,6 +33,7 @@ class RankingJudge(WritingModel):
 
     aspect: str
     max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
+    default_output_tokens = DEFAULT_OUTPUT_TOKENS
 
     def __post_init__(self) -> None:
         if self.aspect not in ASPECTS:
@@ -44,18 +44,7 @@ class RankingJudge(WritingModel):
     @property
     def signature(self) -> str:
         """Return everything that can change this judge's verdicts."""
-        limit = self.max_output_tokens
-        return signature(
-            {
-                "judge": self.name,
-                "base_url": self.target.base_url,
-                "prompt": self._template.label,
-                "reader": READER_VERSION,
-                "temperature": self.temperature,
-                "seed": self.seed,
-                "max_output_tokens": None if limit == DEFAULT_OUTPUT_TOKENS else limit,
-            }
-        )
+        return self._signature(self._template, {"reader": READER_VERSION})
 
     @property
     def _template(self) -> Template:

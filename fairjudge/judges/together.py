@@ -24,7 +24,6 @@ from fairjudge.parsing import PARSER_VERSION, read_verdict, read_verdicts
 from fairjudge.parsing.outcomes import with_cut_off
 from fairjudge.prompting import Fenced, Template, json_object, load_template, render
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.signature import signature
 from fairjudge.scales import Scale
 
 OUTPUT_TOKENS_PER_CRITERION = 1024
@@ -98,20 +97,15 @@ class TogetherJudge(WritingModel):
         templates = [criterion.template for criterion in self.criteria.values()]
         rules = [criterion.rule for criterion in self.criteria.values() if criterion.rule]
         digest = hashlib.sha256("\0".join(rules).encode()).hexdigest()
-        return signature(
+        return self._signature(
+            load_template("judge", "together"),
             {
-                "judge": self.name,
-                "base_url": self.target.base_url,
-                "prompt": load_template("judge", "together").label,
                 "criteria": ",".join(self.criteria),
                 "stated": ",".join(template.label for template in templates if template),
                 "rules": digest[:8] if rules else None,
                 "scale": ",".join(criterion.scale.label for criterion in self.criteria.values()),
                 "parser": PARSER_VERSION,
-                "temperature": self.temperature,
-                "seed": self.seed,
-                "max_output_tokens": self.max_output_tokens,
-            }
+            },
         )
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:

@@ -48,6 +48,15 @@ class BuildOptions:
             ge=1,
         ),
     ] = None
+    facets: Annotated[
+        int,
+        Opt(
+            "Number of questions up to which those whose answers can all be true (facets) fill up. "
+            "By default one is kept where no question has rivals, and none beside rivals. Not with "
+            "--pipeline paper.",
+            ge=0,
+        ),
+    ] = 1
     min_sources: MinSources = 0.3
     consensus_filter: Annotated[
         bool,
@@ -99,8 +108,8 @@ class BuildOptions:
     complete: Annotated[
         bool,
         Opt(
-            "Read the articles once more for answers that were missed, and for labels that an "
-            "article does not support: one call where the articles are short, else one an "
+            "Read the articles once more for answers that were missed, and drop passages that do "
+            "not say their group's label: one call where the articles are short, else one an "
             "article. Not with --pipeline paper.",
             flag="--complete",
         ),
@@ -123,6 +132,7 @@ class BuildOptions:
         return SettledOptions(
             max_articles=self.max_articles or (None if by_article else PAPER_ARTICLES),
             n_questions=self.n_questions or (None if by_article else PAPER_QUESTIONS),
+            facets=self.facets,
             validity=self.validity,
             pipeline="article" if by_article else "paper",
             context_tokens=self.context_tokens,
@@ -144,8 +154,9 @@ class SettledOptions:
     consolidation: Consolidation
     post_filter: bool
     complete: bool = False
+    facets: int = 1
 
     def identity(self) -> dict[str, Any]:
         """Return the options of a run's identity, without defaults."""
-        whole = asdict(self)
-        return whole if self.complete else {n: v for n, v in whole.items() if n != "complete"}
+        defaults = {"complete": False, "facets": 1}
+        return {n: v for n, v in asdict(self).items() if n not in defaults or v != defaults[n]}

@@ -62,11 +62,11 @@ def _check_names(
     of: str,
     beside: Iterable[str] = (),
 ) -> None:
-    known = [*beside, *names]
+    candidates = [*beside, *names]
     for name in given:
         if name not in names:
-            close = [flags[name]] if name in flags else get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
+            close = [flags[name]] if name in flags else get_close_matches(name, candidates, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(candidates)}"
             raise ConfigurationError(f"{of}: no option {name!r}; {hint}")
 
 

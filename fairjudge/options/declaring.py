@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from types import NoneType, UnionType
@@ -65,6 +65,8 @@ class Opt:
     repeatable : bool
         Whether an option with `parse` takes several values, one each time that it is used;
         sequences without `parse` always do.
+    merge : callable, optional
+        Makes one value of those of a `repeatable` option.
     reads : callable, optional
         Reads the value from the file of a command line; takes its path and ``skip_bad``.
     panel : str, optional
@@ -83,6 +85,7 @@ class Opt:
     argument: bool = False
     parse: Callable[[str], Any] | None = None
     repeatable: bool = False
+    merge: Callable[[Sequence[Any]], Any] | None = None
     reads: Callable[..., Any] | None = None
     panel: Panel | None = None
 
@@ -135,13 +138,56 @@ def column_map(text: str) -> dict[str, tuple[str, ...]]:
     ValueError
         `text` is not such a list.
     """
-    found: dict[str, tuple[str, ...]] = {}
-    for part in filter(str.strip, text.split(",")):
-        name, equals, column = (piece.strip() for piece in part.partition("="))
-        if not (name and equals and column):
-            raise ValueError(f"expected field=column, not {part.strip()!r}")
-        found[name] = (*found.get(name, ()), column)
-    return found
+    return merged_columns({name: (column,)} for name, column in pairs_of(text, "field=column"))
+
+
+def merged_columns(maps: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each field in all of `maps`."""
+    merged: dict[str, tuple[str, ...]] = {}
+    for columns_by_field in maps:
+        for name, columns in columns_by_field.items():
+            merged[name] = (*merged.get(name, ()), *columns)
+    return merged
+
+
+def word_values(text: str) -> dict[str, float]:
+    """Return the number of each word of ``word=number,word=number``.
+
+    Raises
+    ------
+    ValueError
+        `text` is not such a list.
+    """
+    values: dict[str, float] = {}
+    for word, number in pairs_of(text, "word=number", last=True):
+        try:
+            values[word] = float(number)
+        except ValueError:
+            raise ValueError(f"expected a number for {word!r}, not {number!r}") from None
+    return values
+
+
+def merged_values(maps: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return the numbers of the words in all of `maps`."""
+    return {word: number for values in maps for word, number in values.items()}
+
+
+def pairs_of(text: str, form: str, *, last: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield the two sides of each ``=``; a part without one belongs to the text before its comma.
+
+    With `last`, it belongs to the text after the comma.
+    """
+    parts: list[str] = []
+    for part in text.split(","):
+        if parts and "=" not in (parts[-1] if last else part):
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    for part in filter(str.strip, parts):
+        left, equals, right = part.rpartition("=") if last else part.partition("=")
+        if not (left.strip() and equals and right.strip()):
+            raise ValueError(f"expected {form}, not {part.strip()!r}")
+        yield left.strip(), right.strip()
 
 
 LabelScale: TypeAlias = Annotated[
@@ -246,14 +292,14 @@ def _declaration(kind: Any, name: str) -> Iterator[tuple[Any, Opt]]:
             raise
         return
     if get_origin(hint) is Annotated:
-        bare, *said = get_args(hint)
-        for opt in said:
+        bare, *declarations = get_args(hint)
+        for opt in declarations:
             if isinstance(opt, Opt):
                 yield bare, opt
 
 
 def hint_of(kind: Any, name: str) -> Any:
-    """Return the type of one field or parameter; types of others may need names not imported here.
+    """Return the type of one field or parameter, without resolving the types of the others.
 
     Raises
     ------

@@ -197,7 +197,7 @@ class JudgeOptions:
         )
 
     def _check_together(self) -> None:
-        asked = {
+        excluded_options = {
             "--preset": self.preset,
             "--reference-unit": self.reference_unit,
             "--text-unit": self.text_unit,
@@ -211,7 +211,7 @@ class JudgeOptions:
             "--prompt-variants": self.prompt_variants > 1,
             "--paraphrase": self.paraphrases,
         }
-        for option in (name for name, value in asked.items() if value):
+        for option in (name for name, value in excluded_options.items() if value):
             raise ConfigurationError(f"{option} does not go with --together")
         names = [aspect.aspect for aspect in self.together]
         if len(names) < 2 or len(set(names)) < len(names):

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args, get_origin
 
 from fairjudge.domain import ProtocolName
-from fairjudge.options.declaring import Declared, declared
+from fairjudge.options.declaring import Declared, declared, pairs_of
 
 _WORDS = re.compile(
-    r"'[a-z][^']* [^']*'|(--[a-z][a-z-]*)(?: ([\w|]+(?:=[A-Z]+(?:,\w+=[A-Z]+)*)?))?"
+    r"'[a-z][^']* [^']*'|(--[a-z][a-z-]*)(?: ('\w[^']*=[^']*'|[\w|:]+(?:=[\w@%+:,=./-]*\w)?))?"
 )
 """A command in quotes, which stays as it is, or a flag with the word after it."""
 _OTHERS = {"--backend": "model", "--from": "tool", "--options": "answers", "--run": "run"}
@@ -41,7 +41,11 @@ def _with_value(name: str, word: str, choices: set[str]) -> str:
     if word.isdecimal():
         return f"{name}={word}"
     if "=" in word:
-        return f"{name}={dict(pair.split('=') for pair in word.split(','))}"
+        several: dict[str, list[str]] = {}
+        for left, right in pairs_of(word.strip("'"), "pairs", last=name == "values"):
+            several.setdefault(left, []).append(right)
+        pairs = {left: only[0] if len(only) == 1 else only for left, only in several.items()}
+        return f"{name}={pairs}"
     if word.isupper():
         return f"{name}={word!r}"
     values = word.split("|")

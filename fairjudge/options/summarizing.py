@@ -86,12 +86,12 @@ class SummarizeOptions:
         """Requests to the summarizer beyond covering the sources."""
         from fairjudge.summaries.wishes import Wishes
 
-        return Wishes(**{one.name: getattr(self, one.name) for one in fields(Wishes)})
+        return Wishes(**{field.name: getattr(self, field.name) for field in fields(Wishes)})
 
     def identity(self) -> dict[str, Any]:
         """Return the options that identify a run; later additions only where they are set."""
         later = ("fair_wording", "fair_labels", "focus", "instruction", "kind", "prompts")
-        defaults = {one.name: one.default for one in fields(self)}
+        defaults = {field.name: field.default for field in fields(self)}
         return {
             name: value
             for name, value in asdict(self).items()

@@ -83,10 +83,15 @@ def answer_at(text: str, place: int, scale: Scale) -> Answer | None:
     return None if value is None else Answer(start=place, end=match.end(), value=value)
 
 
+def begins_number(word: str) -> bool:
+    """Return whether `word` may be an answer on a scale of numbers, or the beginning of one."""
+    return _BEGINS.match(word) is not None
+
+
 def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
     match = _NUMBER.match(text, place) if _BEGINS.match(text, place) else None
     if match is None:
-        return _glyphs_at(text, place, scale)
+        return _glyphs_at(text, place, scale) if text[place : place + 1] == "★" else None
     number = _to_number(match["number"]) + (0.5 if match["half"] else 0.0)
     denominator = match["denominator"] or match["scale"] or match["points"]
     wrong = match["percent"] or (denominator and _to_number(denominator) != scale.levels[-1].value)

@@ -246,7 +246,7 @@ class Statements:
         return prefix == place.before and prefix[-1] in "SV" and follows and not self.yes_no
 
     def _rank(self, label: str, words: str, sign: str) -> Rank | None:
-        """Return the rank of an answer under `label`; None where the label is no verdict's."""
+        """Return the rank of an answer under `label`; None if the label names no verdict."""
         is_pair = self.scale.kind == "pair"
         several = re.search("f?A[xo/]A$", label) and self.scale.kind != "number"
         own = several or (self.aspect and self.aspect in words)

@@ -188,7 +188,7 @@ _FOREIGN = re.compile(
 
 
 def _foreign(text: str, scale: Scale) -> Iterator[Answer]:
-    """Yield final values under a label that are no answers on this scale: "Grade: C"."""
+    """Yield final values under a label that are not on this scale: "Grade: C"."""
     for match in _FOREIGN.finditer(text):
         start, end = match.span("answer")
         if answer_at(text, start, scale) is None and (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
-from fairjudge.parsing._answers import Answer, answer_at
+from fairjudge.parsing._answers import Answer, answer_at, begins_number
 from fairjudge.parsing._clean import lowered
-from fairjudge.parsing._words import kind_of
+from fairjudge.parsing._words import begins_phrase, kind_of
 from fairjudge.scales import Scale
 
 _PIECE = re.compile(
@@ -45,6 +46,11 @@ def words_of(text: str, scale: Scale) -> Words:
     answers: dict[int, Answer] = {}
     at = 0
     while piece := _PIECE.search(small, at):
+        if scale.kind == "number" and (plain := _plain_kind(piece["word"])):
+            kinds.append(plain)
+            places.append(piece.span())
+            at = piece.end()
+            continue
         kind, at, answer = _kind(text, small, piece, scale)
         if kind == "★" and kinds[-1:] == ["A"] and scale.kind == "number":
             continue  # "3/5 ⭐⭐⭐"
@@ -55,6 +61,14 @@ def words_of(text: str, scale: Scale) -> Words:
             places.append((piece.start(), at))
     starts, ends = zip(*places, strict=True) if places else ((), ())
     return Words("".join(kinds), starts, ends, answers)
+
+
+@lru_cache(maxsize=10_000)
+def _plain_kind(word: str | None) -> str:
+    """Return the kind of a word that begins neither a phrase nor a number; "" for all others."""
+    if word is None or begins_phrase(word) or begins_number(word):
+        return ""
+    return kind_of(word, 0, len(word))[0]
 
 
 def _kind(
@@ -89,10 +103,10 @@ def _sign(small: str, start: int) -> str:
 
 
 def _answer(text: str, start: int, scale: Scale) -> Answer | None:
-    if start and not _STARTS.match(text, start):
-        return None
     answer = answer_at(text, start, scale)
-    return None if answer is None or _CONTINUES.match(text, answer.end) else answer
+    if answer is None or (start and not _STARTS.match(text, start)):
+        return None
+    return None if _CONTINUES.match(text, answer.end) else answer
 
 
 _CONTINUES = re.compile(

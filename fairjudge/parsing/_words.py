@@ -49,19 +49,26 @@ def kind_of(text: str, start: int, end: int) -> tuple[str, int]:
 
     A phrase ends after `end`; in scripts without spaces a word is the longest one in the table.
     """
-    if _SCRIPT.match(text, start):
+    if text[start] >= "\u3040" and _SCRIPT.match(text, start):
         ends = range(start + 6, start, -1)
         prefixes = ((end, text[start:end]) for end in ends)
         kinds = ((_SINGLE.get(prefix) or _STEMS.get(prefix), end) for end, prefix in prefixes)
         return next(((kind, end) for kind, end in kinds if kind), ("x", start + 1))
-    word = text[start:end]
-    word = word.removesuffix("'s") if len(word) > 4 else word
-    best = ("", 0)
+    word = _without_possessive(text[start:end])
+    best, end_of_best = "", 0
     for following, kind in _PHRASES.get(word, {}).items():
-        best = max(
-            best, (kind, _end_of(following, text, end)), key=lambda kind_and_end: kind_and_end[1]
-        )
-    return best if best[1] else (_kind_of_word(word), end)
+        if (end_of_phrase := _end_of(following, text, end)) > end_of_best:
+            best, end_of_best = kind, end_of_phrase
+    return (best, end_of_best) if end_of_best else (_kind_of_word(word), end)
+
+
+def begins_phrase(word: str) -> bool:
+    """Return whether a phrase of several words begins with the lower-case `word`."""
+    return _without_possessive(word) in _PHRASES
+
+
+def _without_possessive(word: str) -> str:
+    return word.removesuffix("'s") if len(word) > 4 else word
 
 
 def _end_of(following: tuple[str, ...], text: str, place: int) -> int:

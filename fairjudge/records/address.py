@@ -44,8 +44,8 @@ class StoreAddress:
                 "password as %XX, such as %40 for @"
             )
         user, _, password = user_part.partition(":")
-        shown = f"postgresql://{user}{at}{place}{parts.path}"
-        object.__setattr__(self, "shown", shown)
+        address = f"postgresql://{user}{at}{place}{parts.path}"
+        object.__setattr__(self, "shown", address)
         object.__setattr__(self, "_secrets", _secrets(password, parts.query))
 
     def __str__(self) -> str:

@@ -278,7 +278,7 @@ def _readable(value: object) -> bool:
 
 
 def kept_rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of one of a run's files; nothing where there is no such file.
+    """Yield the rows of one of a run's files; none if the file is missing.
 
     The last row of a killed run may be torn and is skipped; any other corrupt row raises
     `InputError`.

@@ -122,7 +122,7 @@ class StoredRun(RunStore):
         return self._all_sound(name, rows)
 
     def peek(self, name: str) -> list[dict[str, Any]]:
-        """Return the rows called `name` without opening the run; none where there is no such run.
+        """Return the rows called `name` without opening the run; none if it does not exist.
 
         Another process may be writing them.
         """

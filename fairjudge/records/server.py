@@ -144,7 +144,7 @@ class Server:
         why = self.address.without_secrets(error) or type(error).__name__
         return StoreError(
             f"the store {self.address} {problem}: {why}; what is done is kept, and the same "
-            "command goes on from there"
+            "command resumes"
         )
 
     def _run_once(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:

@@ -24,7 +24,7 @@ _LENGTH = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """Requests, US dollars, and requests of unknown price, whose cost is estimated in the sum."""
+    """Requests, their cost in US dollars, and how many of them have an estimated price."""
 
     n_calls: int = 0
     cost_usd: float = 0.0

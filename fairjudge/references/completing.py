@@ -1,13 +1,13 @@
-"""A second pass over the articles: missed answers, and labels that an article does not support."""
+"""A second pass over the articles: missed answers, and passages that do not say their label."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
-from fairjudge.parsing import read_list
+from fairjudge.parsing import read_list, read_object
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import INTEGERS, Asker
 from fairjudge.references.extracting import MAX_GLOSS_WORDS, VOICE, voice_of
@@ -24,6 +24,7 @@ _LIMIT = 2000
 _PER_ARTICLE = 600
 _SCHEMA = json_object(
     {
+        "unsupported": INTEGERS,
         "articles": {
             "type": "array",
             "items": json_object(
@@ -36,7 +37,7 @@ _SCHEMA = json_object(
                     },
                 }
             ),
-        }
+        },
     }
 )
 
@@ -61,6 +62,25 @@ class _Place:
     dispute: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """A passage with a number in the prompt: its place in its group, and its line."""
+
+    question: int
+    group: int
+    position: int
+    aid: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A reply: its rows by index of the article, and the indices of unsupported passages."""
+
+    rows: Mapping[int, Row]
+    unsupported: frozenset[int] = frozenset()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmCompleter:
     """A `Completer` that shows all groups and some articles in one call."""
@@ -72,24 +92,37 @@ class LlmCompleter:
     ) -> Completed | Unscored:
         """See `fairjudge.references.ports.Completer`."""
         places = list(_places(questions))
+        passages = list(_passages(questions, articles))
 
         def earlier_groups(article: Article) -> str:
             numbers = [str(n) for n, place in enumerate(places, 1) if article.aid in place.support]
             return f"; found before: {', '.join(numbers) or 'none'}"
 
-        rows = await self.asker.ask(
+        reply = await self.asker.ask(
             load_template("reference", "completion"),
             {
                 "groups": Fenced("groups", ("\n".join(_lines(questions, places)),)),
                 "articles": numbered_articles(articles, more=earlier_groups),
+                "passages": Fenced("passages", (_numbered(passages),)),
                 "max_words": str(MAX_ANSWER_WORDS),
                 "gloss_words": str(MAX_GLOSS_WORDS),
             },
             schema=_SCHEMA,
-            read=lambda text, _: read_completion(text, n_articles=len(articles), n=len(places)),
+            read=lambda text, _: read_completion(
+                text, n_articles=len(articles), n=len(places), n_passages=len(passages)
+            ),
             usual_limit=_LIMIT + _PER_ARTICLE * len(articles),
         )
-        return rows if isinstance(rows, Unscored) else _completed(rows, places, articles)
+        if isinstance(reply, Unscored):
+            return reply
+        supported = (one for n, one in enumerate(passages) if n not in reply.unsupported)
+        confirmed = frozenset((one.question, one.group, one.aid) for one in supported)
+        unsupported = tuple(
+            (passage.question, passage.group, passage.position)
+            for passage in (passages[n] for n in sorted(reply.unsupported))
+        )
+        completed = _completed(reply.rows, places, articles, confirmed)
+        return replace(completed, unsupported=unsupported)
 
 
 def _places(questions: Sequence[QuestionAnswers]) -> Iterator[_Place]:
@@ -98,6 +131,27 @@ def _places(questions: Sequence[QuestionAnswers]) -> Iterator[_Place]:
             quote = min((answer.answer for answer in group.answers), key=len)
             sides = frozenset(group.supported_by), frozenset(group.disputed_by)
             yield _Place(q, g, group.label or quote, quote, *sides)
+
+
+def _passages(
+    questions: Sequence[QuestionAnswers], articles: Sequence[Article]
+) -> Iterator[_Passage]:
+    """Yield the passages of `articles` in groups, by article and then in the order of labels."""
+    for number, article in enumerate(articles, 1):
+        label = 0
+        for q, question in enumerate(questions):
+            for g, group in enumerate(question.answer_groups):
+                label += 1
+                for position, answer in enumerate(group):
+                    if answer.aid == article.aid:
+                        gloss = f" [{answer.gloss}]" if answer.gloss else ""
+                        text = " ".join(f"{answer.answer}{gloss}".split())
+                        line = f"article {number}, answer {label}: {text}"
+                        yield _Passage(q, g, position, article.aid, line)
+
+
+def _numbered(passages: Sequence[_Passage]) -> str:
+    return "\n".join(f"{n}. {passage.line}" for n, passage in enumerate(passages, 1)) or "none"
 
 
 def _lines(questions: Sequence[QuestionAnswers], places: Sequence[_Place]) -> Iterator[str]:
@@ -112,8 +166,16 @@ def _lines(questions: Sequence[QuestionAnswers], places: Sequence[_Place]) -> It
 
 
 def _completed(
-    rows: Mapping[int, Row], places: Sequence[_Place], articles: Sequence[Article]
+    rows: Mapping[int, Row],
+    places: Sequence[_Place],
+    articles: Sequence[Article],
+    confirmed: Collection[tuple[int, int, str]],
 ) -> Completed:
+    """Return what a reply adds and doubts.
+
+    ``confirmed`` has (question index, group index, ``aid``) of articles with a passage that says
+    the group's label; they need no further one.
+    """
     missed: list[Missed] = []
     doubtful: list[tuple[int, int, str]] = []
     n_absent = 0
@@ -122,7 +184,8 @@ def _completed(
         text = QuotableArticle(article)
         for item in row.added:
             place = places[item["answer"] - 1]
-            if article.aid in place.support | place.dispute:
+            at = (place.question, place.group, article.aid)
+            if at in confirmed or article.aid in place.dispute:
                 continue
             passage = text.find(item["quote"])
             if passage is None:
@@ -154,8 +217,8 @@ def _completed(
     )
 
 
-def read_completion(text: str, *, n_articles: int, n: int) -> dict[int, Row] | Unscored:
-    """Return the rows of a reply by index of the article; its `n` answers are numbered from 1.
+def read_completion(text: str, *, n_articles: int, n: int, n_passages: int = 0) -> Reply | Unscored:
+    """Return a reply on articles, `n` answers and `n_passages` passages, each numbered from 1.
 
     Items in another format and articles with invalid numbers are skipped.
     """
@@ -178,7 +241,13 @@ def read_completion(text: str, *, n_articles: int, n: int) -> dict[int, Row] | U
         rows[number - 1] = Row(says=frozenset(answer - 1 for answer in says), added=valid_items)
     if not rows:
         return Unscored(reason="unparseable", detail="no article in the form asked for", raw=text)
-    return rows
+    numbers = (read_object(text, "unsupported") or {}).get("unsupported")
+    unsupported = frozenset(
+        number - 1
+        for number in (numbers if isinstance(numbers, list) else [])
+        if _is_valid_number(number, n_passages)
+    )
+    return Reply(rows=rows, unsupported=unsupported)
 
 
 def _is_valid_number(number: Any, n: int) -> bool:

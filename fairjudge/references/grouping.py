@@ -11,6 +11,7 @@ from fairjudge.parsing import read_object
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import INTEGERS, Asker
+from fairjudge.references.hedging import claim_of, weaker
 from fairjudge.references.ports import AnswerSet, Consolidator, Grouping
 from fairjudge.text.scripts import count_words, first_words
 
@@ -299,25 +300,26 @@ def _pairs(value: Any, n: int) -> frozenset[tuple[int, int]]:
 
 
 def _joined(so_far: Sorted, addition: Sorted, places: range) -> Sorted:
-    """Return `so_far` with the groups of a further part merged by label.
+    """Return `so_far` with the groups of a further part merged by what their labels claim.
 
     `places` are the positions of the part's answers among all.
     """
     groups = list(so_far.groups)
-    by_label = {group.label.casefold(): n for n, group in enumerate(groups) if group.label}
+    by_claim = {claim_of(group.label): n for n, group in enumerate(groups) if group.label}
     at: list[int] = []
     for group in addition.groups:
         members = tuple(places[n] for n in group.members)
         disputed = tuple(places[n] for n in group.disputed)
-        n = by_label.get(group.label.casefold(), len(groups))
+        n = by_claim.get(claim_of(group.label), len(groups)) if group.label else len(groups)
         if n == len(groups):
             groups.append(Group(label=group.label, members=members, disputed=disputed))
             if group.label:
-                by_label[group.label.casefold()] = n
+                by_claim[claim_of(group.label)] = n
         else:
             old = groups[n]
             groups[n] = replace(
                 old,
+                label=weaker(old.label, group.label),
                 members=tuple(sorted({*old.members, *members})),
                 disputed=tuple(sorted({*old.disputed, *disputed} - {*old.members, *members})),
             )

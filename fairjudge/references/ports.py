@@ -162,14 +162,16 @@ class Missed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
-    """Result of the second pass: missed answers, and doubtful labels.
+    """Result of the second pass: missed answers, doubtful labels, and unsupported passages.
 
     ``doubtful`` has (question index, group index, ``aid``) of members whose article does not
-    support the group's label. ``n_absent`` and ``problem`` are as in `Answered`.
+    support the group's label; ``unsupported`` has (question index, group index, position in the
+    group) of passages that do not say it. ``n_absent`` and ``problem`` are as in `Answered`.
     """
 
     missed: tuple[Missed, ...] = ()
     doubtful: tuple[tuple[int, int, str], ...] = ()
+    unsupported: tuple[tuple[int, int, int], ...] = ()
     n_absent: int = 0
     problem: str = ""
 
@@ -211,7 +213,7 @@ class Completer(Protocol):
     async def complete(
         self, questions: Sequence[QuestionAnswers], articles: Sequence[Article]
     ) -> Completed | Unscored:
-        """Return the answers of `articles` that `questions` lack, and doubtful labels."""
+        """Return the answers of `articles` that `questions` lack, and what it finds wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

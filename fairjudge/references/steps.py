@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import accumulate, chain, count
 from statistics import median_low
 from typing import Any, TypeAlias
 
 from fairjudge.domain import GROUP_LISTS, Answer, Article, GroupSources, QuestionAnswers
 from fairjudge.references.ports import Grouping
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 from fairjudge.text.scripts import count_words
 from fairjudge.text.tokens import words
 
@@ -89,7 +89,7 @@ def why_invalid(
     n_groups = len(question.answer_groups)
     if n_answering < validity.least_sources(n_sources):
         share = f"{n_answering} of {n_sources} sources"
-        return f"answered by {share}, fewer than {validity.min_source_share:.0%}"
+        return f"answered by {share}, fewer than {percentage(validity.min_source_share)}"
     if n_answering < at_least:
         return f"answered by {pluralize(n_answering, 'source')}, fewer than {at_least}"
     if n_groups < validity.min_groups:
@@ -214,33 +214,46 @@ def drop_same_sources(
     """
     paragraphs = {article.aid: _paragraphs(article) for article in articles}
     places = [answering_paragraphs(question, paragraphs) for question in questions]
-    n_answers = [sum(map(len, question.answer_groups)) for question in questions]
-    kept_rows: list[int] = []
-    for row in sorted(range(len(questions)), key=lambda row: -n_answers[row]):
-        if all(containment(places[row], places[other]) < max_contained for other in kept_rows):
-            kept_rows.append(row)
-    return (
-        [question for row, question in enumerate(questions) if row in kept_rows],
-        [question for row, question in enumerate(questions) if row not in kept_rows],
-    )
+    distinct: list[int] = []
+    for row in _most_answers_first(questions):
+        if all(containment(places[row], places[other]) < max_contained for other in distinct):
+            distinct.append(row)
+    return _split(questions, set(distinct))
 
 
 def drop_surplus_facets(
     questions: Sequence[QuestionAnswers], *, target: int
 ) -> tuple[list[QuestionAnswers], list[QuestionAnswers]]:
-    """Split `questions` into those to keep and those of the kind ``facets`` to drop.
+    """Split `questions` into those to keep and those to drop because their answers can be true.
 
-    Questions whose answers can all be true only fill up to `target` questions, those with most
+    Questions on which most groups have no rival only fill up to `target` questions, those with most
     answers first. Both results keep the given order.
     """
-    facets = [row for row, question in enumerate(questions) if question.kind == "facets"]
+    facets = [row for row in _most_answers_first(questions) if _mostly_facets(questions[row])]
     n_wanted = max(0, target - (len(questions) - len(facets)))
+    return _split(questions, set(range(len(questions))).difference(facets[n_wanted:]))
+
+
+def _most_answers_first(questions: Sequence[QuestionAnswers]) -> list[int]:
     n_answers = [sum(map(len, question.answer_groups)) for question in questions]
-    surplus = sorted(facets, key=lambda row: -n_answers[row])[n_wanted:]
-    return (
-        [question for row, question in enumerate(questions) if row not in surplus],
-        [question for row, question in enumerate(questions) if row in surplus],
-    )
+    return sorted(range(len(questions)), key=lambda row: -n_answers[row])
+
+
+def _split(
+    questions: Sequence[QuestionAnswers], kept_rows: set[int]
+) -> tuple[list[QuestionAnswers], list[QuestionAnswers]]:
+    """Return the questions in `kept_rows` and the others, both in order."""
+    parts: tuple[list[QuestionAnswers], list[QuestionAnswers]] = ([], [])
+    for row, question in enumerate(questions):
+        parts[row not in kept_rows].append(question)
+    return parts
+
+
+def _mostly_facets(question: QuestionAnswers) -> bool:
+    """Return whether fewer than half of the groups have a rival; False where that is not known."""
+    if question.rivals is None:
+        return question.kind == "facets"
+    return 2 * len(set(chain(*question.rivals))) < len(question.answer_groups)
 
 
 def containment(places: frozenset[Place], other: frozenset[Place]) -> float:
@@ -306,6 +319,21 @@ def drop_positions(question: QuestionAnswers, positions: Iterable[int]) -> Quest
     dropped = frozenset(positions)
     counter = count()
     return keep_answers(question, lambda _: next(counter) not in dropped)
+
+
+def without_unsupported(
+    question: QuestionAnswers, places: Collection[tuple[int, int]]
+) -> tuple[QuestionAnswers, dict[int, int]]:
+    """Return `question` without the answers at `places`, and its groups' new indices by the old.
+
+    A place is a group and a position in it. A group that loses all its answers is left out.
+    """
+    sizes = [len(group) for group in question.answer_groups]
+    first = list(accumulate(sizes, initial=0))
+    lost = Counter(group for group, _ in places)
+    left = drop_positions(question, (first[group] + position for group, position in places))
+    old = [group for group, size in enumerate(sizes) if size > lost[group]]
+    return left, {group: new for new, group in enumerate(old)}
 
 
 def grouped(

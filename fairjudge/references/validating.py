@@ -220,7 +220,7 @@ def compare_answers(
                     for answer in answers
                 ]
     if n_without == n_questions:
-        raise InputError("no question of people's is asked in these references")
+        raise InputError("these references have none of the questions that people validated")
     return AnswerAgreement(
         recall=_share(hits),
         precision=_share(right),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from fairjudge.reports.figures import Json, equals_p, interval, p_value
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
+from fairjudge.text.counting import percentage
 
 _MOST_NAMED = 8
 _SEVERITY_SHIFT = 0.02
@@ -103,7 +104,8 @@ def _confusion(confusion: Json, title: str) -> TextTable:
     names = [f"{level:g}" for level in confusion["levels"]]
     cells = " | ".join(f"people {name}> {{n{place}}}" for place, name in enumerate(names))
     rates = ", ".join(
-        f"{name}: {share:.0%}" for name, share in zip(names, confusion["base_rate"], strict=True)
+        f"{name}: {percentage(share)}"
+        for name, share in zip(names, confusion["base_rate"], strict=True)
     )
     return table(
         f"{title}: the judge's answer by people's (means rounded)",

@@ -20,7 +20,7 @@ from fairjudge.reports.figures import (
 from fairjudge.reports.findings import MUCH_UNSCORED, together
 from fairjudge.reports.statement_tables import wrong_in_words
 from fairjudge.stats.leaders import leaders
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 _STEADY = 90.0
 """Percent of pairs with the same verdict both ways from which a judge is called steady."""
@@ -88,7 +88,7 @@ def parse_findings(report: Json) -> Iterator[str]:
         if not n:
             yield f"{group_name}: every one of {pluralize(n_all, 'judgement')} has a score."
         else:
-            share = f"{n} of {pluralize(n_all, 'judgement')} ({n / n_all:.0%})"
+            share = f"{n} of {pluralize(n_all, 'judgement')} ({percentage(n / n_all)})"
             yield f"{group_name}: {share} without a score: {tally(group['unscored'])}."
         if n > MUCH_UNSCORED * n_all:
             yield "Next: read some of these replies in the report before you use the scores."

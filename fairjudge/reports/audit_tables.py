@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fairjudge.reports.figures import Json, by_unit, equals_p, interval, p_value, protocol_of, tally
 from fairjudge.reports.row_tables import rows_of, table
 from fairjudge.reports.tables import TextTable
+from fairjudge.text.counting import percentage
 
 _MAX_NAMED = 12
 POSITION = {
@@ -116,7 +117,7 @@ def parse_tables(report: Json) -> Iterator[TextTable]:
 
 def _lost(group: Json) -> str:
     n = group["n_unscored"]
-    return f"{n} ({n / group['n_judgements']:.0%})" if n else "0"
+    return f"{n} ({percentage(n / group['n_judgements'])})" if n else "0"
 
 
 def length_tables(report: Json) -> Iterator[TextTable]:

@@ -68,10 +68,10 @@ def entity_findings(report: Json) -> Iterator[str]:
         n = made_up[worst[0]]
         names = "names" if len(worst) == 1 else "name"
         yield (
-            f"{together(worst)} {names} {pluralize(n, 'person', 'people')} whom the sources do "
-            "not, the most."
+            f"{together(worst)} {names} {pluralize(n, 'person', 'people')} not in the sources, "
+            "the most."
             if n
-            else "No system names people whom its sources do not."
+            else "No system names people who are not in its sources."
         )
 
 

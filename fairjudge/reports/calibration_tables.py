@@ -13,7 +13,7 @@ from fairjudge.reports.figures import Json, interval, p_value, percent, tally, w
 from fairjudge.reports.protocol_tables import protocol_tables
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import Column, TextTable
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 _STATISTICS = ("kendall", "spearman", "pearson")
 HUMAN = "human-human"
@@ -355,8 +355,9 @@ def replaceability_note(found: Json) -> str:
         return f"Alternative-annotator test: not run; {why(found)}."
     verdict = "passed" if found["passes"] else "not passed"
     return (
-        f"Alternative-annotator test: {verdict} (beats {found['winning_rate']:.0%} of annotators, "
-        f"needs 50%; advantage probability {found['advantage_probability']:.2f}, margin "
+        f"Alternative-annotator test: {verdict} (beats "
+        f"{percentage(found['winning_rate'])} of annotators, "
+        f"needs 50 %; advantage probability {found['advantage_probability']:.2f}, margin "
         f"{found['epsilon']:g})."
     )
 

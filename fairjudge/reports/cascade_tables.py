@@ -6,6 +6,7 @@ from fairjudge.reports.decision_tables import group_title
 from fairjudge.reports.figures import Json, interval, percent
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
+from fairjudge.text.counting import percentage
 
 
 def cascade_tables(report: Json) -> tuple[TextTable, ...]:
@@ -56,8 +57,8 @@ def guarantee_tables(report: Json) -> tuple[TextTable, ...]:
         shares = [kept_row, agree | {"n": report["n_kept_labelled"]}, *shares]
     return (
         table(
-            f"{group_title(report)}: {report['agreement_promised']:.0%} agreement guaranteed "
-            f"with {report['confidence']:.0%} certainty at {at}",
+            f"{group_title(report)}: {percentage(report['agreement_promised'])} agreement "
+            f"guaranteed with {percentage(report['confidence'])} certainty at {at}",
             "share: {what} | value [95 %]> {found:interval} | items> {n}",
             shares,
             notes=[

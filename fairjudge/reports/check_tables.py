@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fairjudge.calibration.drift import FEWEST_DOCUMENTS
 from fairjudge.protocols import PROTOCOLS
@@ -11,7 +11,7 @@ from fairjudge.reports.parts import Plot
 from fairjudge.reports.point_plots import LooksPlot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 _SAID = {
     "better": "It agrees with people better than before.",
@@ -51,7 +51,7 @@ _MOVED = {
 
 def check_plots(report: Json, group: Json) -> Iterator[Plot]:
     """Yield the change of agreement beside its margin, or every change that was watched by look."""
-    title = f"{group['aspect']}, {protocol_of(group)}, by {group['judge_after']}"
+    title = f"{_title(group)}, by {group['judge_after']}"
     margin = report["margin"]
     by_look = group.get("watch", {}).get("by_look", ())
     if len(by_look) < 2:
@@ -65,10 +65,10 @@ def check_plots(report: Json, group: Json) -> Iterator[Plot]:
         )
         return
     for name, words in _WATCHED.items():
-        changes = [one[name] for one in by_look]
-        said = "; ".join(f"look {n} {interval(one)}" for n, one in enumerate(changes, 1))
+        changes = [look[name] for look in by_look]
+        intervals = "; ".join(f"look {n} {interval(change)}" for n, change in enumerate(changes, 1))
         plot = LooksPlot(
-            name=f"{words.capitalize().replace(': ', ', ')}, {title}: {said}",
+            name=f"{words.capitalize().replace(': ', ', ')}, {title}: {intervals}",
             changes=changes,
             up="change since the baseline",
             margin=margin if name == "agreement" else None,
@@ -83,20 +83,20 @@ def check_tables(report: Json) -> tuple[TextTable, ...]:
 
 def check_findings(report: Json) -> Iterator[str]:
     """Say whether the change passes, and which anchors have no score."""
-    failed = {
-        "passed": "Passed.",
+    outcomes = {
+        "passed": _passed(report["groups"]),
         "worse": "Failed: it agrees with people less than before.",
         "cannot tell": "Failed: the anchors are too few to tell, which --strict does not accept.",
         "unscored": (
-            f"Failed: more than --max-unscored {report['max_unscored']:.0%} is without a score."
+            f"Failed: more than --max-unscored {report['max_unscored']:g} is without a score."
         ),
     }
-    yield failed[report["outcome"]]
+    yield outcomes[report["outcome"]]
     if since := report.get("since"):
         same = "" if since["is_new"] else ", the same as last time"
         yield f"Look {since['n_looks']} of {since['name']}{same}."
         yield from (
-            f"{group['aspect']}, {protocol_of(group)}: {_MOVED[group['watch']['moved']]}"
+            f"{_title(group)}: {_MOVED[group['watch']['moved']]}"
             for group in report["groups"]
             if group["watch"]["moved"] != "neither"
         )
@@ -104,20 +104,35 @@ def check_findings(report: Json) -> Iterator[str]:
     if n_unscored > report["max_unscored"] * n_all:
         yield f"{n_unscored:,} of {pluralize(n_all, 'judgement')} without a score."
     for group in report["groups"]:
-        title, n = f"{group['aspect']}, {protocol_of(group)}", group["n_labelled"]
+        title, n = _title(group), group["n_labelled"]
         for side, when in (("after", "after"), ("before", "in the baseline")):
             if lost := group[f"n_without_{side}"]:
-                share = f"{lost:,} of {pluralize(n, 'anchor')} ({lost / n:.1%})"
+                share = f"{lost:,} of {pluralize(n, 'anchor')} ({percentage(lost / n, digits=1)})"
                 yield f"{title}: {share} without a score {when}."
         if absent := group["n_absent_after"]:
             yield f"Not judged at all: {absent:,}, such as {group['example_absent']}."
+
+
+def _passed(groups: Sequence[Json]) -> str:
+    """Say that nothing is worse, and for which groups the anchors are too few to tell."""
+    unknown = [_title(group) for group in groups if group["verdict"] == "cannot tell"]
+    if not unknown:
+        return "Passed."
+    few = "the anchors are too few to tell, which fails with --strict"
+    if len(unknown) == len(groups):
+        return f"Cannot tell: {few}."
+    return f"Passed, but cannot tell of {'; '.join(unknown)}: {few}."
+
+
+def _title(group: Json) -> str:
+    return f"{group['aspect']}, {protocol_of(group)}"
 
 
 def _table(group: Json, margin: float) -> TextTable:
     names = group["judge_before"], group["judge_after"]
     judges = names[0] if names[0] == names[1] else f"{names[0]}, then {names[1]}"
     return table(
-        f"Check: {group['aspect']}, {protocol_of(group)}, by {judges}",
+        f"Check: {_title(group)}, by {judges}",
         "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",
         [
             {
@@ -154,7 +169,10 @@ def _levels(group: Json, name: str) -> Json:
     if name != "without_score" or not n:
         return {"before": "", "after": ""}
     lost = {side: group[f"n_without_{side}"] for side in ("before", "after")}
-    return {side: f"{n_lost:,} of {n:,} ({n_lost / n:.1%})" for side, n_lost in lost.items()}
+    return {
+        side: f"{n_lost:,} of {n:,} ({percentage(n_lost / n, digits=1)})"
+        for side, n_lost in lost.items()
+    }
 
 
 def _notes(group: Json, margin: float) -> Iterator[str]:

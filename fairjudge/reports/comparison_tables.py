@@ -8,7 +8,7 @@ from dataclasses import replace
 from fairjudge.reports.figures import Json, protocol_of, tally
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import TextTable, columns
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 _FIGURES = {
     "agreement": "items with the same value",
@@ -96,7 +96,7 @@ def _confusion(group: Json) -> TextTable:
     rows = []
     for value, counts in zip(confusion["rows"], confusion["counts"], strict=True):
         total = sum(counts)
-        shares = [f"{n} ({n / total:.0%})" if n else "0" for n in counts]
+        shares = [f"{n} ({percentage(n / total)})" if n else "0" for n in counts]
         rows.append((f"{value:g}", *shares, str(total)))
     return TextTable(
         title=f"Values of the first run (rows) and of the second (columns): {group_title(group)}",

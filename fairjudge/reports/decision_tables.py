@@ -19,6 +19,7 @@ _NOTE = (
     "Yes: the whole interval is at or above 0.5 (three of four pairs in people's order; half of "
     "the annotators). No: it is below. Else too few to tell. docs/calibration.md has the rules."
 )
+_NO_SPENDING = "give the run's folder, or the file of 'judge --json', together with the judgements"
 _OLD = "No decision: this file is of an earlier version; run 'fairjudge calibrate' again"
 
 
@@ -53,11 +54,16 @@ def jury_group(jury: Json) -> Json:
 
 def verdict(group: Json) -> str:
     """Say in a line what a judge may be used for."""
-    uses = "; ".join(
-        f"{use_of(group, decision)}: {decision['answer']}"
-        for decision in group.get("decisions", ())
-    )
-    return camps_sentence(group) or uses or _OLD
+    decisions = group.get("decisions", ())
+    outcomes = {(decision["answer"], decision["reason"]) for decision in decisions}
+    answer, reason = next(iter(outcomes), ("", ""))
+    if answer != "no" and (camps := camps_sentence(group)):
+        return camps
+    if len(outcomes) == 1 and reason:
+        uses = ", ".join(use_of(group, decision) for decision in decisions)
+        return f"{uses}: {answer}: {reason}"
+    uses = "; ".join(f"{use_of(group, decision)}: {decision['answer']}" for decision in decisions)
+    return uses or _OLD
 
 
 def use_of(group: Json, decision: Json) -> str:
@@ -119,17 +125,15 @@ def cost_of(group: Json) -> str:
     requests = pluralize(cost["n_requests"], "request")
     n = f"{requests} for {pluralize(cost['n_items'], 'item')}"
     if not cost["n_requests"]:
-        return "cost per item 0, no LLM was asked"
+        return "cost per item 0, no LLM was called"
     if cost["usd_per_item"] is None:
-        return (
-            f"cost per item unknown ({n}); give the run's folder, or the file of 'judge --json', "
-            "with the judgements"
-        )
+        return f"cost per item unknown ({n}): {cost.get('why') or _NO_SPENDING}"
     return f"cost per item {dollars(cost['usd_per_item'])} US dollars ({n})"
 
 
 def _figure(decision: Json) -> str:
     figure = decision["figure"]
-    text = f"{decision['measure']} {interval(figure)}" if not why(figure) else why(figure)
+    reason = decision["reason"] or why(figure)
+    text = "" if why(figure) else f"{decision['measure']} {interval(figure)}"
     needed = f"needed: {decision['needed']}" if decision["needed"] else ""
-    return "; ".join(filter(None, (text, decision["reason"], needed)))
+    return "; ".join(filter(None, (text, reason, needed)))

@@ -167,13 +167,13 @@ def short_apart(labels: Sequence[str], longest: Sequence[int]) -> list[str]:
     Judges of one name and other settings differ in their last characters.
     """
     cut = [short(label, room) for label, room in zip(labels, longest, strict=True)]
-    shown = [svg.shown(label) for label in labels]
+    full = [svg.shown(label) for label in labels]
     return [
         _middle(label, room)
-        if some != label
-        and any(other != label and other.startswith(some.removesuffix("…")) for other in shown)
-        else some
-        for label, some, room in zip(shown, cut, longest, strict=True)
+        if shortened != label
+        and any(other != label and other.startswith(shortened.removesuffix("…")) for other in full)
+        else shortened
+        for label, shortened, room in zip(full, cut, longest, strict=True)
     ]
 
 

@@ -23,6 +23,7 @@ from fairjudge.text.counting import pluralize
 _ALPHA = 0.05
 _PLACES = {"coverage": "coverage_by_value", "proportional": "by_value"}
 """Where a system's differences by value stand."""
+_WHAT = {"coverage": "Coverage", "proportional": "Proportional representation"}
 _MAX_NAMED = 3
 _ORDERS = {
     1: "agree significantly",
@@ -58,9 +59,12 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
     sentences_of_report = [*_often(report), first]
     if n := len(report["excluded"]):
         reasons = dict.fromkeys(exclusion["reason"] for exclusion in report["excluded"])
-        left_out = pluralize(n, "summary", "summaries")
+        by = list(dict.fromkeys(exclusion["system"] for exclusion in report["excluded"]))
         words = ", ".join(EXCLUDED.get(reason, reason) for reason in reasons)
-        sentences_of_report.append(f"{left_out} excluded: {words}.")
+        sentences_of_report.append(
+            f"{_WHAT[report['measure']]} by {attribute}: {pluralize(n, 'summary', 'summaries')} "
+            f"by {named(by, _MAX_NAMED)} excluded, {words}."
+        )
     if sentences:
         next_step = "read the summaries of these values in the report before drawing conclusions"
         sentences_of_report.append(f"Next: {next_step}.")

@@ -56,7 +56,7 @@ def coverage_tables(report: Json) -> tuple[TextTable, ...]:
     return (
         _measures(
             report,
-            f"Coverage by {report['attribute']}; 0 is fair",
+            f"Coverage by {report['attribute']}",
             COVERAGE,
             "R_EC: share of summaries whose Equal Coverage is significant. As published, p is the "
             "share of relabellings that are more unequal, without the equal ones.",
@@ -118,9 +118,9 @@ def _tested(report: Json) -> TextTable:
 
 
 def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
-    """Return one row a system and measure, then two tables by system and value; in percent."""
+    """Return one row a system and measure, then two tables by system and value in percent."""
     values = list(rows_within(report["systems"], "system", "by_value", "of"))
-    title = f"Proportional representation by {report['attribute']}, in percent; 0 is fair"
+    title = f"Proportional representation by {report['attribute']}"
     novel = [
         f"{system} {interval(figures['novel_terms'], digits=1)}"
         for system, figures in report["systems"].items()
@@ -149,14 +149,16 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
 
 def _measures(report: Json, title: str, measures: Family, *remarks: str) -> TextTable:
     systems = report["systems"]
+    units = {measure.unit for measure in measures.shown}
+    in_percent = ", in percent" if units == {"percent"} else ""
     return table(
-        title,
+        f"{title}{in_percent}; 0 is fair",
         "system: {system} | measure: {measure} | summaries> {n} | value> {value}"
         " | 95 % interval> {bounds}",
         [
             {**row, "system": system}
             for system, figures in systems.items()
-            for row in _figures_of(figures, measures)
+            for row in _figures_of(figures, measures, with_units=len(units) > 1)
         ],
         notes=(
             *(
@@ -191,28 +193,31 @@ def _directions(measures: Family, systems: Collection[Json]) -> Iterator[str]:
             yield f"{measure.label}: higher is fairer."
 
 
-def _figures_of(system: Json, measures: Family) -> Iterator[Json]:
+def _figures_of(system: Json, measures: Family, *, with_units: bool) -> Iterator[Json]:
     """Yield the measures, those corrected by people, and the bands of an assumed scorer error.
 
-    A measure that the JSON lacks is left out: an earlier version did not have it.
+    Labels have units where the measures have several. A measure that the JSON lacks is left out: an
+    earlier version did not have it.
     """
+    labels = {
+        measure.key: measure.label_with_unit if with_units else measure.label
+        for measure in measures.shown
+    }
     for measure in measures.shown:
         if (figure := system.get(measure.key)) is not None:
             parameter = system.get(measure.parameter)
-            label = (
-                measure.label
-                if parameter is None
-                else f"{measure.label}, {measure.parameter} {parameter:g}"
-            )
+            label = labels[measure.key]
+            if parameter is not None:
+                label += f", {measure.parameter} {parameter:g}"
             yield _row(label, figure.get("n", 0), figure, measure)
     corrected, assumed = system.get("corrected") or {}, system.get("sensitivity") or {}
     for measure in measures.shown:
         if (figure := corrected.get(measure.key)) is not None:
-            label = f"{measure.label}, corrected by people"
+            label = f"{labels[measure.key]}, corrected by people"
             yield _row(label, figure.get("n_labelled", 0), figure, measure)
     for measure in measures.shown:
         if (figure := assumed.get(measure.key)) is not None:
-            label = f"{measure.label}, bounds for an error of {assumed['error_rate']:g}"
+            label = f"{labels[measure.key]}, bounds for an error of {assumed['error_rate']:g}"
             between = bounds(figure, digits=measure.digits)
             yield {"measure": label, "n": "", "value": "", "bounds": between}
 
@@ -227,11 +232,15 @@ def _row(label: str, n: int, figure: Json, measure: Measure) -> Json:
 
 
 def _left_out(report: Json) -> Iterator[str]:
-    by_reason: dict[str, list[str]] = {}
+    by_reason: dict[str, dict[str, list[str]]] = {}
     for exclusion in report["excluded"]:
-        by_reason.setdefault(exclusion["reason"], []).append(exclusion["eid"])
-    for reason, eids in sorted(by_reason.items()):
-        yield f"Excluded, {EXCLUDED.get(reason, reason)}: {len(eids)} ({named(eids, 5)})"
+        by_system = by_reason.setdefault(exclusion["reason"], {})
+        by_system.setdefault(exclusion["system"], []).append(exclusion["eid"])
+    for reason, by_system in sorted(by_reason.items()):
+        counts = "; ".join(
+            f"{len(eids)} by {system} ({named(eids, 5)})" for system, eids in by_system.items()
+        )
+        yield f"Excluded, {EXCLUDED.get(reason, reason)}: {counts}"
 
 
 def sweep_table(systems: Mapping[str, Json]) -> TextTable:

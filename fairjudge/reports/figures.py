@@ -47,7 +47,7 @@ def bounds(found: Json, *, digits: int = 2) -> str:
 def in_percent(share: Json) -> Json:
     """Return a figure that is a share, or a difference of shares, in percent."""
     ends = {end: share.get(end) for end in ("value", "low", "high")}
-    return {**share, **{end: None if one is None else 100 * one for end, one in ends.items()}}
+    return {**share, **{end: None if value is None else 100 * value for end, value in ends.items()}}
 
 
 def percent(found: Json | None) -> str:

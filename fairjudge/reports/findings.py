@@ -19,9 +19,10 @@ from fairjudge.scores.leaderboards import (
     Standing,
     n_compared,
     shared_only,
+    too_narrow,
 )
 from fairjudge.stats.leaders import leaders
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 Judged: TypeAlias = tuple[str, str, str]
 """A judge, an aspect and a protocol."""
@@ -215,7 +216,7 @@ def _leads(board: Board) -> str:
         return f"{first} alone can be ranked{_of(board)}: there is nothing to compare it with."
     if board.as_good is None:
         return f"{first} has the highest {board.score} in {board.what}; {_cannot_tell(board)}."
-    comparison = compared(board.as_good, by_rank=board.by_rank)
+    comparison = compared(board.as_good, by_rank=board.by_rank, n_clusters=board.n_clusters)
     return f"{first} has the highest {board.score} in {board.what}; {comparison}."
 
 
@@ -234,17 +235,23 @@ def _stand_level(board: Board, level: Sequence[str]) -> str:
     if len(level) == len(board.systems):
         return f"{sentence}."
     tied = [name for name in board.as_good if name not in level]
-    return f"{sentence}; {compared(tied, by_rank=board.by_rank)}."
+    comparison = compared(tied, by_rank=board.by_rank, n_clusters=board.n_clusters)
+    return f"{sentence}; {comparison}."
 
 
-def compared(as_good: Sequence[str], *, by_rank: bool) -> str:
+def compared(as_good: Sequence[str], *, by_rank: bool, n_clusters: int) -> str:
     """Say which other systems may share the first place, by what the table beside it shows.
 
-    That is the rank that each may have, or its difference to the first.
+    That is the rank that each may have, or its difference to the first. None is called significant
+    by intervals that are too narrow.
     """
-    names = named(as_good, _MAX_NAMED)
+    names, narrow = named(as_good, _MAX_NAMED), too_narrow(n_clusters)
+    if by_rank and names:
+        return f"{names} may rank first too (95 %)"
     if by_rank:
-        return f"{names or 'no other system'} may rank first{' too' if names else ''} (95 %)"
+        return f"no other system may rank first (95 %{narrow and f'; but {narrow}'})"
+    if not names and narrow:
+        return f"the 95 % interval of every other system's difference excludes 0, but {narrow}"
     if not names:
         return "the difference to every other system is significant (95 %)"
     return f"the difference to {names} is not significant (95 %)"
@@ -262,7 +269,7 @@ def _lost(board: Board) -> str:
     if not n:
         return f"Every {'judged ' if board.not_ranked else ''}item has a score."
     counts = ", ".join(f"{count} {reason}" for reason, count in board.reasons.items())
-    share = f"{n} of {pluralize(board.n_items, 'item')} ({n / board.n_items:.0%})"
+    share = f"{n} of {pluralize(board.n_items, 'item')} ({percentage(n / board.n_items)})"
     return f"{share} {'is' if n == 1 else 'are'} without a score: {counts}."
 
 

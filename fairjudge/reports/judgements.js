@@ -101,7 +101,7 @@ class Judgements {
     });
   }
 
-  // All judgements of the same summary or pair, whoever judged it and how.
+  // All judgements of the same summary or pair, by every judge and protocol.
   ofItem(place) {
     if (!this.byItem) {
       this.byItem = new Map();

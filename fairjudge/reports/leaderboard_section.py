@@ -37,16 +37,17 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
     Of many, paper has tables in two columns, and the first ones only where these are too many.
     """
     sentences = said or [of_leaderboard(board) for board in boards]
-    shown = [tuple(_board(board, of)) for board, of in zip(boards, sentences, strict=True)]
+    parts = [tuple(_board(board, of)) for board, of in zip(boards, sentences, strict=True)]
     if sum(len(board.standings) for board in boards) <= _MAX_SYSTEMS:
-        yield from chain.from_iterable(shown)
+        yield from chain.from_iterable(parts)
     else:
-        yield from _dense(boards, shown)
+        yield from _dense(boards, parts)
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample clusters. 'Difference to best' is the first system's "
-            "mean minus this one's on the same clusters: it is significant where its interval "
-            "excludes 0. Overlapping intervals of two means do not say that they are alike. "
+            "mean minus this one's on the same clusters: on 15 clusters or more it is significant "
+            "where its interval excludes 0. Overlapping intervals of two means do not say that "
+            "they are alike. "
             f"Of means, {WEIGHTING}.",
             "note",
         )

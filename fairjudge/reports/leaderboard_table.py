@@ -8,33 +8,32 @@ from typing import Any
 
 from fairjudge.protocols import shown_protocol
 from fairjudge.records.results import figure
-from fairjudge.reports.figures import Json
+from fairjudge.reports.figures import Json, sentence
 from fairjudge.reports.findings import two_kinds
 from fairjudge.reports.ranking_tables import RANKS_ALLOWED
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import Column, TextTable
 from fairjudge.scores.leaderboards import (
-    FEWEST_CLUSTERS,
     Leaderboard,
     Standing,
+    n_compared,
     not_ranked,
     shared_only,
+    too_narrow,
     weak_judge,
     why_no_ranks,
 )
 from fairjudge.scores.strengths import INCOMPLETE
-from fairjudge.text.counting import pluralize
 
-FEW_CLUSTERS = 15
-"""Below this an interval is flagged, as ``calibrate`` does."""
 DESIGN = (
-    f"{INCOMPLETE[:1].upper()}{INCOMPLETE[1:]}, so that a win rate depends on whom a system met: "
+    f"{INCOMPLETE[:1].upper()}{INCOMPLETE[1:]}, so that win rates depend on the opponents: "
     "systems are ranked by strength (Bradley-Terry with ties), which accounts for that."
 )
 """What must be said of win rates in an incomplete design of pairs."""
 RANKS_BY_MEANS = "the best and the worst that the 95 % intervals of the differences allow"
 """What a rank by means is."""
 SIGNIFICANT = "* significant: the 95 % interval excludes 0."
+EXCLUDES_0 = "(*) the 95 % interval excludes 0, but"
 UNITS = {
     "summary": "whole summaries",
     "sentence": "single sentences",
@@ -110,20 +109,26 @@ def leaderboard_table(board: Leaderboard, *, title: str = "") -> TextTable:
     board_table = table(
         title or f"{board.aspect}, {board.shown_protocol}, {of}",
         " | ".join(filter(None, (*figures, *counts))),
-        map(_row_of_system, leaderboard_rows(board)),
+        [_row_of_system(row, narrow=bool(_narrow(board))) for row in leaderboard_rows(board)],
         notes=leaderboard_notes(board),
     )
     return replace(board_table, n_optional=len(counts))
 
 
-def _row_of_system(row: Json) -> Json:
+def _narrow(board: Leaderboard) -> str:
+    """Say that the board's intervals are too narrow to call a difference significant."""
+    ranked = [standing.score for standing in board.standings if standing.score.ranked]
+    return too_narrow(n_compared(ranked or [standing.score for standing in board.standings]))
+
+
+def _row_of_system(row: Json, *, narrow: bool) -> Json:
     best, worst = row["best_rank"], row["worst_rank"]
     rank = "-" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
     return {
         **row,
         "name": row["system"] if row["ranked"] else f"{row['system']} (not ranked)",
         "rank": rank,
-        "star": "*" if row["significant"] else "",
+        "star": ("(*)" if narrow else "*") if row["significant"] else "",
     }
 
 
@@ -136,8 +141,9 @@ def leaderboard_notes(board: Leaderboard) -> Iterator[str]:
         yield f"Rank: {RANKS_BY_MEANS}."
     elif why := why_no_ranks(board):
         yield why
+    narrow = _narrow(board)
     if any(standing.significant for standing in board.standings):
-        yield SIGNIFICANT
+        yield f"{EXCLUDES_0} {narrow}." if narrow else SIGNIFICANT
     if any(standing.score.n_unscored for standing in board.standings) and board.scale_range:
         yield (
             "Worst and best: the mean if every unscored item stood at the bottom or the top of the "
@@ -147,9 +153,8 @@ def leaderboard_notes(board: Leaderboard) -> Iterator[str]:
 
 def leaderboard_cautions(board: Leaderboard) -> Iterator[str]:
     """Yield what a reader of the figures must know."""
-    n = max((standing.score.n_clusters for standing in board.standings), default=0)
-    if FEWEST_CLUSTERS <= n < FEW_CLUSTERS:
-        yield f"{pluralize(n, 'cluster')}: intervals from so few are too narrow."
+    if narrow := _narrow(board):
+        yield sentence(narrow)
     if board.ranking is not None:
         yield DESIGN
     scores = [standing.score for standing in board.standings]

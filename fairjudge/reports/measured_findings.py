@@ -53,7 +53,7 @@ from fairjudge.reports.jury_tables import jury_findings
 from fairjudge.reports.protocol_tables import protocol_findings
 from fairjudge.reports.ranking_tables import together_findings
 from fairjudge.reports.reference_tables import validated_findings
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 _Rule = Callable[[Json], Iterator[str]]
 _MAX_NAMED = 3
@@ -91,7 +91,7 @@ def _rank(report: Json) -> Iterator[str]:
             yield f"{together(level)} tie for first place for {who_in(group)}."
             yield from _place_helps(group)
             continue
-        beyond = compared(as_good, by_rank=True)
+        beyond = compared(as_good, by_rank=True, n_clusters=group["n_documents"])
         if group["separated"]:
             beyond = "by how much cannot be estimated: some system never loses"
         stands = "ranks first" if len(level) == 1 else "tie for first place"
@@ -140,9 +140,9 @@ def _build(report: Json) -> Iterator[str]:
 
 def _cascade(report: Json) -> Iterator[str]:
     yield (
-        f"The LLM is asked between {report['low']:.3g} and {report['high']:.3g} of the local "
-        f"score, which saves {percent(report['saved'])} % of the calls on held-out documents "
-        f"(n = {report['n']})."
+        f"The LLM judges items with a local score between {report['low']:.3g} and "
+        f"{report['high']:.3g}, which saves {percent(report['saved'])} % of the calls on held-out "
+        f"documents (n = {report['n']})."
     )
     yield (
         f"Change in mean absolute error: {interval(report['error_added'], digits=3)}; loss in "
@@ -152,8 +152,8 @@ def _cascade(report: Json) -> Iterator[str]:
 
 def _promised(report: Json) -> Iterator[str]:
     title = group_title(report)
-    promise = f"agree with people at least {report['agreement_promised']:.0%} of the time"
-    certainty = f"{report['confidence']:.0%} certainty"
+    promise = f"agree with people at least {percentage(report['agreement_promised'])} of the time"
+    certainty = f"{percentage(report['confidence'])} certainty"
     n_items = pluralize(report["n_labelled"], "labelled item")
     if report["threshold"] is None:
         yield (

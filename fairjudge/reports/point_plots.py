@@ -143,7 +143,7 @@ class LooksPlot:
     @property
     def empty(self) -> bool:
         """Whether fewer than two looks have a value."""
-        return sum(one.get("value") is not None for one in self.changes) < 2
+        return sum(change.get("value") is not None for change in self.changes) < 2
 
     @property
     def layout(self) -> Layout:
@@ -152,20 +152,24 @@ class LooksPlot:
 
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
-        known = {n: one for n, one in enumerate(self.changes, 1) if one.get("value") is not None}
+        defined = {
+            n: change for n, change in enumerate(self.changes, 1) if change.get("value") is not None
+        }
         edge = {"value": -(self.margin or 0.0)}
         axes.set(
             xlim=(0.5, len(self.changes) + 0.5),
-            ylim=_limits([*known.values(), edge, {"value": 0.0}]),
+            ylim=_limits([*defined.values(), edge, {"value": 0.0}]),
             xlabel="look", ylabel=svg.shown(self.up),
         )  # fmt: skip
         axes.axhline(0, color="black", linewidth=1)
         if self.margin is not None:
             axes.axhline(edge["value"], color="black", linestyle=DASHES, linewidth=1)
-        for n, one in known.items():
-            if one.get("low") is not None and one.get("high") is not None:
-                axes.vlines(n, one["low"], one["high"], _GREY)
-            draw_mark(axes, PLAIN, n, one["value"], size=3, said=f"look {n}: {one['value']:.3f}")
+        for n, change in defined.items():
+            if change.get("low") is not None and change.get("high") is not None:
+                axes.vlines(n, change["low"], change["high"], _GREY)
+            draw_mark(
+                axes, PLAIN, n, change["value"], size=3, said=f"look {n}: {change['value']:.3f}"
+            )
         linear(axes.yaxis)
         linear(axes.xaxis, whole=True)
 

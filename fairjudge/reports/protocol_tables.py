@@ -26,7 +26,7 @@ _WHOLE = {"coverage": "QA pairs", "faithfulness": "articles"}
 _REFERENCE = {"article": "article", "answer": "QA pair", "sentence": "articles"}
 _MARKS = {"best": "best", "cheaper": "cheaper, not significantly worse"}
 _NOTE = (
-    "Kendall's tau-b over summaries: means of their parts, and of pairs the difference of two. "
+    "Kendall's tau-b over summaries (of parts, their means; of pairs, the differences). "
     "Difference to best: the best minus this one, on the same resampled documents; p is Holm's "
     "over all pairs. An item: a judged summary."
 )

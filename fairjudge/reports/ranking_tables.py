@@ -8,7 +8,7 @@ from fairjudge.reports.figures import Json, by_unit, interval, named
 from fairjudge.reports.findings import compared, together
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 _MAX_NAMED = 3
 RANKS_ALLOWED = "ranks that the data allow, for all systems at once"
@@ -65,10 +65,11 @@ def together_findings(report: Json) -> Iterator[str]:
             for system in group["systems"]
             if system["rank"] > 1 and system["best_rank"] in {None, 1}
         ]
-        beyond = (
-            f"; {compared(as_good, by_rank=True)}" if len(first) < len(group["systems"]) else ""
-        )
-        yield f"By {judges} together {together(first)} {stands} in {group['aspect']}{beyond}."
+        sentence = f"By {judges} together {together(first)} {stands} in {group['aspect']}"
+        if len(first) < len(group["systems"]):
+            n = group["n_documents"]
+            sentence += f"; {compared(as_good, by_rank=True, n_clusters=n)}"
+        yield f"{sentence}."
         weak = [
             judge["judge"]
             for judge in group["judges"]
@@ -99,12 +100,12 @@ def _row(system: Json) -> Json:
 
 
 def _percent(figure: Json) -> str:
-    """Return ``69% (61%-78%)``, short enough for a narrow terminal."""
+    """Return ``69 % (61-78)``, short enough for a narrow terminal."""
     if figure.get("value") is None:
         return "-"
     if figure.get("low") is None:
-        return f"{figure['value']:.0%}"
-    return f"{figure['value']:.0%} ({figure['low']:.0%}-{figure['high']:.0%})"
+        return percentage(figure["value"])
+    return f"{percentage(figure['value'])} ({100 * figure['low']:.0f}-{100 * figure['high']:.0f})"
 
 
 def shown_rank(one: Json) -> str:

@@ -14,7 +14,7 @@ from fairjudge.reports.figures import Json, forest, row
 from fairjudge.reports.matrix_plot import Cell, MatrixPlot
 from fairjudge.reports.parts import Plot
 from fairjudge.reports.point_plots import BarPlot, Bars, Point, ScatterPlot
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 _HOLLOW = Mark(shape=BY_PEOPLE.shape, filled=False)
 _BARS = (PLAIN, BY_PEOPLE, OTHER, _HOLLOW)
@@ -269,12 +269,12 @@ def _nothing(title: str) -> Plot:
 
 
 def _share_cell(share: float, note: str = "") -> Cell:
-    return Cell(text=f"{share:.0%}", share=share, note=note)
+    return Cell(text=percentage(share), share=share, note=note)
 
 
 def _count_cell(n: int, total: int) -> Cell:
     share = n / total if total else 0.0
-    return Cell(text=str(n), share=share, note=f"{share:.0%}" if n else "")
+    return Cell(text=str(n), share=share, note=percentage(share) if n else "")
 
 
 def _slice_cell(figure: Json | None) -> Cell | None:

@@ -129,11 +129,11 @@ def _together(report: Json) -> Iterator[Part]:
     for group, systems, judges in zip(
         report.get("together", ()), tables[::2], tables[1::2], strict=True
     ):
-        rows = [row(one["system"], one["strength"]) for one in group["systems"]]
+        rows = [row(system["system"], system["strength"]) for system in group["systems"]]
         title = f"{group['aspect']}, by {pluralize(len(group['judges']), 'judge')} together"
         ranks = ranks_plot(group["systems"], title)
         yield Group((forest(rows, title=systems.title, across=_STRENGTH), ranks, systems))
-        rows = [row(one["judge"], one["discrimination"]) for one in group["judges"]]
+        rows = [row(judge["judge"], judge["discrimination"]) for judge in group["judges"]]
         across = "discrimination; 1: as the judges' mean, 0: by chance"
         yield Group((forest(rows, title=judges.title, across=across), judges))
 

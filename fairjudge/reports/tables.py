@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -12,11 +13,12 @@ from io import StringIO
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from fairjudge.reports.wrapping import pieces, wrapped
 from fairjudge.text.printable import printable
-from fairjudge.text.short_ids import shorten_ids
 
 if TYPE_CHECKING:
     from rich.console import Console
+
 
 TableFormat: TypeAlias = Literal["text", "markdown", "latex", "csv"]
 TABLE_FORMAT: ContextVar[TableFormat] = ContextVar("how tables are printed", default="text")
@@ -112,7 +114,12 @@ def _show(table: TextTable, console: Console) -> None:
         column = table.columns[place]
         grid.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
     for row in table.rows:
-        grid.add_row(*(Text(row[place]) for place in widths))
+        grid.add_row(
+            *(
+                Text(wrapped(row[place], width, is_number=_is_number(table, place)))
+                for place, width in widths.items()
+            )
+        )
     if table.rows:
         console.print(grid)
     if left_out:
@@ -188,8 +195,8 @@ def _fit_columns(table: TextTable, width: int) -> _Fit:
     places = list(range(len(table.columns)))
     for whole_numbers in (True, False):
         least = {
-            place: _widest(table, place, whole=whole_numbers and column.align == "right")
-            for place, column in enumerate(table.columns)
+            place: _widest(table, place, whole=whole_numbers and _is_number(table, place))
+            for place in range(len(table.columns))
         }
         for n in range(len(places), len(places) - table.n_optional - 1, -1):
             widths = {place: least[place] for place in places[:n]}
@@ -229,9 +236,16 @@ def _widest(table: TextTable, place: int, *, whole: bool) -> int:
     """Return the width of the widest cell of a column, or of its widest word."""
     from rich.cells import cell_len
 
-    cells = [table.columns[place].heading, *(row[place] for row in table.rows)]
-    pieces = (piece for cell in cells for piece in (cell.splitlines() if whole else cell.split()))
-    return max(map(cell_len, pieces), default=0)
+    heading, is_number = table.columns[place].heading, _is_number(table, place)
+    parts = heading.splitlines() if whole else heading.split()
+    for row in table.rows:
+        cell = row[place]
+        parts += cell.splitlines() if whole else pieces(cell, is_number=is_number)
+    return max(map(cell_len, parts), default=0)
+
+
+def _is_number(table: TextTable, place: int) -> bool:
+    return table.columns[place].align == "right"
 
 
 def to_markdown(table: TextTable) -> str:
@@ -321,3 +335,42 @@ WRITERS: Mapping[TableFormat, Callable[[TextTable], str]] = {
     "csv": to_csv,
 }
 """How a table is written in each format but that of a terminal."""
+
+
+_ID = re.compile(r"[!-~]+")
+"""A word of ASCII characters; text in scripts without spaces is never shortened."""
+_WORD = re.compile(r"\S+")
+_MORE = 4
+"""Characters more that ids keep at one end where they would be equal."""
+
+
+def shorten_ids(texts: Iterable[str], *, limit: int) -> dict[str, str]:
+    """Return `texts` by their whole form, ids in them of more than `limit` characters shortened.
+
+    Different ids stay different: those that would be equal keep a longer start or end.
+    """
+    every = list(dict.fromkeys(texts))
+    start, end = limit // 2, (limit - 1) // 2
+    groups: dict[str, set[str]] = defaultdict(set)
+    for word in _WORD.findall("\n".join(every)):
+        if _ID.fullmatch(word):
+            groups[_shortened(word, start, end)].add(word)
+    short: dict[str, str] = {}
+    for group in groups.values():
+        short |= _distinct(group, start, end)
+    return {text: _WORD.sub(lambda word: short.get(word[0], word[0]), text) for text in every}
+
+
+def _distinct(words: set[str], start: int, end: int) -> dict[str, str]:
+    """Return forms of `words` that differ, with longer starts or else longer ends."""
+    more = 0
+    while True:
+        for ends in ((start + more, end), (start, end + more)):
+            short = {word: _shortened(word, *ends) for word in words}
+            if len(set(short.values())) == len(words):
+                return short
+        more += _MORE
+
+
+def _shortened(word: str, start: int, end: int) -> str:
+    return word if len(word) <= start + 1 + end else f"{word[:start]}…{word[-end:]}"

@@ -1,4 +1,4 @@
-"""Putting a labelling job together: files to items, items to a job, the job to its service."""
+"""Set up a labelling job: read the files, build and assign the items, open the service."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Highlight: TypeAlias = Literal["words", "embeddings", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelFiles:
-    """What a job is made of; ``source`` holds references, or clusters where they do."""
+    """Input files of a job; ``source`` has references, or clusters if no questions are needed."""
 
     source: Path
     summaries: Path | None = None
@@ -92,25 +92,25 @@ def prepare(
     label.
     """
     scale = load_scale(files.scale) if files.scale else None
-    read = read_references if name in {"answers", "coverage"} else read_clusters
-    clusters = read(files.source, skip_bad=skip_bad)
+    reader = read_references if name in {"answers", "coverage"} else read_clusters
+    clusters = reader(files.source, skip_bad=skip_bad)
     every = (article for cluster in clusters for article in cluster.articles)
     values = values_of(attribute, every) if attribute else ()
     task = label_task(name, aspect=aspect, scale=scale, attribute=attribute, values=values)
     summaries: Sequence[Summary] | Loaded[Summary] = ()
     if files.summaries:
         summaries = match_summaries(read_summaries(files.summaries, skip_bad=skip_bad), clusters)
-    written = [summary for summary in summaries if summary.text.strip()]
-    items = build_items(task, list(clusters), written)
-    records = (*clusters, *written)
+    usable = [summary for summary in summaries if summary.text.strip()]
+    items = build_items(task, list(clusters), usable)
+    records = (*clusters, *usable)
     controls = _controls(files.controls, items, task, records, skip_bad=skip_bad)
     if not controls:
         task = without_controls(task)
-    drawn = None
+    active_draw = None
     if active is not None:
         if files.judgements is None:
             raise ConfigurationError("a budget needs judgements to draw by: give --active")
-        drawn = draw(
+        active_draw = draw(
             items,
             _judged(files.judgements, items, records, skip_bad=skip_bad),
             budget=active.budget,
@@ -120,7 +120,7 @@ def prepare(
             leave_out=controls,
         )
     adjudication = read_adjudication(files.adjudicate, items) if files.adjudicate else None
-    chosen = adjudication.numbers if adjudication else drawn.drawn if drawn else None
+    chosen = adjudication.numbers if adjudication else active_draw.drawn if active_draw else None
     job = plan_job(items, options=options, controls=controls, drawn=chosen)
     if adjudication is not None:
         offered = (number for number in adjudication.numbers if job.wanted[number])
@@ -129,8 +129,8 @@ def prepare(
         task=task,
         items=items,
         job=job,
-        drawn=drawn,
-        n_empty=len(summaries) - len(written),
+        drawn=active_draw,
+        n_empty=len(summaries) - len(usable),
         adjudication=adjudication,
     )
 
@@ -204,11 +204,11 @@ def find_passages(prepared: Prepared, highlight: Highlight) -> dict[str, Marks]:
     """Find the passage to mark for every item of the job, ahead of the first page."""
     if highlight == "none":
         return {}
-    wanted = prepared.job
+    job = prepared.job
     items = [
         item
         for number, item in enumerate(prepared.items)
-        if wanted.wanted[number] or number in wanted.controls
+        if job.wanted[number] or number in job.controls
     ]
     if highlight == "words":
         return mark_passages(items, word_similarity)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchImport:
-    """What results held: replies now in the cache, and keys of rows without one, with the why."""
+    """The imported replies: how many are now cached, and the reason of each row that failed."""
 
     n_stored: int
     failed: tuple[tuple[str, str], ...]
@@ -135,7 +135,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _store(row: Mapping[str, Any], cache: AnyCache) -> str | None:
-    """Put the reply of this row into `cache`, or return why it holds none."""
+    """Put the reply of this row into `cache`, or return why there is none."""
     from fairjudge.backends.batch_rows import read_result
     from fairjudge.backends.caching import is_cacheable
 

@@ -139,7 +139,7 @@ async def build_loaded(
 
 
 def _finished(loaded: Loaded[Cluster], *, model: Model, opened: RunStore) -> BuildOutcome | None:
-    """Return what the run came to where every cluster is built, else None."""
+    """Return the outcome if every cluster is built, else None."""
     if not opened.may_hold(BuildBook.ROWS):
         return None
     with opened as run:

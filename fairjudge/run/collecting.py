@@ -1,4 +1,4 @@
-"""Collecting the judgements that an audit needs, or reading them where they are stored."""
+"""Collect the judgements that an audit needs, or read stored ones."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def collect(
     if given.references is None or given.summaries is None:
         return recorded_judgements(given.run, store=model.address)
     plan = resolve_plan(aspect, protocol=protocol)
-    read: Any = read_references if plan.needs_questions else read_clusters
-    clusters: tuple[Cluster, ...] = read(given.references, skip_bad=given.skip_bad).records
+    reader: Any = read_references if plan.needs_questions else read_clusters
+    clusters: tuple[Cluster, ...] = reader(given.references, skip_bad=given.skip_bad).records
     loaded = read_summaries(given.summaries, skip_bad=given.skip_bad)
     summaries = match_summaries(loaded, clusters).records
     parts: Sequence[Sequence[Summary]] = [summaries]

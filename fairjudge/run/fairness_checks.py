@@ -1,4 +1,4 @@
-"""Checks of the scorers themselves: which chunk size, and whether they see planted unfairness."""
+"""Checks of scorers: the best chunk size, and whether they detect planted unfairness."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from fairjudge.datasets import Loaded, match_summaries, write_records
 from fairjudge.domain import Cluster, Estimate, Summary
 from fairjudge.engine.runs import bad_lines
 from fairjudge.errors import InputError
-from fairjudge.fairness.chunk_sizes import ChunkSizes, compare_chunk_sizes
 from fairjudge.fairness.comparison import Comparison, compare_with_baseline
 from fairjudge.fairness.coverage_json import coverage_json
 from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
 from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
-from fairjudge.fairness.pseudo_summaries import pseudo_summaries
+from fairjudge.fairness.scorer_checks import ChunkSizes, compare_chunk_sizes, pseudo_summaries
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
 from fairjudge.records.results import COUNT_ONLY, Json, figure

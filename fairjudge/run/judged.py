@@ -1,4 +1,4 @@
-"""What judging found, by aspect: in sentences, and as JSON."""
+"""Results of judging by aspect: findings in sentences, and JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Row = TypeVar("_Row", bound=Rated)
 
 
 def _of_first_judge(rows: Sequence[_Row]) -> list[_Row]:
-    """Return the rows of the first judge, which is the jury where there is one."""
+    """Return the rows of the first judge: of the jury, if there is one."""
     return [row for row in rows if row.judge == rows[0].judge]
 
 
@@ -67,7 +67,11 @@ class AspectReport:
     def ranks(self) -> Mapping[str, tuple[int, int]]:
         """The best and the worst rank that each system may have; see `rank_ranges`."""
         standings = self.leaderboard.standings if self.leaderboard else ()
-        return {one.score.system: one.ranks for one in standings if one.ranks is not None}
+        return {
+            standing.score.system: standing.ranks
+            for standing in standings
+            if standing.ranks is not None
+        }
 
     @cached_property
     def covered(self) -> list[dict[str, Any]]:
@@ -86,7 +90,7 @@ class AspectReport:
 
     @property
     def board(self) -> Board:
-        """What the findings are made of."""
+        """The leaderboard with the context from which findings are made."""
         outcome = self.outcome
         scores = [score for score in outcome.scores if score.ranked and score.n_clusters]
         ranked = [score.system for score in scores]
@@ -149,17 +153,17 @@ class AspectReport:
 
 def _mean_interval(board: Leaderboard | None, system: str) -> dict[str, Any]:
     """Return the confidence interval of a system's mean, which resamples clusters."""
-    means = {one.score.system: one.mean for one in board.standings} if board else {}
+    means = {standing.score.system: standing.mean for standing in board.standings} if board else {}
     if system not in means:
         return {"mean_interval": None}
-    shown = figure(means[system], keep=("level", "method"))
-    del shown["value"]
-    return {"mean_interval": {**shown, "resampled": "clusters"}}
+    interval = figure(means[system], keep=("level", "method"))
+    del interval["value"]
+    return {"mean_interval": {**interval, "resampled": "clusters"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeReport:
-    """What a run of a judge found; several ``aspects`` where they were judged together."""
+    """The results of a judge's run; several ``aspects`` where they were judged together."""
 
     outcome: JudgeOutcome
     aspects: tuple[AspectReport, ...]
@@ -182,7 +186,7 @@ class JudgeReport:
 
 
 def judge_report(outcome: JudgeOutcome, options: JudgeOptions, *, seed: int = 0) -> JudgeReport:
-    """Return what `outcome` says, by aspect; `options` are those that it was judged by."""
+    """Return the results of `outcome` by aspect; `options` are those of the run."""
     parts = outcome.by_aspect(options)
     return JudgeReport(
         outcome=outcome, aspects=tuple(AspectReport(outcome=part, seed=seed) for part in parts)

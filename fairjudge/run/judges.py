@@ -83,7 +83,7 @@ def check_without_llm(options: JudgeOptions, plan: JudgingPlan) -> None:
 
 
 def _local_support(models: Models, plan: JudgingPlan) -> Support:
-    """Return what judges without an LLM; balance also by the entailment model, if one is named."""
+    """Return the local scorer of `plan`; balance may also use a named entailment model."""
     if plan.aspect != BALANCE:
         return _support(models, "embedding")
     return _support(models, "embedding" if models.entailment() is None else "entailment")
@@ -249,7 +249,7 @@ def first_options(options: JudgeOptions, promise: Promise) -> JudgeOptions:
 
 
 def criterion_of(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) -> Criterion:
-    """Return prompt and scale of `plan`: those given, the built-in ones in their place."""
+    """Return prompt and scale of `plan`: the user's, else the built-in ones."""
     if prompt and scale:
         criterion = Criterion(
             aspect=plan.aspect, template=load_template_file(prompt), scale=load_scale(scale)

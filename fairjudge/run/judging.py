@@ -1,4 +1,4 @@
-"""Judging every summary of a file, and saying what came of it."""
+"""Judge every summary of a file."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class JudgeOutcome(RunOutcome):
         return (*self.judgements, *self.derived)
 
     def by_aspect(self, options: JudgeOptions) -> tuple[JudgeOutcome, ...]:
-        """Return an outcome an aspect, where several were judged together; else this one."""
+        """Return one outcome per aspect if several were judged together, else this one."""
         if not options.together:
             return (self,)
         criteria = stated_criteria(options)
@@ -252,7 +252,7 @@ async def _judge(
 
 
 def _spent_by(models: Models, first: Models | None) -> Spent | None:
-    """Return what the models took, with those of a cascade's first judge.
+    """Return the usage of the models, including those of a cascade's first judge.
 
     The budget is one for both, and counts the calls and the cost of either.
     """
@@ -286,7 +286,7 @@ async def _opened(
 
 
 def check_priced(models: Iterable[Model]) -> None:
-    """Refuse models of unknown price where cost is limited, before one of them is asked."""
+    """Reject models of unknown price if cost is limited, before any call."""
     for model in models:
         if model.llm is not None:
             model.budget.check_priced(model.llm)

@@ -1,4 +1,4 @@
-"""Judging by one model or by a jury; all members' verdicts are kept beside the jury's."""
+"""Judge by one model or by a jury; all members' verdicts are kept beside the jury's."""
 
 from __future__ import annotations
 

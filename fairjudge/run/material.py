@@ -1,9 +1,9 @@
-"""What a judging run is about: its options, and its inputs read, checked and cut into tasks."""
+"""The material of a judging run: its options, and its inputs, checked and cut into tasks."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -112,8 +112,10 @@ class Material:
     @property
     def references(self) -> tuple[Cluster, ...]:
         """Clusters or references to judge against, where judgements refer to them."""
-        named = self.plan.aspect == BALANCE or PROTOCOLS[self.plan.protocol].itemized
-        return tuple(source for source in self.sources if named or isinstance(source, Reference))
+        needs_sources = self.plan.aspect == BALANCE or PROTOCOLS[self.plan.protocol].itemized
+        return tuple(
+            source for source in self.sources if needs_sources or isinstance(source, Reference)
+        )
 
     def identity(self) -> dict[str, Any]:
         """Return the run's identity apart from its models: options and input hashes."""
@@ -136,8 +138,16 @@ class Material:
         """Return the articles of judged clusters that no prompt shows, where articles are shown."""
         if not any(plan.shows_articles for plan in self.options.plans()):
             return ()
-        judged = {task.eid for task in self.tasks}
-        return articles_left_out(source for source in self.sources if source.eid in judged)
+        aids_by_eid: dict[str, set[str]] = defaultdict(set)
+        for task in self.tasks:
+            aids = aids_by_eid[task.eid]
+            if not PROTOCOLS[task.protocol].itemized:  # checklists only name the outlets of theirs
+                aids.update(article.aid for article in task.articles)
+        return articles_left_out(
+            source
+            for source in self.sources
+            if source.eid in aids_by_eid and len(aids_by_eid[source.eid]) < len(source.articles)
+        )
 
     def not_judged_on(self, plan: JudgingPlan) -> Counter[str]:
         """Return the same for the aspect of `plan`."""
@@ -187,10 +197,10 @@ def check_material(
     plans = options.plans()
     files = tuple(match_summaries(file, sources) for file in summaries)
     check_distinct(files)
-    written = tuple(summary for file in files for summary in file)
+    records = tuple(summary for file in files for summary in file)
     once = together_tasks(
         [
-            plan_tasks(sources.records, written, plan, split_sentences=sentence_texts)
+            plan_tasks(sources.records, records, plan, split_sentences=sentence_texts)
             for plan in plans
         ]
     )

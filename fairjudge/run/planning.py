@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fairjudge.backends import loads_its_model, open_backend
 from fairjudge.backends.planning import PlanningBackend, stand_in
 from fairjudge.backends.pricing import CACHED_FROM
 from fairjudge.datasets import read_clusters
@@ -146,7 +147,7 @@ def plan_references(
     skip_bad: bool,
     seconds_per_call: float,
 ) -> tuple[Plan, tuple[Reference, ...]]:
-    """Return the same, and references made of stand-ins.
+    """Return the same, and simulated references.
 
     Which questions a filter will drop before the last step cannot be known, so none is dropped.
     """
@@ -195,7 +196,7 @@ class _TwoGroups:
         return sort_groups([numbers[::2], numbers[1::2]])
 
 
-READABLE = "every reply can be read; an unreadable one is asked for once more"
+READABLE = "every reply can be parsed; one that cannot is requested once more"
 _KEPT = "what several requests begin with is known to the provider from the second one on"
 SHORT = "a reply is as long as a typical one of its kind"
 
@@ -204,8 +205,8 @@ def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
     later = []
     if isinstance(options.cascade, Promise):
         later.append(
-            "the better judge of the cascade is asked about every item; it is asked about those "
-            "alone of which the first is not sure enough"
+            "the better judge of the cascade judges every item; a run asks it only about items on "
+            "which the first is not certain enough"
         )
     elif options.cascade is not None:
         later.append("the local scorer of the cascade was run: only what it leaves is counted")
@@ -220,7 +221,7 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
             READABLE,
             SHORT,
             "every article answers every question, once",
-            "as many questions are found as are asked for; each that sources do not answer "
+            "the model returns the requested number of questions; each that sources do not answer "
             "differently takes one call less",
         )
     checks = sum(
@@ -228,12 +229,12 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
         for request in planner.requests.values()
         if isinstance(request, CompletionRequest)
     )
-    rest = (
+    note = (
         f"no question is dropped before its answers are checked; each one that is takes one off "
         f"the {pluralize(checks, 'such call')}"
     )
     assumptions = (READABLE, SHORT, "every article answers every question, once")
-    return (*assumptions, rest) if checks else assumptions
+    return (*assumptions, note) if checks else assumptions
 
 
 def _calls(model: Model) -> bool:
@@ -250,12 +251,25 @@ async def planned(model: Model) -> AsyncIterator[tuple[Models, PlanningBackend]]
 
 @contextmanager
 def planning(model: Model) -> Iterator[PlanningBackend]:
-    """Yield what takes the place of `model`, beside the cache that it would use."""
+    """Yield the counting backend in place of `model`, with the cache that it would use."""
     cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
     try:
         yield PlanningBackend(cache=cache, secret=cache.secret(), reply=stand_in)
     finally:
         cache.close()
+
+
+def check_opens(*models: Model) -> None:
+    """Check that a run could open `models`; models of this process are not loaded.
+
+    Raises
+    ------
+    ConfigurationError
+        A key or a package is missing.
+    """
+    for model in models:
+        if model.llm is not None and not loads_its_model(model.llm):
+            open_backend(model.llm, timeout_seconds=model.timeout, chat=model.chat)
 
 
 def summed(

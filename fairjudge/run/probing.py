@@ -7,9 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairjudge.auditing.group_order import group_order_bias, group_order_tasks
 from fairjudge.auditing.metamorphic import check_results, checks
-from fairjudge.auditing.order_probes import OrderBias, order_bias, place_tasks, shuffle_tasks
+from fairjudge.auditing.order_probes import (
+    OrderBias,
+    group_order_bias,
+    group_order_tasks,
+    order_bias,
+    place_tasks,
+    shuffle_tasks,
+)
 from fairjudge.datasets import match_summaries, read_clusters, read_references, read_summaries
 from fairjudge.domain import Judgement, ProtocolName, Summary
 from fairjudge.engine.progress import Progress
@@ -34,14 +40,16 @@ async def order_report(
     model: Model,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return what the order of articles does to faithfulness ratings."""
+    """Return the effect of the order of articles on faithfulness ratings."""
     clusters = read_clusters(references, skip_bad=skip_bad).records
-    written: tuple[Summary, ...] = ()
+    matched_summaries: tuple[Summary, ...] = ()
     if summaries is not None:
-        written = match_summaries(read_summaries(summaries, skip_bad=skip_bad), clusters).records
+        matched_summaries = match_summaries(
+            read_summaries(summaries, skip_bad=skip_bad), clusters
+        ).records
     tasks = (
         *place_tasks(clusters, max_articles=max_articles),
-        *shuffle_tasks(clusters, written, n_shuffles=n_shuffles, seed=model.seed or 0),
+        *shuffle_tasks(clusters, matched_summaries, n_shuffles=n_shuffles, seed=model.seed or 0),
     )
     rows = await judge_planned(
         tasks,
@@ -53,7 +61,7 @@ async def order_report(
             "most_articles": max_articles,
             "n_shuffles": n_shuffles,
             "clusters": digest(clusters),
-            "summaries": digest(written),
+            "summaries": digest(matched_summaries),
         },
         progress=progress,
     )
@@ -70,14 +78,14 @@ async def group_order_report(
     model: Model,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return what the order of groups in a checklist does to which of them are covered."""
+    """Return the effect of the order of groups in a checklist on which of them are covered."""
     if summaries is None:
         raise ConfigurationError("the order of groups is measured on summaries: give --summaries")
     sources = read_references(references, argument="references")
-    written = match_summaries(read_summaries(summaries), sources).records
+    matched_summaries = match_summaries(read_summaries(summaries), sources).records
     plan = resolve_plan("coverage", protocol="checklist")
     tasks = group_order_tasks(
-        sources.records, written, plan, n_orders=n_orders, groups_per_call=groups_per_call
+        sources.records, matched_summaries, plan, n_orders=n_orders, groups_per_call=groups_per_call
     )
     rows = await judge_planned(
         tasks,
@@ -90,7 +98,7 @@ async def group_order_report(
             "n_orders": n_orders,
             "groups_per_call": groups_per_call,
             "references": digest(sources.records),
-            "summaries": digest(written),
+            "summaries": digest(matched_summaries),
         },
         progress=progress,
     )
@@ -112,7 +120,7 @@ def _order_figures(rows: Sequence[Judgement], bias: OrderBias, *, aspect: str) -
 
 
 def check_checkable(aspect: str) -> None:
-    """Reject aspects that the metamorphic relations say nothing of."""
+    """Reject aspects without metamorphic relations."""
     if aspect not in {"coverage", "faithfulness"}:
         raise ConfigurationError(f"checks know coverage and faithfulness, not {aspect!r}")
 
@@ -136,8 +144,8 @@ async def checks_report(
     as_sources = read_references if plans["likert"].needs_questions else read_clusters
     sources = as_sources(references, argument="references", skip_bad=skip_bad)
     matched = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
-    clusters, written = sources.records, matched.records
-    checked = checks(clusters, written, plans)
+    clusters, matched_summaries = sources.records, matched.records
+    checked = checks(clusters, matched_summaries, plans)
     if not checked:
         raise InputError(
             "nothing to check: no summary has both text and evidence", path=matched.path
@@ -146,7 +154,7 @@ async def checks_report(
         "audit": "checks",
         "aspect": aspect,
         "clusters": digest(clusters),
-        "summaries": digest(written),
+        "summaries": digest(matched_summaries),
     }
     judged: dict[str, Judgement] = {}
     own = {**identity, "model": model.identity()}

@@ -1,4 +1,4 @@
-"""Working on a run on a Ray cluster: same rows as in one process, from many machines.
+"""Run on a Ray cluster: the same rows as in one process, from many machines.
 
 Shards are whole clusters of articles, so that batches of questions and of texts are what they are
 in one process. Ray Data hands them out, each a row and a block of its own. Calls of an API run in
@@ -69,7 +69,7 @@ def judge_on_ray(
     model: Model,
     progress: Callable[[int], None],
 ) -> Spent | None:
-    """Judge every task that is not judged, and again what another try may score."""
+    """Judge every task that is not judged yet, and retry those that another attempt may score."""
     book.reopen_retryable()
     progress(book.n_done)
     # Paths name nothing on another machine.
@@ -170,20 +170,20 @@ def judging_shards(
         clusters.setdefault(task.eid, []).append(position)
     shards: list[JudgingShard] = []
     shard: dict[int, JudgeTask] = {}
-    left: list[int] = []
+    pending_places: list[int] = []
 
     def cut() -> None:
-        if left:
-            shards.append(JudgingShard(tasks=dict(shard), pending=tuple(left)))
+        if pending_places:
+            shards.append(JudgingShard(tasks=dict(shard), pending=tuple(pending_places)))
             shard.clear()
-            left.clear()
+            pending_places.clear()
 
     for cluster in clusters.values():
         pending = [position for position in cluster if not is_done(position)]
         if pending:
             shard |= {position: tasks[position] for position in cluster}
-            left += pending
-        if len(left) >= SHARD_SIZE:
+            pending_places += pending
+        if len(pending_places) >= SHARD_SIZE:
             cut()
     cut()
     return tuple(shards)
@@ -192,7 +192,7 @@ def judging_shards(
 def run_on_cluster(
     work: Work, shards: Sequence[Shard], *, in_actors: bool, spent: ClusterSpent
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `shards` as they come, in no order; fill in `spent` at the end.
+    """Yield the rows of `shards` as they finish, in any order; fill in `spent` at the end.
 
     The cluster is that of RAY_ADDRESS, or the one this machine takes part in, or else one of this
     machine alone, for as long as this runs.
@@ -207,8 +207,7 @@ def run_on_cluster(
     except (ray.exceptions.RayError, ConnectionError) as error:
         why = " ".join(str(error).split())[-500:]
         raise RunError(
-            f"the Ray cluster failed: {why}; what is done is kept, and the same command goes on "
-            "from there"
+            f"the Ray cluster failed: {why}; what is done is kept, and the same command resumes"
         ) from None
 
 
@@ -244,7 +243,7 @@ def _run(
 
 
 def _outcomes(ray: Any, shards: Sequence[Shard], how: dict[str, Any]) -> Iterator[ShardOutcome]:
-    """Yield what comes of each of `shards`, worked on as `how` says, as it comes."""
+    """Yield the outcome of each of `shards`, worked on as `how` says, as they finish."""
     dataset = ray.data.from_items(list(map(as_row, shards)), override_num_blocks=len(shards))
     dataset.context.enable_progress_bars = False
     dataset.context.execution_no_progress_timeout_s = -1  # a shard takes as long as its calls
@@ -288,10 +287,10 @@ def _start_gate(ray: Any, model: Model) -> Any:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     rates = {"requests": model.requests_per_minute, "tokens": model.tokens_per_minute}
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
+    this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
     remote = ray.remote(num_cpus=0, max_concurrency=100_000)(Gate)
     return remote.options(
-        name=f"gate-{uuid.uuid4().hex[:12]}", namespace=_NAMESPACE, scheduling_strategy=here
+        name=f"gate-{uuid.uuid4().hex[:12]}", namespace=_NAMESPACE, scheduling_strategy=this_node
     ).remote(max_concurrent=model.concurrency, budget=model.new_budget(), rates=rates)
 
 

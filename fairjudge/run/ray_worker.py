@@ -1,4 +1,4 @@
-"""What runs on a cluster's machines: a shard of a run's items, and what came of it."""
+"""The work on a cluster's machines: shards of a run's items, and their outcomes."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class ShardOutcome:
     def from_row(cls, row: Mapping[str, str]) -> ShardOutcome:
         """Return the outcome of which `as_row` made `row`."""
         outcome = json.loads(row["outcome"])
-        rest = {"rows": tuple(outcome["rows"]), "tokens": Tokens(**outcome["tokens"])}
-        return cls(**outcome | rest)
+        values = {"rows": tuple(outcome["rows"]), "tokens": Tokens(**outcome["tokens"])}
+        return cls(**outcome | values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,7 @@ class Worker:
 
 
 def run_shard(row: Mapping[str, bytes], *, work: Work, gate: Any) -> dict[str, str]:
-    """Work on one shard with models opened for it alone: what calls of an API need is light."""
+    """Work on one shard with models opened for it alone: clients of an API are cheap to open."""
     worker = Worker(work, gate)
     try:
         return worker(row)
@@ -190,9 +190,9 @@ async def _judge(
     options = work.options
     with tempfile.TemporaryDirectory() as folder:
         paths = _written(work.files, Path(folder))
-        here = replace(options, prompt=paths.get("prompt"), scale=paths.get("scale"))
+        local_options = replace(options, prompt=paths.get("prompt"), scale=paths.get("scale"))
         tasks = tuple(shard.tasks.values())
-        judge = make_judge(models, here, plan=work.plan, tasks=tasks)
+        judge = make_judge(models, local_options, plan=work.plan, tasks=tasks)
     judgements: dict[int, Judgement] = {}
     deps = JudgeDeps(
         tasks=[shard.tasks[position] for position in shard.pending],
@@ -210,8 +210,8 @@ async def _judge(
 
 def files_of(options: JudgeOptions) -> dict[str, tuple[str, bytes]]:
     """Return name and content of every file that `options` name, for machines that lack them."""
-    named = {name: getattr(options, name) for name in ("prompt", "scale")}
-    return {name: (path.name, path.read_bytes()) for name, path in named.items() if path}
+    paths = {name: getattr(options, name) for name in ("prompt", "scale")}
+    return {name: (path.name, path.read_bytes()) for name, path in paths.items() if path}
 
 
 def _written(files: Mapping[str, tuple[str, bytes]], folder: Path) -> dict[str, Path]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from fairjudge.analysis.label_lines import naming_lines
 from fairjudge.calibration.cascade import fit_cascade
 from fairjudge.calibration.items import Joined, join, only_group
 from fairjudge.datasets import Loaded, read_judgements, read_labels
@@ -29,11 +30,12 @@ def cascade_report(
     seed: int,
 ) -> dict[str, Any]:
     """Return thresholds, the calls saved and the agreement lost."""
-    people = read_labels(labels).records
+    people = read_labels(labels)
     cheap_rows = read_judgements(local, argument="local")
     costly_rows = read_judgements(judged, argument="judged")
     costly_rows = replace(costly_rows, records=with_ids_of(costly_rows, cheap_rows))
-    cheap, costly = _single(cheap_rows, people), _single(costly_rows, people)
+    with naming_lines(people):
+        cheap, costly = _single(cheap_rows, people), _single(costly_rows, people)
     source = costly_rows.path
     if (cheap.aspect, cheap.protocol) != (costly.aspect, costly.protocol):
         raise InputError("both files must judge one aspect by one protocol", path=source)
@@ -41,7 +43,7 @@ def cascade_report(
         raise InputError("a cascade routes single summaries, not pairs", path=source)
     place = {key: row for row, key in enumerate(cheap.keys)}
     rows = [row for row, key in enumerate(costly.keys) if key in place]
-    both = match(
+    matches = match(
         (*costly.keys, *costly.unjudged),
         (costly.keys[row] for row in rows),
         names=("labelled item", "item that both judges scored"),
@@ -64,7 +66,7 @@ def cascade_report(
         "low": fit.thresholds.low,
         "high": fit.thresholds.high,
         "n": fit.n,
-        "joins": [both.to_json()],
+        "joins": [matches.to_json()],
         "saved": figure(fit.saved, times=100.0),
         "error_added": figure(fit.error_added),
         "agreement_lost": figure(fit.agreement_lost),
@@ -74,5 +76,5 @@ def cascade_report(
     }
 
 
-def _single(judged: Loaded[Judgement], labels: Sequence[Label]) -> Joined:
+def _single(judged: Loaded[Judgement], labels: Iterable[Label]) -> Joined:
     return only_group(join(judged.records, labels), path=judged.path)

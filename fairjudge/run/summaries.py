@@ -185,7 +185,7 @@ def check_wishes(loaded: Loaded[Cluster], options: SummarizeOptions) -> None:
 
 
 def _check_attribute(loaded: Loaded[Cluster], attribute: str | None) -> None:
-    """Refuse an attribute that no article of the file has."""
+    """Reject an attribute that no article of the file has."""
     if attribute is None or any(has_attribute(c.articles, attribute) for c in loaded):
         return
     names = sorted({name for c in loaded for article in c.articles for name in article.attributes})

@@ -1,4 +1,4 @@
-"""Variants of a summarizer that differ from it in one thing, to see what that does to fairness.
+"""Variants of a summarizer that differ in one setting, to measure its effect on fairness.
 
 After FairSumm, section 7 (temperature, length, fairness instruction) and coverage fairness,
 appendix A.6 (fairness instruction): the papers change one thing at a time.

@@ -1,6 +1,6 @@
 """The record of the shipped weights: their training and measured figures.
 
-Apart from the models, so that whoever only says it loads nothing.
+Apart from the models, so that reports show it without loading them.
 """
 
 from __future__ import annotations

@@ -153,9 +153,9 @@ class SystemScore:
     no ranking. ``why`` says it where no system is ranked. Ranked systems are in the order of
     ``shared_mean``, over the ``n_shared`` clusters that all of them were scored on.
 
-    Where not every pair of systems is compared in every cluster, win rates depend on whom
-    a system met.
-    ``strength`` is then its log-strength (see `fairjudge.scores.strengths`), by which it is ranked.
+    Where not every pair of systems is compared in every cluster, win rates depend on the
+    opponents. ``strength`` is then its log-strength (see `fairjudge.scores.strengths`), by which it
+    is ranked.
     """
 
     system: str

@@ -51,7 +51,7 @@ class CitedSentence:
         return self._is_borne_out_by(self.aids)
 
     def borne_out_if_swapped(self, articles: Sequence[str]) -> float | None:
-        """Return how often as many other ones of `articles` bear the sentence out.
+        """Return how often equally many other `articles` support the sentence.
 
         Each other article is cited equally often; None where there is no other, or no citation.
         """

@@ -109,7 +109,7 @@ class LeastCovered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageSlices:
-    """``slices`` maps what was sliced by (such as ``"coverage by outlet"``) to its slices.
+    """``slices`` has the slices of each partition, such as ``"coverage by outlet"``.
 
     ``answers`` has every group that was judged.
     ``left_out`` maps a cluster to outlets without any covered answer;
@@ -235,7 +235,7 @@ def coverage_slices(
 def _rows(
     judgements: Iterable[Judgement], by_eid: Mapping[str, Cluster], counts: Counter[str]
 ) -> Iterator[_Row]:
-    """Yield the single groups and articles; count what is unscored, and of unknown clusters."""
+    """Yield the single groups and articles; count unscored ones and unknown clusters."""
     for judgement in judgements:
         listed = PROTOCOLS[judgement.protocol].itemized and judgement.aspect == "coverage"
         single = judgement.unit.startswith(("answer:", "article:"))

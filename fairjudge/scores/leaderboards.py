@@ -25,7 +25,7 @@ from fairjudge.scores.aggregate import (
 from fairjudge.scores.missing import Missing, missing_of, without_probabilities
 from fairjudge.scores.ratings import Rated
 from fairjudge.scores.strengths import strengths
-from fairjudge.stats.bootstrap import bootstrap_many, divide
+from fairjudge.stats.bootstrap import FEW_DOCUMENTS, bootstrap_many, divide
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ FEWEST_CLUSTERS = 5
 def weak_judge(aspect: str) -> str:
     """Return the caveat for results on `aspect` by the embedded default judge."""
     if aspect in {"coverage", BALANCE}:
-        noun = "a source's statement" if aspect == BALANCE else "an answer"
-        does = f"balanced accuracy {coverage_accuracy():.2f} of whether {noun} is covered"
+        nouns = "statements of sources" if aspect == BALANCE else "answers"
+        does = f"balanced accuracy {coverage_accuracy():.2f} at detecting covered {nouns}"
     else:
         low, high = faithfulness_areas()
         does = f"AUC of right against wrong summaries {low:.2f} to {high:.2f} by data set"
@@ -117,7 +117,7 @@ def is_derived(row: Judgement) -> bool:
 
 
 def not_ranked(scores: Iterable[SystemScore]) -> str | None:
-    """Say which systems stand beside the others, and why; None where all are ranked."""
+    """Return which systems are not ranked, and why; None if all are ranked."""
     scored = [score for score in scores if score.n_clusters]
     beside = [score.system for score in scored if not score.ranked]
     if not beside:
@@ -127,6 +127,13 @@ def not_ranked(scores: Iterable[SystemScore]) -> str | None:
     most = max(score.n_clusters for score in scored)
     few = f"scored on fewer than {LEAST_PERCENT} % of {pluralize(most, 'cluster')}"
     return f"Not ranked: {', '.join(beside)}, {few}."
+
+
+def too_narrow(n_clusters: int) -> str:
+    """Say that intervals from `n_clusters` are too narrow; nothing where they are not."""
+    if not FEWEST_CLUSTERS <= n_clusters < FEW_DOCUMENTS:
+        return ""
+    return f"intervals from {pluralize(n_clusters, 'cluster')} are too narrow"
 
 
 def n_compared(scores: Iterable[SystemScore]) -> int:

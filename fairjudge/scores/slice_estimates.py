@@ -45,7 +45,7 @@ def estimates_by_weight(weighed: Sequence[Weighed], level: float) -> dict[str, S
 
 
 def estimates_by_slice(points: Sequence[Point], level: float) -> Iterator[tuple[str, Slices]]:
-    """Yield what is sliced by with the estimate of each slice, then macro and micro averages."""
+    """Yield each partition with the estimates of its slices, then macro and micro averages."""
     cells: dict[str, dict[str, list[Point]]] = defaultdict(lambda: defaultdict(list))
     for point in points:
         for by, name in point.slices:

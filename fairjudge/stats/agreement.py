@@ -1,4 +1,4 @@
-"""Agreement of ratings: raw agreement, Cohen's and Randolph's kappa, Krippendorff's alpha.
+"""Agreement of ratings: Cohen's and Randolph's kappa, Krippendorff's alpha.
 
 Each measure has two functions: one returns a number, the other (``weighted_...``) a function of the
 documents' multiplicities for `fairjudge.stats.bootstrap.bootstrap`.
@@ -31,14 +31,6 @@ AlphaLevel: TypeAlias = Literal["nominal", "ordinal", "interval"]
 MOST_CATEGORIES = 200
 """Maximum number of categories; with more distinct values the measures are undefined."""
 _CELLS_PER_CHUNK = 4_000_000
-
-
-def raw_agreement(x: ArrayLike, y: ArrayLike) -> float | Undefined:
-    """Return the share of items, in [0, 1], on which two arrays of shape (n,) are equal."""
-    first, second = vector(x, name="x"), vector(y, name="y")
-    if same_length(x=first, y=second) == 0:
-        return Undefined(why="no items")
-    return float(np.mean(first == second))
 
 
 def cohen_kappa(x: ArrayLike, y: ArrayLike, *, weights: KappaWeights = "none") -> float | Undefined:

@@ -25,7 +25,7 @@ from fairjudge.stats._arrays import (
     vector,
 )
 from fairjudge.stats._bounds import Bounds, bca_bounds, expanded_bounds, percentile_bounds
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 WeightedStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps multiplicities of documents, shape (r, d), to values of shape (r,) or (r, k).
@@ -37,6 +37,9 @@ Method: TypeAlias = Literal["percentile", "expanded", "bca"]
 NO_VALUE = "the statistic has no value on these data"
 FEWEST_DOCUMENTS = 5
 """Minimum of documents for an interval: of 2 documents half of all resamples are one document."""
+FEW_DOCUMENTS = 15
+"""Documents below which intervals, though widened, are still too narrow: what they leave out is not
+called significant, and whole analyses are flagged."""
 MOST_UNDEFINED = 0.1
 """Maximum share of resamples without a value, above which there is no interval."""
 _CELLS_PER_CHUNK = 4_000_000
@@ -294,7 +297,7 @@ class _Plan:
         defined = replicate_values[~np.isnan(replicate_values)]
         undefined_share = 1.0 - defined.size / replicate_values.size
         if undefined_share > MOST_UNDEFINED:
-            why = f"no interval: undefined on {undefined_share:.0%} of the resamples"
+            why = f"no interval: undefined on {percentage(undefined_share)} of the resamples"
             return self.filled(value, None, why)
         bounds, name = self.bounds(value, defined, jackknife), _NAMES[self.method]
         if bounds is None:

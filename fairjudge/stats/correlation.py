@@ -28,18 +28,22 @@ from fairjudge.stats.bootstrap import WeightedStatistic, divide
 CorrelationName: TypeAlias = Literal["kendall", "spearman", "pearson"]
 CORRELATIONS: tuple[CorrelationName, ...] = ("kendall", "spearman", "pearson")
 
+Sides: TypeAlias = tuple[str, str]
+"""What is correlated, in the plural, for sentences: ``("the judge's scores", "labels")``."""
+SIDES: Sides = ("the first values", "the second values")
+
 _CELLS_PER_CHUNK = 2_000_000
 _Weighted: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> float | Undefined:
     """Return Pearson's r, in [-1, 1], of shapes (n,) and (n,); Undefined where one is constant."""
-    return _single("pearson", x, y)
+    return correlation("pearson", x, y)
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float | Undefined:
     """Return Spearman's rho (Pearson's r of mid-ranks), in [-1, 1]; Undefined as in `pearson`."""
-    return _single("spearman", x, y)
+    return correlation("spearman", x, y)
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> float | Undefined:
@@ -48,12 +52,21 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float | Undefined:
     tau-b = (P - Q) / sqrt((T - Tx)(T - Ty)) with P concordant and Q discordant pairs, T all pairs,
     Tx and Ty those tied in x and in y.
     """
-    return _single("kendall", x, y)
+    return correlation("kendall", x, y)
 
 
-def correlation(name: CorrelationName, x: ArrayLike, y: ArrayLike) -> float | Undefined:
-    """Return the correlation called `name`."""
-    return _single(name, x, y)
+def correlation(
+    name: CorrelationName, x: ArrayLike, y: ArrayLike, *, sides: Sides = SIDES
+) -> float | Undefined:
+    """Return the correlation called `name`; `sides` name `x` and `y` where it is Undefined."""
+    x_array, y_array = vector(x, name="x"), vector(y, name="y")
+    if same_length(x=x_array, y=y_array) < 2:
+        return Undefined(why="fewer than 2 items")
+    for side, array in zip(sides, (x_array, y_array), strict=True):
+        if np.all(array == array[0]):
+            return Undefined(why=f"{side} are all {float(array[0]):g}")
+    value = float(weighted_correlation(name, x_array, y_array)(np.ones((1, x_array.size)))[0])
+    return Undefined(why="the spread underflows") if np.isnan(value) else value
 
 
 def weighted_correlation(
@@ -112,17 +125,6 @@ def rowwise(name: CorrelationName, x: FloatArray, y: FloatArray) -> FloatArray:
     if name == "spearman":
         x, y = _row_ranks(x), _row_ranks(y)
     return _rowwise_pearson(x, y)
-
-
-def _single(name: CorrelationName, x: ArrayLike, y: ArrayLike) -> float | Undefined:
-    x_array, y_array = vector(x, name="x"), vector(y, name="y")
-    if same_length(x=x_array, y=y_array) < 2:
-        return Undefined(why="fewer than 2 items")
-    for side, array in (("first", x_array), ("second", y_array)):
-        if np.all(array == array[0]):
-            return Undefined(why=f"the {side} variable is constant at {float(array[0])!r}")
-    value = float(weighted_correlation(name, x_array, y_array)(np.ones((1, x_array.size)))[0])
-    return Undefined(why="the spread underflows") if np.isnan(value) else value
 
 
 def _cells(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -14,7 +14,9 @@ from fairjudge.stats._arrays import FloatArray, IntArray, codes, document_codes,
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many, divide
 from fairjudge.stats.correlation import (
     CORRELATIONS,
+    SIDES,
     CorrelationName,
+    Sides,
     coded_correlation,
     correlation,
     rowwise,
@@ -41,7 +43,8 @@ class Scores:
 
     ``first`` and ``second`` have shape (n,); ``documents`` and ``systems`` name each item's
     document and system. Rows are items, without missing scores. Where rows are pairs, ``opponents``
-    names the other system, and a score above 0 is a win of the system.
+    names the other system, and a score above 0 is a win of the system. ``sides`` name the two
+    scores in sentences.
     """
 
     first: FloatArray
@@ -49,6 +52,7 @@ class Scores:
     documents: tuple[Hashable, ...]
     systems: tuple[Hashable, ...]
     opponents: tuple[Hashable, ...] | None = None
+    sides: Sides = SIDES
 
 
 def scores(
@@ -58,6 +62,7 @@ def scores(
     documents: Sequence[Hashable],
     systems: Sequence[Hashable],
     opponents: Sequence[Hashable] | None = None,
+    sides: Sides = SIDES,
 ) -> Scores:
     """Return `Scores` after checking lengths and finiteness."""
     first_scores, second_scores = vector(first, name="first"), vector(second, name="second")
@@ -75,6 +80,7 @@ def scores(
         documents=tuple(documents),
         systems=tuple(systems),
         opponents=None if opponents is None else tuple(opponents),
+        sides=sides,
     )
 
 
@@ -194,7 +200,7 @@ def _counted(
 
 def _pooled(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
     data = part.data
-    value = correlation(name, data.first, data.second)
+    value = correlation(name, data.first, data.second, sides=data.sides)
     if isinstance(value, Undefined):
         return value
     statistic = coded_correlation(
@@ -208,7 +214,10 @@ def _per_document(part: Part, n_documents: int, name: CorrelationName) -> _Prepa
     defined = ~np.isnan(values)
     n_defined = int(defined.sum())
     if not n_defined:
-        return Undefined(why="in every document one of the scores is constant or has one item")
+        if np.bincount(part.documents).max(initial=0) < 2:
+            return Undefined(why="no document has more than one item")
+        first, second = part.data.sides
+        return Undefined(why=f"in no document do both {first} and {second} differ between items")
     sums = np.column_stack([np.where(defined, values, 0.0), defined.astype(np.float64)])
 
     def statistic(counts: FloatArray) -> FloatArray:
@@ -258,9 +267,9 @@ def _system(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | 
         )
 
     observed = means(np.ones((1, n_documents)))
-    for side, values in zip(("first", "second"), observed, strict=True):
+    for side, values in zip(data.sides, observed, strict=True):
         if np.unique(values).size < 2:
-            return Undefined(why=f"all system means of the {side} variable are equal")
+            return Undefined(why=f"{side} give all systems the same mean")
     return _Prepared(
         statistic=lambda counts: rowwise(name, *means(counts)), n=n_systems, n_excluded=0
     )
@@ -295,6 +304,7 @@ def over_summaries(part: Part) -> Part:
         second=second,
         documents=tuple(data.documents[row] for row in rows),
         systems=tuple(data.systems[row] for row in rows),
+        sides=data.sides,
     )
     return Part(data=whole, documents=part.documents[rows])
 
@@ -333,9 +343,9 @@ def _strengths(
         ]
 
     observed = both_strengths(np.ones((1, n_documents)))
-    for side, values in zip(("first", "second"), observed, strict=True):
+    for side, values in zip(data.sides, observed, strict=True):
         if np.unique(values).size < 2:
-            return Undefined(why=f"all system strengths of the {side} variable are equal")
+            return Undefined(why=f"{side} give all systems the same strength")
     return _Prepared(
         statistic=lambda counts: rowwise(name, *both_strengths(counts)), n=len(names), n_excluded=0
     )

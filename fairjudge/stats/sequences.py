@@ -46,7 +46,7 @@ _FEW = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookEstimate:
-    """A figure at one look, with the influence of each document.
+    """An estimate at one look, with the influence of each document.
 
     ``influence`` is the linearised influence of each document on ``value``, whose variance is the
     sum of squares times ``d / (d - 1)``; ``freedom`` are Student's degrees of freedom.

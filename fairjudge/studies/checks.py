@@ -1,4 +1,4 @@
-"""What would end a study half-way, checked before any work; the plan and the run check the same."""
+"""Checks before any work, by plan and run, of what would end a study half-way."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fairjudge.analysis.label_lines import naming_lines
 from fairjudge.calibration.baselines import covariate_names
 from fairjudge.calibration.items import join
 from fairjudge.datasets import (
@@ -38,7 +39,7 @@ from fairjudge.run.judges import check_without_llm, make_judge
 from fairjudge.run.judging import check_priced
 from fairjudge.run.jury import check_members
 from fairjudge.run.material import Material, check_material
-from fairjudge.run.planning import planned
+from fairjudge.run.planning import check_opens, planned
 from fairjudge.run.probing import check_checkable
 from fairjudge.run.summaries import check_wishes
 from fairjudge.studies.files import CalibrateTable, JudgePart, Study
@@ -83,8 +84,8 @@ def _sources(study: Study, *, skip_bad: bool) -> Loaded[Any]:
         if data.clusters is not None:
             read_clusters(data.clusters, skip_bad=skip_bad)
         asks = any(judge.options.needs_questions for judge in study.judges)
-        read = read_references if asks else read_clusters
-        return read(data.references, skip_bad=skip_bad)
+        reader = read_references if asks else read_clusters
+        return reader(data.references, skip_bad=skip_bad)
     clusters = read_clusters(str(data.clusters), skip_bad=skip_bad)
     if study.build is None:
         return clusters
@@ -108,7 +109,7 @@ def _stand_in(cluster: Cluster) -> Reference:
 
 
 def _written(clusters: Loaded[Any], system: str) -> Loaded[Summary]:
-    rows = [Summary(eid=one.eid, system=system, text=_STAND_IN) for one in clusters]
+    rows = [Summary(eid=cluster.eid, system=system, text=_STAND_IN) for cluster in clusters]
     return Loaded(path=system, records=tuple(rows), lines=tuple(range(1, len(rows) + 1)))
 
 
@@ -118,7 +119,7 @@ def _judge(
     sources: Loaded[Any],
     summaries: Sequence[Loaded[Summary]],
 ) -> tuple[JudgeTask, ...]:
-    """Return what a judge or a jury would be asked; raise where it cannot be."""
+    """Return the material of a judge or a jury; raise if it cannot judge."""
     options = part.options
     check_members(part.models, options)
     # Splitting sentences takes long, and no error comes of it.
@@ -135,36 +136,34 @@ def _judge(
 
 
 async def _opened(model: Model, options: JudgeOptions, material: Material) -> None:
+    check_opens(model)
     async with planned(model) as (models, _):
         make_judge(models, replace(options, cascade=None), plan=material.plan)
 
 
 def _judgement(task: JudgeTask) -> Judgement:
     """Return a judgement such as `task` may get."""
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         name: getattr(task, name)
         for name in ("eid", "aspect", "protocol", "unit", "order", "repeat", "variant")
     }
     protocol = PROTOCOLS[task.protocol]
     if protocol.listwise:
-        given |= {"systems": task.systems, "ranking": task.systems}
+        fields |= {"systems": task.systems, "ranking": task.systems}
     elif protocol.paired:
-        given |= {"system_a": task.systems[0], "system_b": task.systems[1], "value": "tie"}
+        fields |= {"system_a": task.systems[0], "system_b": task.systems[1], "value": "tie"}
     else:
-        given |= {"system": task.systems[0], "value": protocol.score_range[1]}
-    return Judgement.model_validate({**given, "judge": "judge"})
+        fields |= {"system": task.systems[0], "value": protocol.score_range[1]}
+    return Judgement.model_validate({**fields, "judge": "judge"})
 
 
 def _calibrate(
     table: CalibrateTable, judged: Iterable[Judgement], labels: Path, *, skip_bad: bool
 ) -> None:
     covariate_names(table.covariates, of_texts=True, of_clusters=True)
-    join(
-        judged,
-        read_labels(labels, skip_bad=skip_bad),
-        annotators=table.annotators,
-        label_scale=table.label_scale,
-    )
+    people = read_labels(labels, skip_bad=skip_bad)
+    with naming_lines(people):
+        join(judged, people, annotators=table.annotators, label_scale=table.label_scale)
 
 
 @contextmanager

@@ -193,7 +193,7 @@ class Study:
         )
 
     def place_of(self, message: str) -> str:
-        """Return the file, and the line where `message`, which begins with a table, tells it."""
+        """Return the file and, if `message` begins with a table, its line."""
         return _place_of(message, self.path)
 
     def budget(self) -> Budget:
@@ -229,14 +229,14 @@ def _place_of(message: str, path: Path) -> str:
 
 
 def _unreadable(error: ValidationError, table: Mapping[str, Any], path: Path) -> InputError:
-    """Return what is wrong first of all: a name that is unknown, or a value."""
+    """Return the first error: an unknown name, or an invalid value."""
     text = read_file(path).decode("utf-8")
     for item in error.errors(include_url=False):
         if item["type"] == "extra_forbidden":
             *within, name = item["loc"]
             kind = _TABLES[str(within[0])] if within else StudyFile
-            known = [field.alias or key for key, field in kind.model_fields.items()]
-            hint = did_you_mean(str(name), known) or f"; there are: {', '.join(known)}"
+            names = [field.alias or key for key, field in kind.model_fields.items()]
+            hint = did_you_mean(str(name), names) or f"; there are: {', '.join(names)}"
             where = f"[{within[0]}] has" if within else "a study has"
             problem = f"{where} no {str(name)!r}{hint}"
             return InputError(problem, path=path, line=line_of(text, item["loc"]))
@@ -256,8 +256,8 @@ def _resolved(path: Path, tables: StudyFile, cache: str | Path | None) -> Study:
 
     def model(name: str, of: str) -> Model:
         if name not in models:
-            known = ", ".join(models)
-            raise ConfigurationError(f"{of}: no [models.{name}]; there are: {known}")
+            names = ", ".join(models)
+            raise ConfigurationError(f"{of}: no [models.{name}]; there are: {names}")
         return models[name]
 
     build = tables.build and (
@@ -284,8 +284,8 @@ def _models(path: Path, tables: StudyFile, cache: str | Path | None) -> dict[str
     prices = _beside(path, tables.budget.prices)
     for name, table in tables.models.items():
         of = f"[models.{name}]"
-        if taken := sorted(ours & table.options.keys()):
-            raise ConfigurationError(f"{of}: no option {taken[0]!r}; budgets are in [budget]")
+        if clashes := sorted(ours & table.options.keys()):
+            raise ConfigurationError(f"{of}: no option {clashes[0]!r}; budgets are in [budget]")
         settings = {**table.options, "target": table.backend, "cache": cache, "prices": prices}
         models_by_name[name] = checked(Model, settings, of, beside=ModelTable.model_fields)
     return models_by_name
@@ -293,8 +293,8 @@ def _models(path: Path, tables: StudyFile, cache: str | Path | None) -> dict[str
 
 def _writing(table: SummarizeTable) -> SummarizeOptions:
     of = f"[[summarize]] {table.system}"
-    named = {"system": table.system, **table.options}
-    options = checked(SummarizeOptions, named, of, beside=SummarizeTable.model_fields)
+    settings = {"system": table.system, **table.options}
+    options = checked(SummarizeOptions, settings, of, beside=SummarizeTable.model_fields)
     settings_of(options)  # refuses sweeps that cannot be read
     return options
 
@@ -344,7 +344,7 @@ def _beside(path: Path, given: Path | None) -> Path | None:
 
 
 def _check(study: Study) -> None:
-    """Refuse what would fail half-way."""
+    """Reject what would fail half-way."""
     _check_data(study)
     _check_names("[[judge]]", [judge.name for judge in study.judges])
     _check_names("[[summarize]]", [str(writer.system) for writer, _ in study.writers])
@@ -360,8 +360,8 @@ def _check(study: Study) -> None:
     scorers = [LOCAL_MODEL, *(judge.name for judge in study.judges)]
     for table in study.tables.fairness:
         if table.scorer not in scorers:
-            known = ", ".join(scorers)
-            raise ConfigurationError(f"[[fairness]]: no scorer {table.scorer!r}; known: {known}")
+            names = ", ".join(scorers)
+            raise ConfigurationError(f"[[fairness]]: no scorer {table.scorer!r}; known: {names}")
     for writer, model in study.writers:
         if model.llm is None:
             raise ConfigurationError(f"[[summarize]] {writer.system}: summaries need an LLM")

@@ -107,14 +107,12 @@ def study_text(
 
 
 def _head(path: Path) -> str:
-    limit = _line(
-        "# limit = 20", "a try: each judge judges its first 20 items, and goes on without"
-    )
+    limit = _line("# limit = 20", "for a dry run: each judge judges its first 20 items")
     return f"""\
-# A study: what is judged, by whom, and what is made of it. Paths are from this file's folder.
+# A study: data, models, judges and analyses. Paths are relative to this file's folder.
 #
 #     fairjudge study {path.name} --plan     what it would ask and cost, before the first call
-#     fairjudge study {path.name}            run it, or go on where it stopped
+#     fairjudge study {path.name}            run it, or resume it
 
 title = "FairJudge study"
 seed = 0                                     # of all resampling
@@ -149,7 +147,7 @@ def _quoted(file: Path, path: Path) -> str:
 
 
 def _toml(value: str) -> str:
-    """Return a string of TOML, whose quotes are those of JSON."""
+    """Return `value` as a TOML string."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -202,8 +200,8 @@ def _judges(found: FoundData, model: str) -> list[_Draft]:
 def _judge(found: FoundData, aspect: str, protocol: ProtocolName, model: str) -> _Draft:
     text = _JUDGE.format(name=_toml(aspect), aspect=_toml(aspect), protocol=protocol, model=model)
     if PROTOCOLS[protocol].itemized:
-        said = _line('protocol = "checklist"', "says of each answer whether it is covered")
-        text = text.replace('protocol = "checklist"', said)
+        line = _line('protocol = "checklist"', "says of each answer whether it is covered")
+        text = text.replace('protocol = "checklist"', line)
         text += _AUDITS
     if aspect == "coverage" and not found.has_questions:
         return _Draft(aspect, text, "Coverage needs references, or clusters of several articles:")
@@ -214,7 +212,7 @@ def _judge(found: FoundData, aspect: str, protocol: ProtocolName, model: str) ->
 
 
 def _of_paper(found: FoundData, tables: str) -> list[_Draft]:
-    """Return the judges of a paper that the data can bear, and the others commented out."""
+    """Return a paper's judges; those for which data is missing are commented out."""
     drafts = []
     for table in tables.split("\n\n"):
         text = table.rstrip("\n") + "\n"
@@ -235,15 +233,15 @@ def _calibrate(found: FoundData, drafts: Sequence[_Draft], *, asked: bool = Fals
         if asked:
             yield _NO_LABELS
         return
-    both = judged & found.labelled.keys()
-    if not both:
+    labelled_aspects = judged & found.labelled.keys()
+    if not labelled_aspects:
         aspects = ", ".join(sorted(found.labelled))
         yield f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n" + _commented(
             table
         )
         yield from _own_criteria(found)
         return
-    n_items = max(found.labelled[aspect] for aspect in both)
+    n_items = max(found.labelled[aspect] for aspect in labelled_aspects)
     curve = 'method = "isotonic"\n'
     if n_items < FEWEST_LABELS:
         items = pluralize(n_items, "labelled item")
@@ -254,8 +252,8 @@ def _calibrate(found: FoundData, drafts: Sequence[_Draft], *, asked: bool = Fals
 
 def _own_criteria(found: FoundData) -> Iterator[str]:
     """Name the labelled aspects that no built-in prompt judges."""
-    if others := ", ".join(sorted(found.labelled.keys() - set(ASPECTS))):
-        yield f"# Labels on {others}: judged by a criterion of your own (docs/judges.md).\n"
+    if aspects := ", ".join(sorted(found.labelled.keys() - set(ASPECTS))):
+        yield f"# Labels on {aspects}: judged by a criterion of your own (docs/judges.md).\n"
 
 
 def _fairness(found: FoundData, measures: Sequence[str] | None, scorer: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The steps that make something of judgements: audits, calibration, fairness and the report."""
+"""The steps that use judgements: audits, calibration, fairness and the report."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def free_audits(part: JudgePart) -> tuple[str, ...]:
 
 
 def _names_sources(plan: JudgingPlan) -> bool:
-    """Say whether judgements tell of each answer, article or source, not of all together."""
+    """Return whether judgements are of each answer, article or source, not of all together."""
     itemized = PROTOCOLS[plan.protocol].itemized and plan.aspect == "coverage"
     single = plan.reference_unit in {"qa_pair", "article"} and plan.text_unit == "summary"
     return itemized or (single and not PROTOCOLS[plan.protocol].paired)
@@ -138,9 +138,9 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
         match kind:
             case "verbosity":
                 audit_input = AuditInput(references=sources, summaries=summaries, **options)
-                asked: dict[str, Any] = {"aspect": plan.aspect, "protocol": protocol}
+                target: dict[str, Any] = {"aspect": plan.aspect, "protocol": protocol}
                 figures = verbosity_report(
-                    collect(audit_input, probes=("extended",), **asked, **shared)
+                    collect(audit_input, probes=("extended",), **target, **shared)
                 )
             case "order":
                 figures = run_to_end(
@@ -261,12 +261,12 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
     def scorer(place: Workplace) -> JudgeResult | str:
         if not scored:
             return LOCAL_MODEL
-        known = at.references
+        references = at.references
         return JudgeResult(
             judgements=_judgements(scored[0], place).records,
             references=()
-            if known is None
-            else read_references(known, skip_bad=place.skip_bad).records,
+            if references is None
+            else read_references(references, skip_bad=place.skip_bad).records,
         )
 
     def work(place: Workplace, _run: Path) -> Done:
@@ -326,16 +326,16 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
 
 
 def _judgements(path: Path, place: Workplace) -> Loaded[Judgement]:
-    """Return a judge's judgements: none where it had nothing to judge."""
+    """Return a judge's judgements; none if it had nothing to judge."""
     if path.stat().st_size == 0:
         return Loaded(path=str(path), records=(), lines=())
     return read_judgements(path, skip_bad=place.skip_bad)
 
 
 def _sources(at: Layout, place: Workplace) -> Loaded[Any]:
-    """Return the references where there are questions, else the clusters."""
-    read = read_clusters if at.references is None else read_references
-    return read(at.sources, skip_bad=place.skip_bad)
+    """Return the references if there are questions, else the clusters."""
+    reader = read_clusters if at.references is None else read_references
+    return reader(at.sources, skip_bad=place.skip_bad)
 
 
 def _or_nothing(output: Path, name: str, make: Callable[[], Done]) -> Done:

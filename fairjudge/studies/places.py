@@ -1,4 +1,4 @@
-"""Where a key of a study file stands, and what it is called, for messages about it."""
+"""Lines and names of the keys of a study file, for error messages."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def line_of(text: str, place: Sequence[str | int]) -> int | None:
     None where neither has a line of its own.
     """
     lines = dict(_places(text))
-    wanted = tuple(place)
-    while wanted and wanted not in lines:
-        wanted = wanted[:-1]
-    return lines.get(wanted)
+    key = tuple(place)
+    while key and key not in lines:
+        key = key[:-1]
+    return lines.get(key)
 
 
 def _places(text: str) -> Iterator[tuple[Place, int]]:
@@ -54,10 +54,10 @@ def line_named_in(message: str, text: str) -> int | None:
 
     That is the line of the first key of the table that the message names, else of the table.
     """
-    named = _TABLE.match(message)
-    if named is None:
+    match = _TABLE.match(message)
+    if match is None:
         return None
-    kind, number, name, rest = named.groups()
+    kind, number, name, rest = match.groups()
     lines, tables = text.splitlines(), dict[Place, list[tuple[str, int]]]()
     for place, line in _places(text):
         if (line_of_header := _HEADER.match(lines[line - 1])) is not None:
@@ -65,14 +65,16 @@ def line_named_in(message: str, text: str) -> int | None:
                 tables[place] = [("", line)]
         elif place[:-1] in tables:
             tables[place[:-1]].append((str(place[-1]), line))
-    found = list(tables.values())
+    candidates = list(tables.values())
     if number is not None:
-        found = found[int(number) - 1 : int(number)]
-    elif name is not None and len(found) > 1:
-        found = [keys for keys in found if any(f'"{name}"' in lines[at - 1] for _, at in keys)]
-    if len(found) != 1:
+        candidates = candidates[int(number) - 1 : int(number)]
+    elif name is not None and len(candidates) > 1:
+        candidates = [
+            keys for keys in candidates if any(f'"{name}"' in lines[at - 1] for _, at in keys)
+        ]
+    if len(candidates) != 1:
         return None
-    (_, header), *keys = found[0]
+    (_, header), *keys = candidates[0]
     words = re.findall(r"[\w.-]+", rest)
     return next((line for word in words for key, line in keys if key == word), header)
 

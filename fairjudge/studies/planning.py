@@ -15,7 +15,7 @@ from fairjudge.datasets import write_records
 from fairjudge.engine.runs import make_folder
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
-from fairjudge.run.planning import Plan, plan_references, planning, summed
+from fairjudge.run.planning import Plan, check_opens, plan_references, planning, summed
 from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study
 from fairjudge.studies.graph import needed_by, steps_of
@@ -35,7 +35,7 @@ class PlannedStep:
 def plan_study(
     asked: Study, folder: Path, *, skip_bad: bool, seconds_per_call: float, progress: Bars
 ) -> tuple[PlannedStep, ...]:
-    """Return what the steps that ask language models would ask.
+    """Return the estimated calls of the steps that ask language models.
 
     Steps on which these build and that send no request are done, and kept: they cost nothing.
     """
@@ -54,8 +54,8 @@ def plan_study(
             opened=opened,
             record=StudyRecord(folder),
         )
-        wanted = [step for step in steps if step.name in needed]
-        return tuple(row for step in wanted for row in planner.rows(step))
+        planned_steps = [step for step in steps if step.name in needed]
+        return tuple(row for step in planned_steps for row in planner.rows(step))
 
 
 @dataclass(kw_only=True)
@@ -84,13 +84,13 @@ class _Planner:
             yield from self._guess(step)
             return
         for path in step.makes:
-            made = self.scratch / path.relative_to(self.folder)
-            make_folder(made.parent)
-            shutil.copyfile(path, made)
+            copy = self.scratch / path.relative_to(self.folder)
+            make_folder(copy.parent)
+            shutil.copyfile(path, copy)
 
     def _guess(self, step: Step) -> Iterator[PlannedStep]:
-        if step.name == "build" and (asked := self.asked.build):
-            yield PlannedStep(step=step.name, plan=self._guess_references(step, *asked))
+        if step.name == "build" and (options := self.asked.build):
+            yield PlannedStep(step=step.name, plan=self._guess_references(step, *options))
             return
         before = self._plans()
         twin = self._twin(self.asked.asking(self._planned), step.name)
@@ -107,6 +107,7 @@ class _Planner:
         """Return `model` with one stand-in for all steps: what two of them ask is asked once."""
         key = str(model.identity())
         if key not in self.planners:
+            check_opens(model)
             self.planners[key] = model, self.opened.enter_context(planning(model))
         return replace(model, planner=self.planners[key][1])
 
@@ -138,7 +139,7 @@ def _further(plan: Plan, before: Plan | None) -> Plan:
     """Return what `plan` has more than `before`."""
     if before is None:
         return plan
-    known = plan.cost_usd is not None and before.cost_usd is not None
+    is_priced = plan.cost_usd is not None and before.cost_usd is not None
     return replace(
         plan,
         n_calls=plan.n_calls - before.n_calls,
@@ -146,6 +147,6 @@ def _further(plan: Plan, before: Plan | None) -> Plan:
         input_tokens=plan.input_tokens - before.input_tokens,
         cached_input_tokens=plan.cached_input_tokens - before.cached_input_tokens,
         output_tokens=plan.output_tokens - before.output_tokens,
-        cost_usd=(plan.cost_usd or 0.0) - (before.cost_usd or 0.0) if known else None,
+        cost_usd=(plan.cost_usd or 0.0) - (before.cost_usd or 0.0) if is_priced else None,
         seconds=plan.seconds - before.seconds,
     )

@@ -1,4 +1,4 @@
-"""What a study has done so far: ``study.json`` in its folder, one entry a step."""
+"""The record of a study: ``study.json`` in its folder, one entry per step."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class StudyRecord:
         self.entries = record[_FORM]
 
     def _check_empty(self) -> None:
-        """Refuse a folder of somebody else's files, which steps might overwrite."""
+        """Reject a folder with other files, which steps might overwrite."""
         if any(file.name != _LOCK for file in self.folder.iterdir()):
             raise InputError(
                 "this folder holds other files than a study's; choose another by -o",
@@ -86,14 +86,14 @@ class StudyRecord:
     def note(
         self, step: str, done: Done, *, key: str, makes: Sequence[Path], seconds: float
     ) -> None:
-        """Keep what `step` came to."""
+        """Record the result of `step`."""
         digests = {path.relative_to(self.folder).as_posix(): _digest(path) for path in makes}
         self.entries[step] = {"key": key, "makes": digests, "seconds": round(seconds, 1)}
         self.entries[step] |= asdict(done)
         self._write()
 
     def keep(self, steps: Sequence[str]) -> None:
-        """Forget the steps that the study has no more."""
+        """Remove the entries of steps that the study no longer has."""
         self.entries = {name: self.entries[name] for name in steps if name in self.entries}
         self._write()
 
@@ -119,7 +119,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def key_of(settings: Mapping[str, Any], reads: Sequence[Path]) -> str:
-    """Return what changes where a step's settings or the content of its inputs change."""
+    """Return a key that changes with a step's settings and the content of its inputs."""
     whole = {"settings": settings, "reads": [_digest(path) for path in reads]}
     text = json.dumps(whole, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_LENGTH]

@@ -49,7 +49,7 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class StudyResult:
-    """What a study came to; ``folder`` holds every file, ``report`` is its page.
+    """Results of a study; ``folder`` holds every file, ``report`` is its page.
 
     ``n_calls`` and ``cost_usd`` are of all its starts together; the cost is None where a price is
     not known.
@@ -117,7 +117,7 @@ class StudyResult:
         )
 
     def cost_table(self) -> TextTable:
-        """Return what each step cost that asks language models."""
+        """Return the cost of each step that asks language models."""
         return table(
             "What the steps cost",
             f"step: {{step}} | {SPENT_COLUMNS}",
@@ -242,7 +242,7 @@ def do_step(step: Step, record: StudyRecord, *, place: Workplace, runs: Path) ->
 
 
 def cost_by_step(steps: Sequence[StepResult]) -> dict[str, Any]:
-    """Return as JSON what each step cost that asks language models."""
+    """Return the cost of each step that asks language models, as JSON."""
     return {step.name: step.spent.to_json() for step in steps if step.spent is not None}
 
 
@@ -258,7 +258,7 @@ def _spent_on(step: Step, runs: Path) -> Spent | None:
 
 
 def step_key(step: Step) -> str:
-    """Return what changes where `step` would come to something else."""
+    """Return a key that changes if the result of `step` may change."""
     limit = {} if step.limit is None else {"limit": step.limit}
     return key_of({**step.settings, **limit, "version": __version__}, step.reads)
 

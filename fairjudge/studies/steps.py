@@ -1,4 +1,4 @@
-"""What a step is, and the steps that make references, summaries and judgements."""
+"""Steps of a study, and those that make references, summaries and judgements."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ class Layout:
     @property
     def summary_files(self) -> tuple[Path, ...]:
         """The summaries, given and written."""
-        written = (self.written(str(writer.system)) for writer, _ in self.study.writers)
-        return (*self.study.data.summaries, *written)
+        paths = (self.written(str(writer.system)) for writer, _ in self.study.writers)
+        return (*self.study.data.summaries, *paths)
 
     @property
     def summaries(self) -> Path:
@@ -237,12 +237,12 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
 
 def _judged(report: JudgeReport, part: JudgePart, study: Study) -> Done:
     outcome, missing = report.outcome, report.outcome.missing
-    who = next((row.judge for row in outcome.ratings), "")
-    who += "" if part.name == outcome.plan.aspect else f" ({part.name})"
+    judge = next((row.judge for row in outcome.ratings), "")
+    judge += "" if part.name == outcome.plan.aspect else f" ({part.name})"
     boards = [
         replace(
             aspect.board,
-            of=f", judged by {who}",
+            of=f", judged by {judge}",
             calibrated=study.tables.calibrate is not None,
         )
         for aspect in report.aspects
@@ -256,7 +256,7 @@ def _judged(report: JudgeReport, part: JudgePart, study: Study) -> Done:
         findings.append(f"Nothing to judge in {clusters} by {part.name}: {n} not applicable.")
     if outcome.n_left:
         n_left = pluralize(outcome.n_left, "judgement")
-        later = "without 'limit' the next start goes on from here"
+        later = "without 'limit' the next start continues"
         findings.append(f"A try: {n_left} by {part.name} are left; {later}.")
     todo = next_step(boards[0]) if boards else ""
     return Done(
@@ -270,7 +270,7 @@ def _judged(report: JudgeReport, part: JudgePart, study: Study) -> Done:
 
 
 def run_name(step: str) -> str:
-    """Return how the names of a step's run folders begin."""
+    """Return the prefix of the names of a step's run folders."""
     return step.replace(": ", "-").replace(" ", "-")
 
 

@@ -107,7 +107,7 @@ def news_sentences(text: str, *, min_words: int = 4) -> tuple[Span, ...]:
     """Return the sentences of `text` that may contain news.
 
     Without boilerplate, pieces of fewer than `min_words` words, and lines that look like a heading
-    or a list of names: no closing punctuation and at least 80% of longer words capitalised.
+    or a list of names: no closing punctuation and at least 80 % of longer words capitalised.
     """
     return tuple(
         span

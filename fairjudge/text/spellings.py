@@ -118,7 +118,7 @@ def with_labels(clusters: Iterable[AnyCluster]) -> tuple[AnyCluster, ...]:
 
 
 def _only_truth_values(attribute_values: Iterable[AttributeValue]) -> bool:
-    """Return whether 0 and 1 are booleans here: all other values are, and there are some."""
+    """Return whether 0 and 1 are booleans: there are other values, and all of them are."""
     keys = {
         key
         for attribute_value in attribute_values

@@ -15,6 +15,7 @@ MIN_WORDS = 40
 """An article with fewer words of news is a stub: a headline, a notice, a teaser of a paywall."""
 MIN_SHARE_OF_MEDIAN = 0.25
 """In a cluster of short texts, such as reviews, stubs are below this share of the median length."""
+_EMPTY = "empty"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +85,9 @@ def articles_left_out(clusters: Iterable[Cluster]) -> tuple[ArticleLeftOut, ...]
     return tuple(
         ArticleLeftOut(eid=cluster.eid, aid=skipped.aid, reason=skipped.reason)
         for cluster in clusters
-        for shown_aids in [{article.aid for article in worth_reading(cluster.articles)}]
-        for skipped in usable(cluster.articles)[1]
-        if skipped.aid not in shown_aids
+        for usable_articles, stubs in [usable(cluster.articles)]
+        for skipped in stubs
+        if usable_articles or skipped.reason == _EMPTY
     )
 
 
@@ -99,7 +100,7 @@ def _words_of_news(content: str) -> int | None:
 
 def _why_not(count: int | None, least: int) -> str | None:
     if count is None:
-        return "empty"
+        return _EMPTY
     if count < least:
         return f"stub: {pluralize(count, 'word')} of news, fewer than {least}"
     return None

@@ -48,6 +48,8 @@ def test_a_call_names_its_arguments_and_keeps_the_commands_message(said: str) ->
             "by --map system=COLUMN,text=COLUMN, or",
             "by map={'system': 'COLUMN', 'text': 'COLUMN'}, or",
         ),
+        ("name it: --map eid=story.", "name it: map={'eid': 'story'}."),
+        ("name it: --map 'eid=Which one?'", "name it: map={'eid': 'Which one?'}"),
         (
             "where a row is an article: --group COLUMN;",
             "where a row is an article: group='COLUMN';",

@@ -7,12 +7,10 @@ import asyncio
 import pytest
 
 from fairjudge.backends import caching as caching_module
-from fairjudge.backends import sharing
-from fairjudge.backends.caching import Caching
+from fairjudge.backends.caching import Caching, SharedCaching
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.backends.sharing import SharedCaching
 from fairjudge.errors import ServerError
 from fairjudge.ports import Completion, CompletionRequest, Message, ModelRef
 
@@ -60,8 +58,7 @@ def waits(monkeypatch):
         def __getattr__(self, name):
             return sleep if name == "sleep" else getattr(asyncio, name)
 
-    for module in (sharing, caching_module):
-        monkeypatch.setattr(module, "asyncio", Quick())
+    monkeypatch.setattr(caching_module, "asyncio", Quick())
     return asked
 
 

@@ -232,7 +232,7 @@ def test_content_words_go_with_the_gender_of_those_they_speak_of():
 
 
 def test_content_words_must_speak_of_somebody_and_stand_apart():
-    with pytest.raises(InputError, match="at 0 to 1 speak of nobody who is marked"):
+    with pytest.raises(InputError, match="at 0 to 1 mention no marked person"):
         make_template(chairs([chair(0, (7, 7))]))
     with pytest.raises(InputError, match="at 1 to 2 overlap a name"):
         make_template(chairs([chair(1, (1, 2))]))

@@ -120,7 +120,7 @@ def test_the_largest_gain_is_chosen_and_none_where_there_is_none(gains, chosen):
 def test_what_leaves_more_unscored_or_cannot_be_calibrated_is_barred():
     human = [1, 2, 3, 4, 5] * 8
     assert why_barred(paired(human, human, human, lost_new=2)) is None  # 2 of 42: 4.8 %
-    assert why_barred(paired(human, human, human, lost_new=3)).startswith("it leaves 7% more")
+    assert why_barred(paired(human, human, human, lost_new=3)).startswith("it leaves 7 % more")
     assert why_barred(paired(human, human, human, lost_old=9, lost_new=9)) is None
     few = paired(human[:29], human[:29], human[:29])
     assert "29 labelled items" in why_barred(few)
@@ -209,7 +209,7 @@ def test_more_of_the_test_unscored_is_not_kept():
     lost = paired(test.old, test.new, test.human, start=500, lost_new=30)
     found = decided(development, lost)
     assert not found.kept
-    assert found.why_not == ("it leaves 20% more of the test unscored",)
+    assert found.why_not == ("it leaves 20 % more of the test unscored",)
 
 
 def test_a_document_in_both_is_refused():

@@ -335,9 +335,9 @@ def test_a_worthless_judge_looks_worthless():
     ("change", "place", "word"),
     [
         (lambda js, ls: ([j.model_copy(update={"value": 3.0}) for j in js], ls),
-         ("agreement", "pooled", "spearman"), "constant at 3.0"),
+         ("agreement", "pooled", "spearman"), "the judge's scores are all 3"),
         (lambda js, ls: (js, [x.model_copy(update={"value": 3.0}) for x in ls]),
-         ("human", "pooled", "kendall"), "constant at 3.0"),
+         ("human", "pooled", "kendall"), "labels by p0 are all 3"),
         (lambda js, ls: (js, [x for x in ls if x.annotator == "p0"]),
          ("human", "pooled", "pearson"), "no annotator shares 10 items"),
         (lambda js, ls: ([j for j in js if j.system == "s0"], ls),

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import get_args
+
+import numpy as np
 import pytest
 
+from fairjudge.calibration import agreement, replaceability
 from fairjudge.calibration.baseline_gains import BaselineGain
-from fairjudge.calibration.decisions import decide, documents_needed
+from fairjudge.calibration.decisions import (
+    FEWEST_SYSTEMS,
+    THRESHOLD,
+    Answer,
+    Constant,
+    decide,
+    documents_needed,
+)
+from fairjudge.calibration.judge_figures import constant_side
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest, AnnotatorComparison
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats.bootstrap import FEW_DOCUMENTS
 
 WHY = Undefined(why="not measured")
 
@@ -147,12 +163,46 @@ def test_no_test_names_what_the_test_needs():
     assert person.needed == "3 annotators with 30 items that another labelled"
 
 
-def test_one_score_for_everything_is_no_judge():
-    constant = Undefined(why="the first variable is constant at 3.0")
-    ranks, scores, person = answers(constant, constant, is_constant=True)
-    assert (ranks.answer, scores.answer, person.answer) == ("no", "no", "too few to tell")
-    ranks, *_ = answers(constant, constant, is_constant=True, n_documents=3)
-    assert ranks.answer == "too few to tell"
+@pytest.mark.parametrize("n_documents", [40, 8])
+def test_one_score_for_all_items_is_a_no_on_however_few_documents(n_documents):
+    undefined = Undefined(why="the judge's scores are all 3")
+    judge = Constant(who="judge", n=48)
+    # A constant near the mean label passes the alternative annotator test: no all the same.
+    passed = annotator_test(0.001, 0.001, 0.001)
+    decided = answers(
+        undefined, undefined, test=passed, constant=judge, n_documents=n_documents, in_camps=True
+    )
+    assert {decision.answer for decision in decided} == {"no"}
+    assert {decision.needed for decision in decided} == {""}
+    assert {decision.reason for decision in decided} == {"the judge gave one score to all 48 items"}
+
+
+def test_one_label_for_all_items_tells_no_judge_from_another():
+    undefined = Undefined(why="people's mean labels are all 1")
+    decided = answers(undefined, undefined, constant=Constant(who="people", n=60))
+    assert {decision.answer for decision in decided} == {"cannot tell"}
+    assert {decision.reason for decision in decided} == {"people gave one label to all 60 items"}
+    assert {decision.needed for decision in decided} == {"items with different labels"}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "judged", "human", "who"),
+    [
+        ("likert", [2.0] * 10, [1.0, 5.0] * 5, "judge"),
+        ("likert", [2.0] * 9, [1.0, 5.0, 1.0] * 3, None),  # fewer than 10 items
+        ("likert", [2.0] * 9 + [3.0], [1.0, 5.0] * 5, None),
+        ("likert", [2.0] * 10, [4.0] * 10, "people"),
+        ("binary", [1.0] * 10, [0.0, 1.0] * 5, "judge"),
+        ("pairwise", [0.0] * 10, [-1.0, 1.0] * 5, "judge"),  # ties alone
+        ("pairwise", [1.0] * 10, [-1.0, 1.0] * 5, None),  # which system stands first is arbitrary
+        ("pairwise", [1.0] * 10, [1.0] * 10, None),
+    ],
+)
+def test_who_gave_all_items_one_value(protocol, judged, human, who):
+    joined = SimpleNamespace(
+        protocol=protocol, keys=judged, judged=np.array(judged), human=np.array(human)
+    )
+    assert constant_side(joined) == (who and Constant(who=who, n=len(judged)))
 
 
 def test_two_camps_leave_every_question_open():
@@ -168,3 +218,20 @@ def test_documents_needed_follow_the_square_root_law():
     assert documents_needed(tau(0.51, 0.3, 0.7), n_documents=40) is None  # 441 times
     assert documents_needed(tau(0.5, 0.3, 0.7), n_documents=40) is None
     assert documents_needed(tau(0.9, 0.4, 1.0), n_documents=6) == 15
+
+
+def test_the_docs_have_the_rules_as_they_are_applied():
+    page = (Path(__file__).parents[2] / "docs" / "calibration.md").read_text("utf-8")
+    rules = " ".join(page[page.index("### Decisions") :].split())
+    for rule in (
+        f"the whole interval is at or above {THRESHOLD:g}",
+        f"the whole interval is below {THRESHOLD:g}",
+        f"fewer than {FEW_DOCUMENTS} labelled documents",
+        f"too few to tell below {FEWEST_SYSTEMS} systems",
+        f"one score to all items ({agreement.FEWEST_ITEMS} or more",
+        f"one label to all items ({agreement.FEWEST_ITEMS} or more",
+        f"{replaceability.FEWEST_ANNOTATORS} annotators with {replaceability.FEWEST_ITEMS} items",
+    ):
+        assert rule in rules
+    answers_of_docs = re.findall(r"\| (yes|no|too few to tell|cannot tell) \|", rules)
+    assert tuple(answers_of_docs) == get_args(Answer)

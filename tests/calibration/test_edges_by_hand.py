@@ -5,7 +5,7 @@ import pytest
 
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
-from fairjudge.calibration.assessment import equal_size_bins
+from fairjudge.calibration.calibration_report import equal_size_bins
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean
 from fairjudge.calibration.estimates import system_estimates
 from fairjudge.calibration.items import Joined, join

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss, mean_absolute_error, mean_squared_error
 
-from fairjudge.calibration.assessment import (
+from fairjudge.calibration.audits import BothOrders, position_bias
+from fairjudge.calibration.calibration_report import (
     ErrorScores,
     assess,
     equal_size_bins,
     reliability_diagram,
 )
-from fairjudge.calibration.audits import BothOrders, position_bias
 from fairjudge.calibration.groups import error_by_group, quantile_groups
 from fairjudge.calibration.length import (
     LengthControl,

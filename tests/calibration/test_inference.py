@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from scipy import stats as scipy_stats
 
 from fairjudge.calibration.comparison import compare_judges
@@ -111,6 +112,33 @@ def test_clustered_rows_count_as_their_documents():
     # The classical one is Student's interval of the labels.
     theirs = scipy_stats.t.interval(0.95, 59, y.mean(), scipy_stats.sem(y))
     assert (one.classical.low, one.classical.high) == pytest.approx(theirs, abs=1e-10)
+
+
+def test_the_tuned_variance_is_that_of_the_jackknife_for_regressions():
+    """Of labels' influences on the judge's, without intercept: statsmodels' residuals by HC3."""
+    y, f, u = sample(n=25, m=100, noise=1.0)
+    documents = {"documents": [*range(25)], "documents_unlabelled": [*range(25, 125)]}
+    ours = found(y, f, u, **documents)
+    labels = np.r_[(y - y.mean()) / 25, np.zeros(100)]
+    judged = np.r_[(f - f.mean()) / 25, -(u - u.mean()) / 100]
+    theirs = sm.OLS(labels, judged).fit()
+    assert ours.tuning == pytest.approx(theirs.params[0], abs=1e-12)
+    residuals = theirs.get_influence().resid_press
+    half = scipy_stats.t.ppf(0.975, 24) * np.sqrt(residuals @ residuals * 25 / 24)
+    assert ours.ppi_plus.high - ours.ppi_plus.value == pytest.approx(half, rel=1e-9)
+    # A lambda that was given is none that was fitted.
+    fixed = found(y, f, u, tuning=ours.tuning, **documents).ppi_plus
+    assert ours.ppi_plus.value == fixed.value
+    assert fixed.high - fixed.value < 0.98 * half
+
+
+def test_a_lambda_at_its_bound_is_not_fitted():
+    """A judge whose scores vary a ninth as much as labels would have a lambda of 9: it is 1."""
+    y, f, u = sample(n=25, m=100, noise=0.1)
+    documents = {"documents": [*range(25)], "documents_unlabelled": [*range(25, 125)]}
+    tuned = found(y, f / 9, u / 9, **documents)
+    assert tuned.tuning == 1.0
+    assert tuned.ppi_plus == found(y, f / 9, u / 9, tuning=1.0, **documents).ppi_plus
 
 
 def test_ppi_refusals():
@@ -320,7 +348,7 @@ def test_comparing_judges():
     assert one.adjusted_p_value < 0.01
     flat = by_pair["good", "flat"]
     assert isinstance(flat.difference, Undefined)
-    assert flat.difference.why.startswith("flat: the first variable is constant")
+    assert flat.difference.why.startswith("flat: scores are all 1")
     assert flat.adjusted_p_value is None
     assert compare_judges({"good": y}, y, rng=rng) == ()
 

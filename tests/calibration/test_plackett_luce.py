@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from benchmarks.ranking_coverage import simulate_rankings
 from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.plackett_luce import Rankings, rank_by_rankings
 from fairjudge.calibration.ranking import Ranking, rank_systems
@@ -121,6 +122,18 @@ def test_whole_documents_are_drawn():
     apart = fitted(*rankings, *rankings, n_resamples=200, documents=range(160))
     wide, narrow = (found.systems[0].strength for found in (doubled, apart))
     assert narrow.high - narrow.low < 0.85 * (wide.high - wide.low)
+
+
+@pytest.mark.slow
+def test_intervals_of_strengths_and_ranks_hold():
+    """150 data sets of 20 documents, each with strengths of its own, two rankings a document.
+
+    Strengths: 95 % within three standard errors, of six that add up to 0, by document (3.2 points);
+    percentiles without expansion cover 91.5 %. Ranks hold in 95 % or more.
+    """
+    found = simulate_rankings(150, 20)
+    assert 91.8 <= found["strengths"][0] <= 98.2
+    assert found["ranks"][0] >= 90.0
 
 
 def test_a_system_that_never_loses_has_no_interval():

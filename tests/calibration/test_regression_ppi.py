@@ -5,37 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairjudge.calibration.ppi import PpiMean, ppi_mean
+from benchmarks.few_labels import MEAN, means_by_length
+from fairjudge.calibration.ppi import PpiMean
 from fairjudge.calibration.regression_ppi import regression_ppi_mean
 from fairjudge.domain import Undefined
 
-N, M, TRUTH = 60, 300, 3.0
-"""Labelled and unlabelled items of a simulated data set; their mean human score."""
-
-
-def world(rng, *, by_length: float = 1.0, per_document: int = 1):
-    """Return labels, and judge and length of all items; the judge does not see the length.
-
-    Items of a document share half of the label's variance.
-    """
-    n = N + M
-    shared = np.repeat(rng.normal(size=n // per_document), per_document)
-    quality = (shared + rng.normal(size=n)) / np.sqrt(2)
-    length = rng.normal(size=n)
-    y = TRUTH + quality + by_length * length
-    judge = 2 + 0.5 * quality + 0.4 * rng.normal(size=n)
-    documents = np.repeat(np.arange(n // per_document), per_document).tolist()
-    return y[:N], np.column_stack([judge, length]), documents
-
-
-def estimated(rng, *, per_document: int = 1, **kwargs) -> tuple[PpiMean, PpiMean]:
-    y, x, documents = world(rng, per_document=per_document, **kwargs)
-    names = {"documents": documents[:N], "documents_unlabelled": documents[N:]}
-    own = regression_ppi_mean(y, x[:N], x[N:], rng=rng, **names)
-    plain = ppi_mean(y, x[:N, 0], x[N:, 0], **names)
-    assert isinstance(own, PpiMean)
-    assert isinstance(plain, PpiMean)
-    return own, plain
+N, M = 60, 300
+"""Labelled and unlabelled items of a simulated data set."""
 
 
 def width(found: PpiMean) -> float:
@@ -60,19 +36,19 @@ def test_intervals_cover_and_are_narrower_than_by_the_judge_alone(per_document):
     By the variances, length is half of the label's: the judge alone leaves at least that.
     """
     rng = np.random.default_rng(7)
-    found = [estimated(rng, per_document=per_document) for _ in range(1000)]
-    covered = np.mean([own.ppi_plus.low <= TRUTH <= own.ppi_plus.high for own, _ in found])
+    found = [means_by_length(rng, N, per_document=per_document) for _ in range(1000)]
+    covered = np.mean([own.ppi_plus.low <= MEAN <= own.ppi_plus.high for own, _ in found])
     assert 0.929 <= covered <= 0.971
     ratio = np.mean([width(own) / width(plain) for own, plain in found])
     assert ratio < 0.8
-    errors = np.array([[one.ppi_plus.value - TRUTH for one in pair] for pair in found])
+    errors = np.array([[one.ppi_plus.value - MEAN for one in pair] for pair in found])
     own, plain = np.sqrt((errors**2).mean(axis=0))
     assert own < 0.8 * plain
 
 
 def test_a_covariate_that_says_nothing_costs_next_to_nothing():
     rng = np.random.default_rng(8)
-    found = [estimated(rng, by_length=0.0) for _ in range(400)]
+    found = [means_by_length(rng, N, by_length=0.0) for _ in range(400)]
     assert np.mean([width(own) / width(plain) for own, plain in found]) < 1.05
 
 
@@ -80,10 +56,10 @@ def test_a_judge_that_says_nothing_gets_no_weight():
     rng = np.random.default_rng(9)
     covered, tuning = [], []
     for _ in range(400):
-        y, noise = TRUTH + rng.normal(size=N), rng.normal(size=(N + M, 3))
+        y, noise = MEAN + rng.normal(size=N), rng.normal(size=(N + M, 3))
         found = regression_ppi_mean(y, noise[:N], noise[N:], rng=rng)
         assert isinstance(found, PpiMean)
-        covered.append(found.ppi_plus.low <= TRUTH <= found.ppi_plus.high)
+        covered.append(found.ppi_plus.low <= MEAN <= found.ppi_plus.high)
         tuning.append(found.tuning)
     assert np.mean(covered) > 0.92
     assert np.mean(tuning) < 0.2

@@ -122,7 +122,7 @@ def test_a_promise_keeps_what_both_orders_agree_on(cli, promised):
     asked = [json.loads(line) for line in Path("ask.jsonl").read_text().splitlines()]
     assert {row["eid"] for row in asked} == {f"d{n}" for n in range(80, 120)}
     assert json.loads(Path("kept.json").read_text())["threshold"] == report["threshold"] > 0
-    assert "agree with people at least 90%" in done.out
+    assert "agree with people at least 90 %" in done.out
 
 
 def test_too_few_labels_promise_nothing(cli, promised):

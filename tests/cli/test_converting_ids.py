@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,12 @@ def write(name: str, content: list[dict]) -> str:
 
 
 def warning(*files: str) -> str:
-    (only,) = fj.convert(*files).warnings
+    """Return the only warning, in the words of the command line."""
+    converted = fj.convert(*files)
+    (only,), (in_python,) = converted.command_line_warnings, converted.warnings
+    start, _, option = only.partition("--map ")
+    name, _, column = option.strip("'").partition("=")
+    assert in_python == f"{start}columns={ ({name: column}) }"
     return only
 
 
@@ -45,7 +51,8 @@ def test_documents_under_several_ids(cli, article, key):
     path = write("e.json", rows(article=article, key=key))
     said = warning(path)
     assert "8 clusters of 2 different documents: '1' and '2' hold the same" in said
-    assert said.endswith(f"--map eid={key or 'COLUMN'}")
+    column = f"eid={key or 'COLUMN'}"
+    assert said.endswith(f"--map {shlex.quote(column)}")
     done = cli("convert", path, "-o", "data")
     assert f"Warning: {said}" in " ".join(done.out.split())
     done = cli("study", "init", path)

@@ -88,9 +88,9 @@ def test_coverage_counts_and_names_everything_odd(cli, odd):
     # what people read says the same
     shown = " ".join(done.out.split())
     assert "5 documents without a known 'side' were excluded: partly/2, partly/3" in shown
-    assert "Excluded, all their documents share one value: 2 (one, lonely)" in shown
-    assert "Excluded, no document supports the summary: 1 (unsupported)" in shown
-    assert "Excluded, empty summary: 2 (silent, noise)" in shown
+    assert "Excluded, all their documents share one value: 2 by s (one, lonely)" in shown
+    assert "Excluded, no document supports the summary: 1 by s (unsupported)" in shown
+    assert "Excluded, empty summary: 2 by s (silent, noise)" in shown
 
 
 def test_proportional_counts_and_names_everything_odd(cli, odd):

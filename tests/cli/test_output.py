@@ -19,7 +19,7 @@ def test_a_table_names_what_was_written(cli, references, summaries, server):
     done = cli(*judging(server))
     assert done.code == 0
     assert done.err == ""
-    assert "coverage, likert, against qa_pairs" in done.out
+    assert "coverage, likert, against all answers" in done.out
     assert "Score: mean rating, 1 to 5;" in done.out
     assert "Calls: 6, from the cache: 0, cost: unknown" in done.out
     assert "Tokens in: 66, of them cached by the provider: 0, out: 42" in done.out

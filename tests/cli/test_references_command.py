@@ -76,7 +76,7 @@ def test_invalid_answers_go_and_questions_are_checked_again(cli):
     assert (second["n_invalid"], second["n_split"]) == (0, 1)
     assert [one["why"] for one in first["dropped"]] == [
         "1 answer group, fewer than 2",
-        "answered by 2 of 10 sources, fewer than 30%",
+        "answered by 2 of 10 sources, fewer than 30 %",
     ]
     assert report["alpha"] is not None
 

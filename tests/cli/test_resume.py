@@ -216,7 +216,7 @@ def test_clusters_without_questions_are_no_loss(cli, server):
     done = cli(*judging(server), "--max-unscored", "0")
     assert done.code == 0, done.err
     assert "Nothing to judge in clusters dam" in done.out
-    assert "1 of 2 items (50%) is without a score: 1 not applicable." in done.out
+    assert "1 of 2 items (50 %) is without a score: 1 not applicable." in done.out
 
 
 def test_a_built_cluster_without_questions_is_a_loss(cli, clusters, server):
@@ -225,7 +225,7 @@ def test_a_built_cluster_without_questions_is_a_loss(cli, clusters, server):
     )
     done = cli(*building(server))
     assert done.code == 3
-    assert "1 of 1 cluster without a result (100.0%)" in done.err
+    assert "1 of 1 cluster without a result (100.0 %)" in done.err
     assert cli(*building(server), "--max-unscored", "1").code == 0
 
 

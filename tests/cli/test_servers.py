@@ -109,7 +109,7 @@ def test_a_server_that_refuses_all(cli, references, summaries, server):
     server.answer = lambda call: Reply(text=None, refusal="I can't help with that.")
     done = cli(*judging(server))
     assert done.code == 3
-    assert "6 of 6 items without a result (100.0%)" in done.err
+    assert "6 of 6 items without a result (100.0 %)" in done.err
     assert {row["unscored"] for row in judged()} == {"refused"}
     assert len(server.calls) == 6  # a refusal is an answer: it is not asked again
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_tools import cluster, finish, journalist, start, summary, text_of, write_jsonl
+from cli_tools import STUDY, cluster, finish, journalist, start, summary, text_of, write_jsonl
 from stub_server import Reply
 from waiting import wait_until
 
@@ -17,45 +17,6 @@ import fairjudge as fj
 from fairjudge.studies.files import read_study
 
 N = 3
-
-STUDY = """\
-[data]
-clusters = "clusters.jsonl"
-summaries = "summaries.jsonl"
-labels = "labels.jsonl"
-
-[models.main]
-backend = "openai:stub-model"
-base_url = "{url}"
-
-[build]
-model = "main"
-n_questions = 3
-consolidation = "llm"
-
-[[summarize]]
-model = "main"
-system = "written"
-
-[[judge]]
-name = "who"
-model = "main"
-aspect = "coverage"
-protocol = "checklist"
-
-[[judge]]
-name = "faithful"
-model = "main"
-aspect = "faithfulness"
-protocol = "likert"
-
-[calibrate]
-resamples = 200
-
-[[fairness]]
-attribute = "kind"
-measures = ["proportional"]
-"""
 
 
 def answer(call) -> Reply:
@@ -145,10 +106,15 @@ def test_figures_are_those_of_the_single_commands(cli, written, server):
                "study/summaries.jsonl", "--clusters", "refs.jsonl", "--resamples", "200",
                "--json", "alone.json")  # fmt: skip
     assert done.code == 0, done.err
-    assert (
-        json.loads(Path("alone.json").read_text())["groups"]
-        == (json.loads(Path("study/calibration.json").read_text())["groups"])
+    groups, of_study = (
+        json.loads(Path(name).read_text())["groups"]
+        for name in ("alone.json", "study/calibration.json")
     )
+    reasons = [[group["cost"].pop("why") for group in side] for side in (groups, of_study)]
+    assert groups == of_study
+    # The study knows its runs; of a file of judgements nothing is known.
+    assert reasons[0] == ["", ""]
+    assert all(reason.startswith("the model has no known price") for reason in reasons[1])
 
 
 def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, written, server):
@@ -418,14 +384,14 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, 
     assert "Nothing to judge in lonely by who: 4 items not applicable." in done.out
     assert "12 items, 4 without a score (4 not applicable)" in done.out
     page = Path("study/report.html").read_text()
-    assert "4 of 12 items (33%) are without a score: 4 not applicable." in page
+    assert "4 of 12 items (33 %) are without a score: 4 not applicable." in page
     judged = ("judge", "--references", "study/references.jsonl", "--summaries",
               "study/summaries.jsonl", "--aspect", "coverage", "--protocol", "checklist",
               "--backend", "openai:stub-model", "--base-url", server.v1,
               "-o", "j.jsonl")  # fmt: skip
     done = cli(*judged, "--json", "j.json", "--max-unscored", "1")
     assert done.code == 0, done.err
-    assert "4 of 12 items (33%) are without a score: 4 not applicable." in done.out
+    assert "4 of 12 items (33 %) are without a score: 4 not applicable." in done.out
     assert json.loads(Path("j.json").read_text())["missing"] == {
         "n_items": 12, "failed": 0, "refused": 0, "not_applicable": 4, "asked_again": 0,
         "reasons": {"not applicable": 4},

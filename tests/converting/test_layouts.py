@@ -124,7 +124,7 @@ def test_ratings_are_labels_by_annotator_and_aspect():
     ]  # fmt: skip
     named = fj.convert(lines("r.jsonl", rows), columns={"value": ["fluency", "Coherence"]})
     assert len(named.labels) == 3
-    assert named.left_out == {"a rating of 'fluency' that is no number": 1}
+    assert named.left_out == {"a rating of 'fluency' that is no number: 'n/a'": 1}
     assert len(named.summaries) == 1
 
 
@@ -167,7 +167,7 @@ def test_records_of_ours_are_taken_with_all_that_they_carry():
     assert found.summaries[0].to_json() == cited
     assert found.labels[0].to_json() == label
     assert repr(found) == (
-        "Converted(1 cluster of 1 article, 1 summary by 1 system, 1 label of tone)"
+        "Converted(1 cluster, 1 article; 1 summary by 1 system; 1 label of tone)"
     )
     written = found.write("out")
     assert [path.name for path in written] == ["clusters.jsonl", "summaries.jsonl", "labels.jsonl"]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fairjudge.analysis.annotated_files import read_annotated
+from fairjudge.analysis.bias_inputs import read_annotated
 from fairjudge.analysis.name_files import (
     popular_names,
     read_census,

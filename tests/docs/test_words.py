@@ -66,6 +66,17 @@ PHRASES = (
     r"\bat least so often\b",
     r"\bafter so many\b",
     r"\bwhy so many\b",
+    r"\bwhoever (?!whole)",
+    r"\bsuch as it is\b",
+    r"\bwhat is told\b",
+    r"\bgoes? on from (?:here|there)\b",
+    r"\bno LLM was asked\b",
+    r"\bLLM is asked between\b",
+    r"\bwhom a system met\b",
+    r"\bnobody (?:is|was|has|who|knows|reads)\b",
+    r"\basked for once more\b",
+    r"\b(?:first|second) variable\b",
+    r"\bnothing beside the judge\b",
 )
 STUMBLED_AT = re.compile("|".join(PHRASES), re.IGNORECASE)
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])

@@ -8,7 +8,6 @@ from scipy.stats import spearmanr
 
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.fairness.chunk_sizes import compare_chunk_sizes
 from fairjudge.fairness.equal_coverage import coverage_by_value
 from fairjudge.fairness.judge_error import (
     corrected_mean,
@@ -16,8 +15,13 @@ from fairjudge.fairness.judge_error import (
     value_sensitivity,
 )
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
-from fairjudge.fairness.pseudo_summaries import apportion, pseudo_summaries
-from fairjudge.fairness.scorer_agreement import agreement_over_samples, agreement_over_systems
+from fairjudge.fairness.scorer_checks import (
+    agreement_over_samples,
+    agreement_over_systems,
+    apportion,
+    compare_chunk_sizes,
+    pseudo_summaries,
+)
 from fairjudge.fairness.values import label_corpus
 from fairjudge.stats.resampling import Resampling
 from tests.fairness.conftest import make_cluster, make_support

@@ -15,7 +15,7 @@ from fairjudge.domain import Estimate
 from fairjudge.fairness.dominance import dominance
 from fairjudge.fairness.equal_coverage import coverage_by_value
 from fairjudge.fairness.people_alignment import MeasuredSample, compare_summaries
-from fairjudge.fairness.scorer_agreement import agreement_over_samples, agreement_over_systems
+from fairjudge.fairness.scorer_checks import agreement_over_samples, agreement_over_systems
 from fairjudge.stats.resampling import Resampling
 
 DATA_SETS = 300

@@ -7,7 +7,7 @@ from missing import missing
 from fairjudge.datasets import read_clusters, read_summaries
 from fairjudge.errors import ConfigurationError
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
-from fairjudge.fairness.pseudo_summaries import pseudo_summaries
+from fairjudge.fairness.scorer_checks import pseudo_summaries
 from fairjudge.fairness.values import label_corpus
 from fairjudge.scorers.nltk_terms import load_nltk_terms
 

@@ -56,7 +56,7 @@ def test_one_interrupt_waits_for_the_calls_that_are_under_way(server, inputs, ma
         gate.open()
     assert done.code == 130
     assert done.err.splitlines() == [
-        "interrupted; what is done is kept, and the same command goes on from there"
+        "interrupted; what is done is kept, and the same command resumes"
     ]
     # no call began after the interrupt, and none of those before it is lost
     assert len(server.calls) == passing + 3
@@ -108,7 +108,7 @@ def test_a_second_interrupt_stops_at_once(server, inputs):
         gate.open()
     assert done.code == 130
     assert done.err.splitlines() == [
-        "interrupted; what is done is kept, and the same command goes on from there"
+        "interrupted; what is done is kept, and the same command resumes"
     ]
     server.answer = journalist
     assert finish(start(*command)).code == 0
@@ -277,7 +277,7 @@ def test_other_signals_end_as_one_interrupt_does_however_often_they_come(server,
         gate.open()
     assert done.code == 130
     assert done.err.splitlines() == [
-        "interrupted; what is done is kept, and the same command goes on from there"
+        "interrupted; what is done is kept, and the same command resumes"
     ]
     assert len(server.calls) == 9
 
@@ -316,7 +316,7 @@ def test_an_interrupt_during_start_up_leaves_no_traceback(
     finally:
         process.kill()
     said = [line for line in done.err.splitlines() if not line.startswith("import time:")]
-    assert said == ["interrupted; what is done is kept, and the same command goes on from there"]
+    assert said == ["interrupted; what is done is kept, and the same command resumes"]
     # Python ends itself by the signal where that came amid `exec` of a string, as dataclasses do.
     assert done.code in {130, -signal.SIGINT}  # to a shell both are 130
 

@@ -195,28 +195,55 @@ class SomeFacets(ByFirstLetter):
         return replace(grouping, rivals=()) if question.startswith("which") else grouping
 
 
-async def test_questions_whose_answers_can_all_be_true_fill_up_to_three():
+async def test_one_question_whose_answers_can_all_be_true_stays_only_where_none_has_rivals():
     rivals = {f"rivals {n}?": {"a": (f"x{n}",), "b": (f"y{n}",)} for n in range(4)}
     facets = {
         "which effects?": {"c": ("heat",), "d": ("smoke",)},
         "which reasons?": {"a": ("poor",), "c": ("sick",), "d": ("tired",)},
     }
 
-    async def kept_of(*questions):
-        context = deps(list(questions), table=rivals | facets, grouper=SomeFacets(), n_questions=6)
-        state = await run(context)
+    async def kept_of(*questions, up_to=1):
+        table = rivals | facets
+        context = deps(list(questions), table=table, grouper=SomeFacets(), n_questions=6)
+        state = await run(replace(context, facets=up_to))
         return kept(state), whys(state)
 
-    why = "its answers can all be true (3 questions kept)"
-    # the facets with more answers stay, in the place that they had
-    questions, dropped = await kept_of("which effects?", *list(rivals)[:2], "which reasons?")
-    assert questions == ["rivals 0?", "rivals 1?", "which reasons?"]
-    assert dropped == {"which effects?": why}
-    questions, dropped = await kept_of("which effects?", *list(rivals)[:3])
-    assert (questions, dropped) == (list(rivals)[:3], {"which effects?": why})
-    questions, dropped = await kept_of(*facets, *list(rivals)[:1])
-    assert (questions, dropped) == ([*facets, "rivals 0?"], {})
+    why = "most of its answers can be true together ({} kept)"
+    questions, dropped = await kept_of("which effects?", "rivals 0?", "which reasons?")
+    assert questions == ["rivals 0?"]
+    assert dropped == dict.fromkeys(facets, why.format("1 question"))
+    # the one with more answers
+    questions, dropped = await kept_of(*facets)
+    assert (questions, dropped) == (
+        ["which reasons?"],
+        {"which effects?": why.format("1 question")},
+    )
     assert (await kept_of(*rivals))[0] == list(rivals)
+    none = dict.fromkeys(facets, why.format("0 questions"))
+    assert await kept_of(*facets, up_to=0) == ([], none)
+    # up to three, in the place that they had
+    some = ("which effects?", "rivals 0?", "rivals 1?", "which reasons?")
+    questions, dropped = await kept_of(*some, up_to=3)
+    assert questions == ["rivals 0?", "rivals 1?", "which reasons?"]
+    assert dropped == {"which effects?": why.format("3 questions")}
+    assert (await kept_of(*facets, "rivals 0?", up_to=3))[0] == [*facets, "rivals 0?"]
+
+
+class OnePair(ByFirstLetter):
+    """Like `ByFirstLetter`, with the first two groups as the only rivals."""
+
+    def _grouping(self, question, answers):
+        return replace(super()._grouping(question, answers), rivals=((0, 1),))
+
+
+@pytest.mark.parametrize(("letters", "stays"), [("xyzw", True), ("xyzwv", False)])
+async def test_a_question_on_which_most_groups_have_no_rival_counts_as_facets(letters, stays):
+    table = {
+        "many?": {aid: (letter,) for aid, letter in zip("abcde", letters, strict=False)},
+        "two?": {"a": ("p",), "b": ("q",)},
+    }
+    state = await run(deps(list(table), table=table, grouper=OnePair()))
+    assert kept(state) == (["many?", "two?"] if stays else ["two?"])
 
 
 async def test_what_one_source_alone_answers_shows_no_difference_between_sources():
@@ -230,7 +257,7 @@ async def test_what_one_source_alone_answers_shows_no_difference_between_sources
 async def test_so_it_is_after_invalid_answers_are_out():
     table = {"when?": {"a": ("May",), "b": ("!no idea",)}, "cause?": TABLE["cause?"]}
     state = await run(deps(["when?", "cause?"], table=table))
-    assert whys(state) == {"when?": "answered by 1 of 6 sources, fewer than 30%"}
+    assert whys(state) == {"when?": "answered by 1 of 6 sources, fewer than 30 %"}
     state = await run(deps(["culprit?"]))
     assert whys(state) == {"culprit?": "1 answer group, fewer than 2"}
 
@@ -314,8 +341,8 @@ async def test_without_questions_there_is_a_reason_and_no_second_try():
 class Completer:
     """Finds that e says "rain" too, that f disputes it, and that c does not say so."""
 
-    def __init__(self, failing=None):
-        self.calls, self.failing = [], failing
+    def __init__(self, failing=None, unsupported=()):
+        self.calls, self.failing, self.unsupported = [], failing, unsupported
 
     async def complete(self, questions, articles):
         aids = [article.aid for article in articles]
@@ -335,6 +362,7 @@ class Completer:
                 if aid in aids
             ),
             doubtful=tuple((0, 0, "c") for aid in aids if aid == "c"),
+            unsupported=self.unsupported,
             n_absent=1,
         )
 
@@ -355,6 +383,34 @@ async def test_short_articles_are_read_again_by_one_call_longer_ones_each(n_word
     assert state["doubtful"] == [{"question": "cause?", "group": 0, "aids": ["c"]}]
     absent = [row["n"] for row in state["dropped_answers"] if "article" in row["why"]]
     assert sum(absent) == 6 + len(calls)
+
+
+async def test_passages_that_do_not_say_their_label_leave_their_group():
+    whole = await run(deps(["cause?"], completer=Completer()))
+    groups = [[one["aid"] for one in group] for group in texts_of(whole)]
+    assert groups == [["a", "c", "e"], ["b"], ["d"]]
+    # c leaves the first group; the second loses all that it has, and is no rival any more
+    completer = Completer(unsupported=((0, 0, 1), (0, 1, 0)))
+    state = await run(deps(["cause?"], completer=completer))
+    (question,) = state["question_answers"]
+    assert [[one["aid"] for one in group] for group in texts_of(state)] == [["a", "e"], ["d"]]
+    assert question["group_sources"][0] == {"support": ["a", "e"], "dispute": ["f"]}
+    assert question["rivals"] == [[0, 1]]
+    assert question["group_weights"] == [2, 1]
+    assert state["doubtful"] == []  # c, which the label was doubtful of, is gone
+    counts = {row["why"]: row["n"] for row in state["dropped_answers"]}
+    assert counts["does not say its group's label"] == 2
+
+
+async def test_a_question_left_with_one_group_after_the_second_reading_goes():
+    completer = Completer(unsupported=((0, 1, 0), (0, 2, 0)))
+    state = await run(deps(["cause?"], completer=completer))
+    assert state["question_answers"] == []
+    assert whys(state) == {"cause?": "1 answer group, fewer than 2"}
+
+
+def texts_of(state):
+    return state["question_answers"][0]["answer_groups"]
 
 
 async def test_a_second_reading_that_fails_changes_nothing_and_is_named():

@@ -95,7 +95,7 @@ async def test_only_valid_questions_stay_and_the_others_say_why():
     assert [[a["aid"] for a in group] for group in question["answer_groups"]] == [["a", "c"], ["b"]]
     assert state["kept_aids"] == ["a", "b", "c"]
     assert {row["question"]: row["why"] for row in state["dropped"]} == {
-        "cost?": "answered by 1 of 6 sources, fewer than 30%",
+        "cost?": "answered by 1 of 6 sources, fewer than 30 %",
         "who?": "1 answer group, fewer than 2",
     }
     assert state["problems"] == []

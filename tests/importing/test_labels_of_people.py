@@ -66,7 +66,7 @@ def test_annotations_are_labels_and_predictions_judgements(written):
     assert [one.why for one in found.skipped] == [
         "the annotation was cancelled",
         "'coverage' is no number and no preference",
-        "nobody has annotated it",
+        "not annotated",
     ]
     assert found.n_rows == 8
 

@@ -102,7 +102,7 @@ def test_for_the_gate_half_a_match_is_half_without_a_score(cli):
     write_jsonl(Path("labels.jsonl"), labels("doc-{}", every=2))
     done = cli(*with_labels("labels.jsonl")[1])
     assert done.code == 3
-    assert "30 of 60 anchors (50.0%) without a score after." in done.out
+    assert "30 of 60 anchors (50.0 %) without a score after." in done.out
 
 
 def test_labels_of_a_few_of_the_judged_items_are_nothing_to_say(cli):

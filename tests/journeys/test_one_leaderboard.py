@@ -115,7 +115,7 @@ def test_three_tables_agree_cell_by_cell(run, cli):
     assert {(one["level"], one["resampled"]) for one in means.values()} == {(0.95, "clusters")}
     for shown, row in zip(cells[1:], board, strict=True):  # the data frame has the same unrounded
         best, worst = row["best_rank"], row["worst_rank"]
-        star = "*" if row["significant"] else ""
+        star = "(*)" if row["significant"] else ""  # of 9 clusters
         figures = [
             interval({"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]})
             for name in ("mean", "behind")
@@ -142,8 +142,10 @@ def test_by_hand(run):
     assert [row[:3] for row in rows] == [
         ["alpha", "1", "4.50"], ["beta", "2", "3.50"], ["gamma", "3", "1.56"]
     ]  # fmt: skip
-    assert "1.00 [1.00, 1.00]*" in said
-    assert "3.00 [3.00, 3.00]*" in said
+    assert "1.00 [1.00, 1.00](*)" in said
+    assert "3.00 [3.00, 3.00](*)" in said
+    assert "(*) the 95 % interval excludes 0, but intervals from 9 clusters are too narrow." in said
+    assert "significant" not in said
     assert "over the 9 clusters that all ranked systems were scored on" in said
     assert "alpha has the highest mean over shared clusters in faithfulness" in said
     assert "not ranked" not in said

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from cli_tools import cluster, summary, text_of, write_jsonl
 from missing import missing
-from stub_server import Call, Reply, StubServer
+from stub_server import Call, Fault, Reply, StubServer
 
 PAGE = Path(__file__).parents[2] / "docs" / "servers.md"
 JUDGING = ("judge", "--references", "c.jsonl", "--summaries", "s.jsonl", "--aspect", "faithfulness",
@@ -70,6 +70,33 @@ def test_a_server_at_home_is_asked_for_the_model_by_its_name(
     assert done.code == 0, done.err
     assert values() == [1.0, 1.0]
     assert {call.body["model"] for call in server.calls} == {backend.partition(":")[2]}
+
+
+def test_a_server_that_declines_a_schema_with_500_is_asked_without_it(
+    cli, server: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `llama_cpp.server` 0.3.36 does, whose ``response_format`` is text or json_object."""
+    declined = {
+        "message": "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': "
+        "\"Input should be 'text' or 'json_object'\", 'input': 'json_schema'}]",
+        "type": "internal_server_error",
+        "param": None,
+        "code": None,
+    }
+
+    def answer(call: Call) -> Fault | Reply:
+        if call.body.get("response_format", {}).get("type") == "json_schema":
+            return Fault(status=500, body=json.dumps({"error": declined}).encode())
+        return Reply(text='{"reasons": "It is there.", "verdict": "yes"}')
+
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    server.answer = answer
+    done = cli(*JUDGING, "--backend", "openai:q.gguf", "--base-url", server.v1,
+               "--concurrency", "1")  # fmt: skip
+    assert done.code == 0, done.err
+    assert "does not support 'response_format'; asking without it" in done.err
+    assert values() == [1.0, 1.0]
+    assert len(server.calls) == 3  # the schema is declined once, and left out from then on
 
 
 def test_a_context_that_ends_is_told_by_the_longest_request_before_anything_is_sent(

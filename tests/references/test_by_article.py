@@ -516,6 +516,41 @@ def test_many_answers_are_sorted_in_parts_that_join_groups_by_their_labels():
     assert "answer 2" not in second
 
 
+def labelled(*labels):
+    further = row(*([n] for n in range(1, len(labels) + 1)), rivals=[(1, 2), (1, 3)])
+    for group, label in zip(further["groups"], labels, strict=True):
+        group["label"] = label
+    some = answers(*["endorses"] * len(labels))
+    return sorting(json.dumps({"sorted": [further]}), of=some)[0]
+
+
+def test_groups_whose_labels_differ_in_hedging_alone_are_one_with_the_weaker_label():
+    made = labelled("The gate did not fail.", "It is doubtful that the gate failed.", "It failed.")
+    assert len(made.groups) == 3  # another form of the verb: left to the model
+    made = labelled("It is not safe.", "It is unlikely that it is safe.", "It is safe.")
+    assert made.labels == ("It is unlikely that it is safe.", "It is safe.")
+    assert (made.groups, made.rivals) == (((0, 1), (2,)), ((0, 1),))
+
+
+@pytest.mark.parametrize(
+    ("label", "other", "same"),
+    [
+        ("The clip is not genuine.", "The clip is probably not genuine.", True),
+        ("Cycles do not synchronize.", "It is doubtful that cycles synchronize.", True),
+        ("It isn\u2019t safe.", "It is unlikely to be safe.", False),
+        ("It is safe.", "It is not safe.", False),
+        ("It may be safe.", "It is safe.", False),
+        ("It is doubtful that it is not safe.", "It is not safe.", False),
+        ("Ann beat Bob.", "Bob beat Ann.", False),
+        ("Sie ist sicher.", "Sie ist nicht sicher.", False),
+        ("", "It is.", False),
+    ],
+)
+def test_labels_claim_the_same_whatever_their_strength(label, other, same):
+    made = labelled(label, other, "Ten died.")
+    assert (len(made.groups) == 2) is same
+
+
 def test_several_questions_are_sorted_by_one_call_with_numbers_through_all():
     made, backend = asker(
         json.dumps({"sorted": [row([4, 3], [5]), row([1], [2], number=1, rivals=[(1, 2)])]})
@@ -743,6 +778,33 @@ def test_what_a_first_reading_missed_is_added_if_it_stands_in_the_article():
     assert " 1: one.example, 2022-07-28; found before: 2>" in text
     assert "; found before: 1>" in text
     assert text.index("The rain did it. [") < text.index("<article ")
+
+
+def test_passages_found_before_are_checked_by_their_numbers():
+    reply = json.dumps({"unsupported": [2, 7, "1", True, 0], "articles": [again(1, [2])]})
+    made, (request,) = completed(reply)
+    text = request.messages[-1].content
+    # by article, then by label; the second is the one of article 2 in the first group
+    assert "1. article 1, answer 2: x\n2. article 2, answer 1: rain did it\n" in text
+    assert text.index("2. article 2, answer 1") < text.index("<article ")
+    assert made.unsupported == ((0, 0, 0),)
+
+
+def test_an_article_whose_passages_do_not_say_the_label_can_give_another_one():
+    rows = [again(1, [2], (2, "A fault in the gate", {}))]
+    made, _ = completed(json.dumps({"unsupported": [1], "articles": rows}))
+    assert made.unsupported == ((0, 1, 0),)
+    (missed,) = made.missed
+    assert (missed.group, missed.answer.aid) == (1, "a1")
+    # beside a passage that says it, it gives none
+    made, _ = completed(json.dumps({"unsupported": [2], "articles": rows}))
+    assert made.missed == ()
+
+
+@pytest.mark.parametrize("numbers", [None, "1", {"1": 2}])
+def test_a_reply_without_a_list_of_unsupported_passages_removes_none(numbers):
+    made, _ = completed(json.dumps({"unsupported": numbers, "articles": [again(1, [2])]}))
+    assert (made.unsupported, made.problem) == ((), "nothing was said of 1 of 2 articles")
 
 
 def test_a_label_that_an_article_does_not_say_is_a_warning_and_no_removal():

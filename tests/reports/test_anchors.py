@@ -7,9 +7,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from fairjudge.reports.anchors import anchors
 from fairjudge.reports.figures import forest, row
-from fairjudge.reports.pages import page_html
+from fairjudge.reports.pages import anchors, page_html
 from fairjudge.reports.parts import Fold, Group, Heading, Part, Section
 from fairjudge.reports.tables import TextTable, columns
 

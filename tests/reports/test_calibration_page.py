@@ -131,7 +131,10 @@ def test_a_judge_without_correlation_may_be_used_for_nothing():
     (blind,) = study(noise=60.0)["groups"]
     assert "score single summaries: no; replace an annotator: no" in verdict(blind)
     (constant,) = study(constant=True)["groups"]
-    assert verdict(constant).startswith("rank systems: no; ")
+    assert verdict(constant) == (
+        "rank systems, score single summaries, replace an annotator: no: the judge gave one score "
+        f"to all {constant['n_items']} items"
+    )
     (good,) = study(noise=0.1)["groups"]
     assert verdict(good) == (
         "rank systems: too few to tell; score single summaries: yes; "
@@ -153,11 +156,18 @@ def test_a_file_of_an_earlier_version_has_no_decision(report):
     ("cost", "said"),
     [
         (None, "cost per item unknown"),
-        ({"n_requests": 0, "n_items": 9, "usd_per_item": 0.0}, "cost per item 0, no LLM was asked"),
+        (
+            {"n_requests": 0, "n_items": 9, "usd_per_item": 0.0},
+            "cost per item 0, no LLM was called",
+        ),
         (
             {"n_requests": 1, "n_items": 1, "usd_per_item": None},
-            "cost per item unknown (1 request for 1 item); give the run's folder, or the file of "
-            "'judge --json', with the judgements",
+            "cost per item unknown (1 request for 1 item): give the run's folder, or the file of "
+            "'judge --json', together with the judgements",
+        ),
+        (
+            {"n_requests": 1, "n_items": 1, "usd_per_item": None, "why": "a price is not known"},
+            "cost per item unknown (1 request for 1 item): a price is not known",
         ),
         (
             {"n_requests": 2000, "n_items": 1000, "usd_per_item": 0.0005},

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from typer.testing import CliRunner
 from fairjudge.reports.kinds import tables_of
 from fairjudge.reports.measured_findings import WITH_FINDINGS
 from fairjudge.reports.report_page import figures_of
-from fairjudge.reports.tables import TextTable, columns
+from fairjudge.reports.tables import TextTable, columns, to_text
 
 COMMANDS = {
     "rank": "rank pairs.jsonl",
@@ -118,7 +119,18 @@ def findings_and_tables(kind: str, command: str) -> tuple[list[str], list[str]]:
     assert tables
     # what the terminal says first is what the JSON has
     assert all(" ".join(one.split()) in " ".join(done.output.split()) for one in report["findings"])
+    assert [line for width in (60, 80, 120) for line in broken_figures(tables, width)] == []
     return report["findings"], texts_of(tables)
+
+
+def broken_figures(tables: Iterable[TextTable], width: int) -> Iterator[str]:
+    """Yield the lines at whose end an interval or a percentage goes on in the next line."""
+    for table in tables:
+        cells = replace(table, title="", notes=())
+        for line in to_text(cells, width=width).splitlines():
+            for cell in re.split(r"\s{2,}", line):
+                if re.search(r"\[[-+]?[\d.]+,$|^[-+]?[\d.]+\]|^%|[<>]=?$", cell.strip()):
+                    yield f"{width}: {line}"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

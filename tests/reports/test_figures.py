@@ -192,15 +192,15 @@ def test_wins_count_ties_half_and_both_ways():
         "pairs": [{"system_a": "x", "system_b": "y", "wins": 6, "ties": 1, "losses": 3}],
     }
     cells = wins_plot(group, "t").figure.cells
-    assert (cells[0][1].text, cells[0][1].note) == ("65%", "n 10")  # Python rounds 6.5 / 10
-    assert (cells[1][0].text, cells[1][0].note) == ("35%", "n 10")
+    assert (cells[0][1].text, cells[0][1].note) == ("65 %", "n 10")  # Python rounds 6.5 / 10
+    assert (cells[1][0].text, cells[1][0].note) == ("35 %", "n 10")
     assert cells[0][0] is cells[0][2] is cells[2][1] is None
 
 
 def test_a_confusion_matrix_shares_rows():
     cells = confusion_plot(calibrated(), "t").figure.cells
     assert [cell.text for cell in cells[1]] == ["1", "20", "4"]
-    assert [cell.note for cell in cells[1]] == ["4%", "80%", "16%"]
+    assert [cell.note for cell in cells[1]] == ["4 %", "80 %", "16 %"]
     assert cells[0][2].note == ""
 
 
@@ -228,7 +228,7 @@ def test_values_of_pairs_and_of_yes_or_no_are_words():
 def test_the_text_alternative_holds_every_number():
     name = wins_plot(ranking(3), "x").figure.name
     assert name.startswith("Wins, x: ")
-    assert name.count("65%") == 3
+    assert name.count("65 %") == 3
     assert f'aria-label="{name}"' in to_svg(wins_plot(ranking(3), "x").figure)
 
 

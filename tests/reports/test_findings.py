@@ -31,6 +31,20 @@ BOARD = Board(
             "significant (95 %).",
         ),
         (
+            {"n_clusters": 14},
+            "a has the highest mean in coverage; the 95 % interval of every other system's "
+            "difference excludes 0, but intervals from 14 clusters are too narrow.",
+        ),
+        (
+            {"n_clusters": 5, "by_rank": True},
+            "a has the highest mean in coverage; no other system may rank first (95 %; but "
+            "intervals from 5 clusters are too narrow).",
+        ),
+        (
+            {"n_clusters": 15, "by_rank": True},
+            "a has the highest mean in coverage; no other system may rank first (95 %).",
+        ),
+        (
             {"as_good": ["b"]},
             "a has the highest mean in coverage; the difference to b is not significant (95 %).",
         ),
@@ -71,9 +85,9 @@ BOARD = Board(
         ({}, "Every item has a score."),
         (
             {"reasons": {"refused": 2, "unparseable": 1}},
-            "3 of 60 items (5%) are without a score: 2 refused, 1 unparseable.",
+            "3 of 60 items (5 %) are without a score: 2 refused, 1 unparseable.",
         ),
-        ({"reasons": {"refused": 1}}, "1 of 60 items (2%) is without a score: 1 refused."),
+        ({"reasons": {"refused": 1}}, "1 of 60 items (2 %) is without a score: 1 refused."),
         (
             {"reasons": {"refused": 4}},
             "Next: find out why these have no score; the order may change with them.",

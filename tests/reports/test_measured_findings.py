@@ -94,7 +94,7 @@ def test_length_effects_are_named_by_their_side():
 def test_what_was_not_read_is_counted_and_much_of_it_is_to_be_looked_at():
     said = {"protocol": "likert", "unscored": {"refused": 6}}
     few = of("audit parse", n_unscored=5, n_judgements=100, **said)
-    assert few == ("j in coverage, likert: 5 of 100 judgements (5%) without a score: 6 refused.",)
+    assert few == ("j in coverage, likert: 5 of 100 judgements (5 %) without a score: 6 refused.",)
     many = of("audit parse", n_unscored=6, n_judgements=100, **said)
     assert many[1].startswith("Next: read some of these replies")
     none = of("audit parse", n_unscored=0, n_judgements=1, **said)
@@ -131,20 +131,49 @@ def test_broken_checks_are_named():
     assert findings_of("audit checks", report) == ("j in coverage: no check could be made.",)
 
 
-def ranked(*best_ranks, n_level=1, separated=False, effect=(0.0, -1.0, 1.0)):
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        (["same", "better"], "Passed."),
+        (
+            ["same", "cannot tell"],
+            "Passed, but cannot tell of b, likert: the anchors are too few to tell, which fails "
+            "with --strict.",
+        ),
+        (
+            ["cannot tell", "cannot tell"],
+            "Cannot tell: the anchors are too few to tell, which fails with --strict.",
+        ),
+    ],
+)
+def test_a_check_has_passed_only_where_something_can_be_told(verdicts, said):
+    groups = [
+        {"aspect": aspect, "protocol": "likert", "unit": "", "verdict": verdict, "n_labelled": 9,
+         "n_without_after": 0, "n_without_before": 0, "n_absent_after": 0}
+        for aspect, verdict in zip("ab", verdicts, strict=True)
+    ]  # fmt: skip
+    counts = {"n_unscored": 0, "n_judgements": 9, "max_unscored": 0.05}
+    assert findings_of("check", {"outcome": "passed", "groups": groups, **counts}) == (said,)
+
+
+def ranked(*best_ranks, n_level=1, separated=False, effect=(0.0, -1.0, 1.0), n_documents=15):
     names = "abcdefgh"
     systems = [
         {"system": names[n], "best_rank": rank, "rank": 1 if n < n_level else n + 1}
         for n, rank in enumerate(best_ranks)
     ]
     return of(
-        "rank", why=None, systems=systems, separated=separated, position_effect=figure(*effect)
-    )
+        "rank", why=None, systems=systems, separated=separated, position_effect=figure(*effect),
+        n_documents=n_documents,
+    )  # fmt: skip
 
 
 def test_the_first_rank_is_claimed_where_no_other_may_have_it():
     assert ranked(1, 2, 2) == (
         "a ranks first for j in coverage; no other system may rank first (95 %).",
+    )
+    assert ranked(1, 2, 2, n_documents=14)[0].endswith(
+        "; no other system may rank first (95 %; but intervals from 14 clusters are too narrow)."
     )
     assert ranked(1, 1, 2)[0].endswith("; b may rank first too (95 %).")
     assert ranked(1, None)[0].endswith("; b may rank first too (95 %).")
@@ -175,8 +204,14 @@ def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
         "No value of party is significantly over- or under-represented on average."
     )
     assert fair(measure, n=4)[0] == "Fewer than 5 summaries a system are too few to test party."
-    assert fair(measure, excluded=[{"reason": "one_value"}])[1] == (
-        "1 summary excluded: all their documents share one value."
+    excluded = [{"system": name, "reason": "one_value"} for name in "aacd"]
+    what = {"coverage": "Coverage", "proportional": "Proportional representation"}[measure]
+    assert fair(measure, excluded=excluded[:1])[1] == (
+        f"{what} by party: 1 summary by a excluded, all their documents share one value."
+    )
+    assert fair(measure, excluded=[*excluded, {"system": "e", "reason": "no_text"}])[1] == (
+        f"{what} by party: 5 summaries by a, c, d and 1 more excluded, all their documents share "
+        "one value, no text in any document that has a value."
     )
 
 
@@ -357,7 +392,7 @@ def test_a_cascade_says_what_it_saves_and_costs():
         "agreement_lost": figure(0.02, 0.0, 0.05),
     }
     first, second = findings_of("cascade", report)
-    assert "between 0.2 and 0.7 of the local score, which saves 57.3 [50, 63] % " in first
+    assert "local score between 0.2 and 0.7, which saves 57.3 [50, 63] % " in first
     assert "error: 0.010 [-0.010, 0.030]; loss in Kendall's tau-b: 0.020" in second
 
 
@@ -382,8 +417,8 @@ def promised(**more):
 
 def test_a_promise_says_what_is_kept_or_that_nothing_is():
     first, kept, overall = promised()
-    assert "a confidence of 0.80 or more agree with people at least 90% of the time" in first
-    assert "with 95% certainty (200 labelled items; test: binomial)" in first
+    assert "a confidence of 0.80 or more agree with people at least 90 % of the time" in first
+    assert "with 95 % certainty (200 labelled items; test: binomial)" in first
     assert kept == (
         "Kept: a share of 0.60 [0.50, 0.70] of all items; of the 120 labelled items kept, a share "
         "of 0.95 [0.90, 0.98] agrees."

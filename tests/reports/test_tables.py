@@ -36,12 +36,41 @@ def test_words_are_never_broken(capsys, monkeypatch, width):
     out = shown(capsys, monkeypatch, WIDE, width)
     words = {word for line in out.splitlines()[1:] for word in line.split()}
     assert words & {"extract-then-summarize", "extract-…mmarize"}
-    assert "extract-then-summarize" in words or width < 72
+    assert "extract-then-summarize" in words or width < 80
+    assert "-0.31, 0.07" in out or width < 60
     said = "Columns hidden (terminal too narrow): " in out
     for heading, cell in zip(heads, WIDE.rows[0][2:], strict=True):
         assert set(cell.split()) <= words or (said and heading in out.split("narrow): ")[1])
     table = out.split("Columns hidden")[0]
     assert all(len(line.rstrip()) <= width for line in table.splitlines())
+
+
+@pytest.mark.parametrize("width", [200, 120, 80, 60, 50])
+@pytest.mark.parametrize(
+    "figure",
+    ["0.42 [0.33, 0.50]", "-1.136 [-2.718, +1.566]", "33 % [1.5, 40.2]", "(33.1 %)", "p <= 0.003",
+     "69 % (61-78)", "96.4 %", "inf [3.2, inf]", "1,234 [1,100, 1,302]"],
+)  # fmt: skip
+def test_a_figure_in_a_sentence_is_never_broken(capsys, monkeypatch, figure, width):
+    sentence = f"Over all of the documents it is {figure}, and of the others {figure}; so it is."
+    table = TextTable(
+        title="t",
+        columns=columns("use", "because", "n", numbers=("n",)),
+        rows=tuple((f"score {n} systems", "and " * n + sentence, "12") for n in range(12)),
+    )
+    out = shown(capsys, monkeypatch, table, width)
+    assert out.count(figure) == 24
+
+
+@pytest.mark.parametrize("width", [80, 60, 50, 44])
+def test_an_interval_in_a_column_of_numbers_is_never_broken(capsys, monkeypatch, width):
+    heads = ("before", "after", "change")
+    row = ("agreement with people", "<= 0.020", "-0.12 [-0.31, 0.07]", "0.05 [-0.10, 0.20]")
+    table = TextTable(title="t", columns=columns("figure", *heads, numbers=heads), rows=(row,))
+    out = shown(capsys, monkeypatch, table, width)
+    assert "[-0.31, 0.07]" in out
+    assert "<= 0.020" in out
+    assert "[-0.10, 0.20]" in out or "Columns hidden (terminal too narrow): change" in out
 
 
 def test_what_has_no_room_is_named(capsys, monkeypatch):

@@ -71,7 +71,7 @@ def test_a_report_takes_the_place_of_its_opening_and_comes_back(tmp_path):
     write_record(tmp_path, record)
     assert read_record(tmp_path) == record
     assert len(record.openings) == 1
-    assert record.found(opening()).report == {"kept": True}
+    assert record.find(opening()).report == {"kept": True}
     assert read_record(tmp_path / "nowhere") == AlignRecord()
 
 

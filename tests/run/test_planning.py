@@ -140,9 +140,7 @@ def newsroom(share_answering: float):
         text = call.body["messages"][-1]["content"]
         plain = re.sub(r"^(</?\w+) [0-9a-f]{12}\b", r"\1", text, flags=re.MULTILINE)
         number = int(hashlib.sha256(plain.encode()).hexdigest(), 16)
-        if any(
-            f'{{"{name}": [{{' in text for name in ("questions", "answers", "sorted", "articles")
-        ):
+        if any(f'"{name}": [{{' in text for name in ("questions", "answers", "sorted", "articles")):
             return json.dumps(at_once(text))
         if '{"questions"' in text:
             n = int(re.search(r"Write (\d+) questions", text)[1])
@@ -176,7 +174,7 @@ def at_once(text: str):
         rest = {"speaker": None, "stance": "endorses", "gloss": None}
         quotes = enumerate(map(" ".join, parts), 1)
         return {"answers": [{"question": i, "quote": quote, **rest} for i, quote in quotes]}
-    if '{"articles": [{' in text:
+    if '"articles": [{' in text:
         n = len(re.findall(r"^<article ", text, re.MULTILINE))
         return {"articles": [{"article": i, "says": [], "added": []} for i in range(1, n + 1)]}
     return {"sorted": [sorted_by_one(*one) for one in TO_QUESTION.findall(text)]}

@@ -15,7 +15,6 @@ from fairjudge.stats.agreement import (
     cohen_kappa,
     krippendorff_alpha,
     randolph_kappa,
-    raw_agreement,
     weighted_alpha,
     weighted_kappa,
 )
@@ -53,7 +52,6 @@ def test_kappa_by_hand():
     x = [1] * 25 + [0] * 25
     y = [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15
     assert cohen_kappa(x, y) == pytest.approx(0.4, abs=1e-12)
-    assert raw_agreement(x, y) == pytest.approx(0.7)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -121,7 +119,6 @@ def test_agreement_with_oneself_is_one_or_undefined(x):
             assert isinstance(value, Undefined)
         else:
             assert value == pytest.approx(1.0)
-    assert raw_agreement(x, x) == 1.0
 
 
 def test_degenerate_ratings_have_a_clear_word():
@@ -137,7 +134,6 @@ def test_degenerate_ratings_have_a_clear_word():
     assert isinstance(many, Undefined)
     assert "500 distinct values" in many.why
     assert isinstance(cohen_kappa([], []), Undefined)
-    assert isinstance(raw_agreement([], []), Undefined)
     with pytest.raises(StatisticsError, match="equal shapes"):
         krippendorff_alpha(ones, everywhere[:2])
     with pytest.raises(StatisticsError, match="nan"):

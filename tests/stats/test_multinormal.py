@@ -67,6 +67,8 @@ def test_regression_is_that_of_least_squares():
     covariance = moments(rows).covariance
     ours = regression(covariance, np.array([0, 1]), np.array([2]))[0]
     assert ours == pytest.approx(theirs, abs=1e-12)
+    (stacked,) = regression(covariance[None], np.array([0, 1]), np.array([2]))
+    assert stacked[0] == pytest.approx(theirs, abs=1e-10)
 
 
 def test_a_column_twice_shares_its_coefficient():
@@ -75,20 +77,46 @@ def test_a_column_twice_shares_its_coefficient():
     slope = np.polyfit(rows[:, 0], rows[:, 2], 1)[0]
     ours = regression(moments(doubled).covariance, np.array([0, 1]), np.array([2]))[0]
     assert ours == pytest.approx([slope / 2, slope / 2], abs=1e-10)
+    (stacked,) = regression(moments(doubled).covariance[None], np.array([0, 1]), np.array([2]))
+    assert stacked[0] == pytest.approx([slope / 2, slope / 2], abs=1e-4)
+
+
+def by_pattern(rows):
+    """Yield sums of products with 1 in front, columns that are there, and those that are not."""
+    present = np.isfinite(rows)
+    for pattern in np.unique(present, axis=0):
+        own = rows[(present == pattern).all(axis=1)]
+        whole = np.column_stack([np.ones(len(own)), np.where(pattern, own, 0.0)])
+        yield whole.T @ whole, np.flatnonzero(pattern), np.flatnonzero(~pattern)
 
 
 def test_expected_products_at_the_maximum_have_its_moments():
     """EM stops where the expected sums give the moments that they are expected by."""
     rows = drawn(80, missing=0.3)
     found = moments(rows)
-    mean = expected_products(rows, found.means, found.covariance).mean(axis=0)
+    parts = [
+        expected_products(*pattern, found.means, found.covariance) for pattern in by_pattern(rows)
+    ]
+    mean = np.sum(parts, axis=0) / 80
     assert mean[0] == pytest.approx(np.r_[1.0, found.means], abs=1e-6)
     centred = mean[1:, 1:] - np.outer(found.means, found.means)
     assert centred == pytest.approx(found.covariance, abs=1e-6)
 
 
-def test_a_row_with_all_values_is_its_own_products():
+def test_expected_products_by_hand_for_several_moments_at_once():
+    """One row (2, ?): the second is expected at m + b (2 - m_1), with its variance given this."""
+    products = np.array([[1.0, 2.0, 9.0], [2.0, 4.0, 9.0], [9.0, 9.0, 9.0]])
+    means = np.array([[1.0, 0.0], [0.0, 3.0]])
+    covariance = np.array([[[1.0, 0.5], [0.5, 1.0]], [[4.0, 2.0], [2.0, 2.0]]])
+    found = expected_products(products, np.array([0]), np.array([1]), means, covariance)
+    # .5 (2 - 1) = .5 and variance .75; 3 + .5 x 2 = 4 and variance 1.
+    assert found[0] == pytest.approx(np.array([[1, 2, 0.5], [2, 4, 1], [0.5, 1, 1.0]]))
+    assert found[1] == pytest.approx(np.array([[1, 2, 4], [2, 4, 8], [4, 8, 17.0]]))
+
+
+def test_products_of_whole_rows_stay():
     rows = drawn(3, missing=0.0)
     whole = np.column_stack([np.ones(3), rows])
-    found = expected_products(rows, np.zeros(3), np.eye(3))
-    assert found == pytest.approx(whole[:, :, None] * whole[:, None, :])
+    every = np.arange(3)
+    found = expected_products(whole.T @ whole, every, every[:0], np.zeros(3), np.eye(3))
+    assert found == pytest.approx(whole.T @ whole)

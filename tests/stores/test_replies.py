@@ -16,10 +16,10 @@ import psycopg
 import pytest
 from waiting import wait_until
 
+from fairjudge.backends.caching import SharedCaching
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.backends.sharing import SharedCaching
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.cache.files import export_cache, import_cache
 from fairjudge.cache.postgres import PostgresCache
@@ -130,7 +130,7 @@ WORKER = """
     import asyncio, os, sys
     from fairjudge.backends.ports import Pipeline
     from fairjudge.backends.scripted import ScriptedBackend
-    from fairjudge.backends.sharing import SharedCaching
+    from fairjudge.backends.caching import SharedCaching
     from fairjudge.ports import CompletionRequest, Message, ModelRef
     from fairjudge.records.address import StoreAddress
     from fairjudge.cache.postgres import PostgresCache

@@ -331,7 +331,7 @@ def test_a_store_that_goes_away_ends_the_run_which_then_resumes(
     assert done.code == 1
     errors = [line for line in done.err.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1
-    assert "the same command goes on from there" in errors[0]
+    assert "the same command resumes" in errors[0]
     assert SECRET not in done.out + done.err
     resumed = machine.run(*command)
     assert resumed.code == 0, resumed.err

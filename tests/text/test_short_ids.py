@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.text.short_ids import shorten_ids
+from fairjudge.reports.tables import shorten_ids
 
 
 def test_a_long_id_keeps_its_ends_and_a_short_one_all():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from difflib import SequenceMatcher
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -15,7 +17,6 @@ from fairjudge.annotation import moves
 from fairjudge.annotation.board import Board
 from fairjudge.annotation.desk import Turn
 from fairjudge.annotation.items import Item
-from fairjudge.annotation.names import known_as, similar
 from fairjudge.annotation.quality import answer_text, in_time, quality
 from fairjudge.annotation.views import choices, clean, item_view
 from fairjudge.annotation.web.guard import MAX_BODY_BYTES, Guard, Hosts
@@ -101,11 +102,11 @@ class _Pages:
             name = annotator_name(form.get("name", ""))
         except InputError as error:
             return self._sign_in_page(error.problem)
-        known = self._desk.names()
-        found = known_as(name, known)
-        if found is None and "new" not in form and (near := similar(name, known)) is not None:
+        names = self._desk.names()
+        same_name = known_as(name, names)
+        if same_name is None and "new" not in form and (near := similar(name, names)) is not None:
             return self._page("which_name.html", name=name, near=near)
-        name = name if found is None else found
+        name = name if same_name is None else same_name
         key = new_session()
 
         def remember(turn: Turn) -> None:
@@ -221,19 +222,19 @@ class _Pages:
         place = int(number)
         if place not in labelled:
             raise _Refusal(404, "This item has no labels yet.")
-        said = self._desk.look(
+        labels = self._desk.look(
             lambda board: [event for event in board.standing("label") if event.item == place]
         )
         item, task = self._desk.items[place], self._site.task
-        shown = moves.Place(
+        first_place = moves.Place(
             position=1, item=place, decision=None, shown="ab" if task.scale.kind == "pair" else None
         )
         at = labelled.index(place)
         return self._page(
             "labelled_item.html",
-            view=item_view(task, item, shown, self._site.marks.get(item.id, {})),
+            view=item_view(task, item, first_place, self._site.marks.get(item.id, {})),
             item=item,
-            said=said,
+            said=labels,
             answer=lambda value: answer_text(value, task.scale),
             before=labelled[at - 1] if at else None,
             after=labelled[at + 1] if at + 1 < len(labelled) else None,
@@ -358,3 +359,27 @@ def _counts(board: Board, name: str) -> dict[str, object]:
 
 def _why(value: object) -> str:
     return value.why if isinstance(value, Undefined) else ""
+
+
+_NEAR = 0.8
+"""Part of two names, in [0, 1], that must be alike for one to be taken for the other by mistake."""
+
+
+def folded(name: str) -> str:
+    """Return a name without case and width, such as of full-width letters."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def known_as(name: str, known: Iterable[str]) -> str | None:
+    """Return the known spelling of a name, ignoring case and width; None for a new name."""
+    every = tuple(known)
+    if name in every:
+        return name
+    return next((other for other in every if folded(other) == folded(name)), None)
+
+
+def similar(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like `name`, None where none is near."""
+    near = {other: SequenceMatcher(None, folded(other), folded(name)).ratio() for other in known}
+    best = max(near, key=near.__getitem__, default=None)
+    return best if best is not None and near[best] >= _NEAR else None

@@ -1,4 +1,4 @@
-"""Values to files of common formats."""
+"""Interchange with other tools: import recorded replies of any judge, export records."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from fairjudge.api.judging import JudgeResult
 from fairjudge.api.tables import Table, to_pandas
-from fairjudge.datasets import Loaded, write_jsonl
+from fairjudge.datasets import Loaded, read_replies, write_jsonl
 from fairjudge.domain import Judgement, Record, Reference, Summary
 from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
 from fairjudge.exporting import (
@@ -22,6 +23,76 @@ from fairjudge.exporting import (
 )
 from fairjudge.options.checking import checks_arguments
 from fairjudge.records.folder import replacing, write_atomically
+
+if TYPE_CHECKING:
+    from fairjudge.domain import ProtocolName
+    from fairjudge.scales import Scale
+
+
+@checks_arguments
+def import_replies(
+    replies: object,
+    *,
+    protocol: ProtocolName = "likert",
+    scale: Scale | str | Path | None = None,
+    judge: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> JudgeResult:
+    """Read recorded replies with the parser that live runs use.
+
+    Parameters
+    ----------
+    replies
+        A path (.jsonl, .json or .csv), a list of dicts, or a data frame, with ``eid``, ``system``
+        (or ``system_a`` and ``system_b``), ``aspect`` and the reply under ``response``.
+    protocol : {"likert", "binary", "pairwise"}
+        What the judge was asked for.
+    scale : optional
+        A range such as ``"1-5"``, a scale file (.toml) or a `fairjudge.scales.Scale`.
+    judge : str, optional
+        Who judged; by default the replies' own ``judge``.
+    columns : optional
+        Field to the name that it has in the replies.
+
+    Returns
+    -------
+    JudgeResult
+        What cannot be read is unscored, with its reason. Every judgement of an item that was judged
+        again is kept, numbered by ``repeat`` from 0.
+
+    Raises
+    ------
+    InputError
+        If a field is missing or wrong, or scale and protocol do not fit.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> row = {"eid": "e", "system": "s", "aspect": "coverage"}
+    >>> replies = [row | {"response": "Most of it. Verdict: 4"}]
+    >>> fj.import_replies(replies, scale="1-5", judge="elsewhere")[0].value
+    4.0
+    """
+    from fairjudge.importing import import_replies as read
+    from fairjudge.importing import scale_from_options
+    from fairjudge.scales import Scale
+
+    loaded = read_replies(replies)
+    result = read(
+        (record.to_json() for record in loaded),
+        scale=(
+            scale
+            if isinstance(scale, Scale)
+            else scale_from_options(protocol, scale=None if scale is None else str(scale))
+        ),
+        protocol=protocol,
+        mapping=columns,
+        judge=judge,
+        lines=loaded.lines,
+        path=loaded.path,
+    )
+    return JudgeResult(result.judgements)
+
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 Writer: TypeAlias = Callable[[Rows, Path], None]
@@ -105,7 +176,7 @@ def _rows(value: object) -> list[Mapping[str, Any]]:
 
 
 def _flat(rows: Rows) -> list[dict[str, Any]]:
-    """Return `rows` with every column in each, and with text in the place of what nests."""
+    """Return `rows` with all columns in each; nested values become text."""
     names = dict.fromkeys(name for row in rows for name in row)
     return [{name: _cell(row.get(name)) for name in names} for row in rows]
 
@@ -139,7 +210,7 @@ def _parquet(rows: Rows, path: Path) -> None:
 
 
 def _one_kind(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows whose columns hold one kind each: verdicts beside numbers become text."""
+    """Return `rows` with one type per column: a column with text and numbers becomes text."""
     mixed = {
         name
         for name in (rows[0] if rows else ())

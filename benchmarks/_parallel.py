@@ -1,0 +1,94 @@
+"""Simulated data sets on several processes.
+
+Each is drawn by its number, so that results do not depend on how many processes there are. Scripts
+that draw data sets take ``--processes N`` and ``--folder FOLDER``: what each data set gave is
+appended to a file there as it is ready, and is read from it when the script runs again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+Each: TypeAlias = Callable[[str, Callable[[int], Json], int], Iterator[Json]]
+"""Takes a name, a function of a data set's number and how many there are; yields its results."""
+_PER_TASK = 10
+
+
+def one_by_one(_: str, function: Callable[[int], Json], n_datasets: int) -> Iterator[Json]:
+    """Yield what each data set gives, in this process."""
+    return map(function, range(n_datasets))
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `each_of`."""
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--folder", type=Path, help="keeps what each data set gave")
+
+
+@contextmanager
+def each_of(given: argparse.Namespace) -> Iterator[Each]:
+    """Yield what runs data sets as the options say."""
+    if given.processes == 1 and given.folder is None:
+        yield one_by_one
+        return
+    # Read by each process when it loads numpy: one thread each.
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ[f"{library}_NUM_THREADS"] = "1"
+    folder: Path | None = given.folder
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
+        yield partial(_each, pool, folder)
+
+
+def _each(
+    pool: ProcessPoolExecutor,
+    folder: Path | None,
+    name: str,
+    function: Callable[[int], Json],
+    n_datasets: int,
+) -> Iterator[Json]:
+    path = None if folder is None else folder / f"{re.sub(r'[^a-z0-9.]+', '-', name.lower())}.jsonl"
+    results = _kept(path)
+    wanted = [number for number in range(n_datasets) if number not in results]
+    began = time.perf_counter()
+    for done, (number, result) in enumerate(_results(pool, function, wanted), start=1):
+        results[number] = result
+        if path is not None:
+            with path.open("a", encoding="utf-8") as file:
+                file.write("\n" + json.dumps([number, result]))
+        if done % max(_PER_TASK, n_datasets // 10) == 0 or done == len(wanted):
+            print(
+                f"{name}: {done} of {len(wanted)}, {time.perf_counter() - began:.0f} s", flush=True
+            )
+    return (results[number] for number in range(n_datasets))
+
+
+def _results(
+    pool: ProcessPoolExecutor, function: Callable[[int], Json], numbers: list[int]
+) -> Iterator[tuple[int, Json]]:
+    return zip(numbers, pool.map(function, numbers, chunksize=_PER_TASK), strict=True)
+
+
+def _kept(path: Path | None) -> dict[int, Json]:
+    """Return the results that a file has, without lines that were cut off."""
+    if path is None or not path.exists():
+        return {}
+    kept = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        with suppress(json.JSONDecodeError):
+            number, result = json.loads(line)
+            kept[number] = result
+    return kept

@@ -1,0 +1,36 @@
+"""The options of every command that reads files and shows findings, and how it shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fairjudge.api.findings import Findings
+from fairjudge.cli import display
+from fairjudge.cli import options as opt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reporting:
+    """How a command reads its files, and where it shows its findings."""
+
+    skip_bad: opt.SkipBad = False
+    json_file: opt.Json = None
+    figures: opt.Figures = None
+    quiet: opt.Quiet = False
+
+    @property
+    def progress(self) -> bool | None:
+        """See `fairjudge.Model.progress`."""
+        return display.shown(quiet=self.quiet)
+
+    def show(self, call: opt.Call[Findings], **more: Any) -> None:
+        """Make `call` with `more` beside its options, and show the findings."""
+        display.found(call(skip_bad=self.skip_bad, **more), self.json_file, self.figures)
+
+
+reporting = opt.options_of(Reporting, without=("quiet",))
+reporting_with_bars = opt.options_of(Reporting)
+reporting_of_reports = opt.options_of(Reporting, without=("skip_bad", "quiet"))
+"""Of commands whose inputs are reports of other commands."""
+reporting_without_figures = opt.options_of(Reporting, without=("figures", "quiet"))

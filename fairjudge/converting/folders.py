@@ -1,0 +1,162 @@
+"""Folders of text files, an article or a summary in each, by the names of folders and files.
+
+Articles are ``articles/CLUSTER/ARTICLE.txt`` or ``articles/CLUSTER.txt``, summaries
+``summaries/SYSTEM/CLUSTER.txt`` or ``summaries/CLUSTER/SYSTEM.txt``; the folder of a cluster may
+also hold both. Where no folder has such a name, all texts are articles.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from fairjudge.converting.columns import folded
+from fairjudge.converting.layouts import Layout, Settings
+from fairjudge.converting.names import system_of
+from fairjudge.converting.records import Entry, Kind
+from fairjudge.converting.roles import REFERENCE
+from fairjudge.converting.texts import articles_of, cluster, summary
+from fairjudge.datasets._source import decoded, read_bytes
+from fairjudge.importing.records import Skipped
+from fairjudge.text.counting import pluralize
+
+_Content: TypeAlias = Literal["articles", "summaries", "references"]
+_NAMES: Mapping[str, _Content] = {
+    **dict.fromkeys(
+        ("articles", "article", "documents", "sources", "source", "inputs", "input", "news"),
+        "articles",
+    ),
+    **dict.fromkeys(
+        ("summaries", "summary", "outputs", "output", "predictions", "generated", "systems"),
+        "summaries",
+    ),
+    **dict.fromkeys(("references", "reference", "gold", "human", "humansummaries"), "references"),
+}
+"""Names of folders, folded, that say what their files hold."""
+_TEXTS = frozenset({".txt", ".md", ".text"})
+_MAX_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFile:
+    """A file of a folder of texts; ``ids`` are the names of its folders and its own."""
+
+    path: Path
+    content: _Content
+    ids: tuple[str, ...]
+
+
+def texts_of(folder: Path, *, alone: bool) -> tuple[TextFile, ...]:
+    """Return the files of texts in `folder`: those in folders with a name that tells what they are.
+
+    Where the folder stands `alone`, without other data, all of its texts are meant.
+    """
+    paths = sorted(_texts(folder), key=_in_order)
+    files = [_text_file(path, folder) for path in paths]
+    named = [file for path, file in zip(paths, files, strict=True) if _named(path, folder)]
+    return tuple(named or (files if alone else ()))
+
+
+def text_folders(folder: Path, *, alone: bool) -> list[Path]:
+    """Return the folders within `folder`, or itself, whose texts `texts_of` returns."""
+    files = texts_of(folder, alone=alone)
+    if any(file.path.parent == folder for file in files) or not any(
+        folded(path.name) in _NAMES for path in {_first(file.path, folder) for file in files}
+    ):
+        return [folder] if files else []
+    return list(dict.fromkeys(_first(file.path, folder) for file in files))
+
+
+def _first(path: Path, folder: Path) -> Path:
+    return folder / path.relative_to(folder).parts[0]
+
+
+def layout_of(files: Sequence[TextFile], settings: Settings) -> Layout:
+    """Return how files of texts are read."""
+    counts = {
+        content: sum(file.content == content for file in files)
+        for content in ("articles", "summaries", "references")
+    }
+    kinds: dict[Kind, int] = {
+        "clusters": counts["articles"],
+        "summaries": counts["summaries"] + counts["references"],
+    }
+    parts = (
+        pluralize(counts["articles"], "article"),
+        pluralize(counts["summaries"], "summary", "summaries"),
+        pluralize(counts["references"], "reference summary", "reference summaries"),
+    )
+    present = [part for part in parts if not part.startswith("0 ")]
+    return Layout(
+        name=f"one text per file: {', '.join(present)}",
+        gives=frozenset(kind for kind, n in kinds.items() if n),
+        entries=lambda: _entries(files, settings),
+    )
+
+
+def _texts(folder: Path) -> Iterator[Path]:
+    for place, inner, names in os.walk(folder):
+        deep = len(Path(place).relative_to(folder).parts) >= _MAX_DEPTH
+        inner[:] = [] if deep else [name for name in inner if not name.startswith(".")]
+        paths = (Path(place, name) for name in names if not name.startswith("."))
+        yield from (path for path in paths if path.suffix.lower() in _TEXTS)
+
+
+def _in_order(path: Path) -> list[tuple[int, str]]:
+    """Sort ``2.txt`` before ``10.txt``."""
+    return [(int(part or 0), text) for text, part in re.findall(r"(\D*)(\d*)", str(path))]
+
+
+def _named(path: Path, folder: Path) -> bool:
+    return any(folded(part) in _NAMES for part in _folders(path, folder))
+
+
+def _folders(path: Path, folder: Path) -> tuple[str, ...]:
+    return (folder.resolve().name, *path.relative_to(folder).parts[:-1])
+
+
+def _text_file(path: Path, folder: Path) -> TextFile:
+    folders = _folders(path, folder)
+    contents = [_NAMES[folded(part)] for part in folders if folded(part) in _NAMES]
+    ids = tuple(part for part in folders[1:] if folded(part) not in _NAMES)
+    content = contents[-1] if contents else "articles"
+    return TextFile(path=path, content=content, ids=(*ids, system_of(path)))
+
+
+def _entries(files: Sequence[TextFile], settings: Settings) -> Iterator[Entry]:
+    documents: dict[str, list[str]] = {}
+    for file in files:
+        if file.content == "articles":
+            eid = "/".join(file.ids[:-1]) or file.ids[-1]
+            documents.setdefault(eid, []).append(_text(file.path))
+    for eid, texts in documents.items():
+        cells = texts[0] if len(texts) == 1 else texts
+        if articles := articles_of(cells, split=settings.split):
+            yield cluster(eid, articles)
+        else:
+            yield Skipped(line=0, why="a cluster without an article that has text")
+    for file in files:
+        if file.content == "articles":
+            continue
+        eid, system = _summarized(file, documents, settings)
+        if not (text := _text(file.path).strip()):
+            yield Skipped(line=0, why="a file without text")
+        else:
+            yield summary(eid, system, text)
+
+
+def _summarized(file: TextFile, eids: Mapping[str, object], settings: Settings) -> tuple[str, str]:
+    """Return the cluster and the system of a summary: the ids of clusters tell which is which."""
+    eid = next((name for name in reversed(file.ids) if name in eids), file.ids[-1])
+    others = [name for name in file.ids if name != eid]
+    if file.content == "references":
+        return eid, REFERENCE if not others else f"{REFERENCE}-{'-'.join(others)}"
+    return eid, "/".join(others) or settings.system or file.path.parent.name
+
+
+def _text(path: Path) -> str:
+    return decoded(read_bytes(path), path) if path.stat().st_size else ""

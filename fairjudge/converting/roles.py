@@ -1,0 +1,246 @@
+"""Which columns of a table hold what, by their names and contents, and as the user says."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fairjudge.converting.columns import (
+    ATTRIBUTES,
+    FIELDS,
+    Columns,
+    folded,
+    holds_documents,
+)
+from fairjudge.converting.layouts import Settings
+from fairjudge.converting.names import system_of
+from fairjudge.converting.ratings import Rating, rating_columns
+from fairjudge.converting.records import Kind
+from fairjudge.converting.texts import MARKS, alone
+from fairjudge.importing.sources import Source
+
+Row = Mapping[str, Any]
+REFERENCE = "reference"
+"""The system of summaries that people wrote."""
+BY_KEYS = ""
+"""The system of a cell that holds a summary by each of several, as an object or a list."""
+_SEVERAL = frozenset({"summaries", "candidates", "predictions", "outputs"})
+"""Columns whose cells may hold several summaries."""
+_BY_PEOPLE = frozenset({"summary", "text"})
+"""Columns beside documents that hold what people wrote; others hold what a system wrote."""
+_DOCUMENTS = frozenset(map(folded, FIELDS["documents"]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """Which columns hold what of a table; ``texts`` are summaries, each with its system's name.
+
+    The name is None where ``system`` holds it, and `BY_KEYS` where a cell holds several summaries.
+    """
+
+    eid: str | None = None
+    group: str | None = None
+    documents: tuple[str, ...] = ()
+    content: str | None = None
+    aid: str | None = None
+    attributes: tuple[str, ...] = ()
+    system: str | None = None
+    texts: tuple[tuple[str, str | None], ...] = ()
+    reference: str | None = None
+    annotator: str | None = None
+    unit: str | None = None
+    aspect: str | None = None
+    value: str | None = None
+    ratings: tuple[Rating, ...] = ()
+
+    def used(self) -> set[str | None]:
+        """Return the columns that something is made of."""
+        return {
+            self.eid, self.group, self.content, self.aid, self.system,
+            self.reference, self.annotator, self.unit, self.aspect, self.value,
+            *self.attributes, *self.documents,
+            *(rating.column for rating in self.ratings), *(column for column, _ in self.texts),
+        }  # fmt: skip
+
+    @property
+    def gives(self) -> frozenset[Kind]:
+        """The kinds of records that come of the rows."""
+        sources: dict[Kind, object] = {
+            "clusters": self.documents or self.group,
+            "summaries": self.texts or self.reference,
+            "labels": self.ratings or (self.aspect and self.value),
+        }
+        return frozenset(kind for kind, source in sources.items() if source)
+
+
+def grouped_roles(sample: list[Row], columns: Columns, settings: Settings) -> Roles | None:
+    """Return the roles where each row is an article of a group."""
+    group = settings.group or next(iter(columns.mapped.get("group", ())), None)
+    content = columns.one("content")
+    if group is None:
+        if settings.split or columns.fields & {"documents", "text", "system"}:
+            return None
+        ids = () if _documents(sample, columns) else columns.mapped.get("eid", ())
+        candidates = (*ids, *columns.candidates("group"))
+        group = next((name for name in candidates if _repeats(sample, name)), None)
+        summarized = columns.one("system") or any(c != content for c in columns.several("text"))
+        a_review = content is not None and folded(content).startswith("review")
+        if group is None or (summarized and not a_review):
+            return None
+    if content is None or content == group:
+        return None
+    aid = next((name for name in columns.several("aid") if name not in {group, content}), None)
+    attributes = settings.attributes or tuple(
+        name
+        for name in columns.names
+        if folded(name) in ATTRIBUTES
+        and not any(isinstance(alone(row.get(name)), list | dict) for row in sample)
+    )
+    return Roles(group=group, content=content, aid=aid, attributes=attributes)
+
+
+def _repeats(sample: list[Row], column: str) -> bool:
+    """Say whether some value of a column stands in several rows."""
+    counts = Counter(str(row[column]) for row in sample if row.get(column) is not None)
+    return any(n > 1 for n in counts.values())
+
+
+def row_roles(
+    source: Source, sample: list[Row], columns: Columns, settings: Settings
+) -> Roles | None:
+    """Return the roles where each row is a cluster, a summary or a label."""
+    documents = _documents(sample, columns)
+    system, aspect, value = (columns.one(name) for name in ("system", "aspect", "value"))
+    is_label = system is not None and aspect is not None and value is not None
+    roles = Roles(
+        eid=_eid(columns, documents, settings),
+        documents=documents,
+        system=system,
+        texts=_texts(source, sample, columns, documents, settings),
+        reference=None if system else columns.one("reference"),
+        annotator=columns.one("annotator"),
+        unit=columns.one("unit"),
+        aspect=aspect if is_label else None,
+        value=value if is_label else None,
+        attributes=settings.attributes,
+    )
+    if not documents and not system and not _are_summaries(roles):
+        return None
+    if not is_label:
+        roles = replace(roles, ratings=tuple(rating_columns(source, sample, columns, roles)))
+    return roles if roles.gives else None
+
+
+def _eid(columns: Columns, documents: tuple[str, ...], settings: Settings) -> str | None:
+    """Return the column of clusters' ids: first the one that names the clusters of another file."""
+    if "eid" in columns.mapped:
+        return columns.one("eid")
+    keys = {folded(settings.group)} if settings.group else {*settings.keys}
+    names = (
+        *(name for name in columns.names if folded(name) in keys),
+        *columns.candidates("eid"),
+    )
+    return next((name for name in names if name not in documents), None)
+
+
+def _are_summaries(roles: Roles) -> bool:
+    """Say whether rows without documents and systems hold summaries, such as predictions."""
+    names = {folded(column) for column, _ in roles.texts}
+    return bool(names - _BY_PEOPLE) or (bool(names - {"text"}) and roles.eid is not None)
+
+
+def _documents(sample: list[Row], columns: Columns) -> tuple[str, ...]:
+    """Return the columns of a cluster's documents, recognized by name and content."""
+    if "documents" in columns.mapped:
+        return columns.several("documents")
+    for name in columns.candidates("documents"):
+        if holds_documents(sample, name):
+            return (name,)
+    if numbered := _numbered_documents(sample, columns):
+        return numbered
+    text = next((name for name in columns.names if folded(name) == "text"), None)
+    summarized = {*columns.several("text"), *columns.several("reference")} - {text}
+    return (text,) if text and summarized and holds_documents(sample, text) else ()
+
+
+def _numbered_documents(sample: list[Row], columns: Columns) -> tuple[str, ...]:
+    """Return columns such as ``Article 1`` and ``Article 2``."""
+    taken = {column for several in columns.mapped.values() for column in several}
+    by_base = defaultdict(list)
+    for name in columns.names:
+        match = re.fullmatch(r"(\D+?)\d+", folded(name))
+        if match and match[1] in _DOCUMENTS and name not in taken:
+            by_base[match[1]].append(name)
+    for names in by_base.values():
+        if len(names) > 1 and all(holds_documents(sample, name) for name in names):
+            return tuple(names)
+    return ()
+
+
+def _texts(
+    source: Source,
+    sample: list[Row],
+    columns: Columns,
+    documents: tuple[str, ...],
+    settings: Settings,
+) -> tuple[tuple[str, str | None], ...]:
+    """Return the columns of summaries, each with the name of its system."""
+    named = {column: system for column, system in columns.named("text") if column not in documents}
+    names = list(named)
+    if columns.one("system"):
+        return tuple((name, None) for name in names)
+    if len(names) > 1 or any(system for system in named.values()):
+        return tuple((name, system or name) for name, system in named.items())
+    if names and folded(names[0]) in _SEVERAL:
+        cells = [row[names[0]] for row in sample if row.get(names[0]) is not None]
+        if cells and all(isinstance(cell, dict | list) for cell in cells):
+            return ((names[0], BY_KEYS),)
+    by_people = documents and columns.one("reference") is None
+    return tuple(
+        (
+            name,
+            settings.system
+            or (REFERENCE if by_people and folded(name) in _BY_PEOPLE else system_of(source.path)),
+        )
+        for name in names
+    )
+
+
+def description_of(first: Row, roles: Roles) -> str:
+    """Describe which column was read as which field."""
+    if roles.group:
+        description = f"one article per row: texts in {roles.content!r}, grouped by {roles.group!r}"
+        named = ", ".join(map(repr, roles.attributes))
+        return f"{description}, attributes {named}" if named else description
+    parts = [f"ids in {roles.eid!r}" if roles.eid else "ids are the numbers of rows"]
+    if roles.documents:
+        cells = [cell for name in roles.documents if isinstance(cell := first.get(name), str)]
+        mark = next((m for m in MARKS if any(m in cell for cell in cells)), None)
+        places = ", ".join(map(repr, roles.documents))
+        parts.append(f"documents in {places}" + (f" split at {mark!r}" if mark else ""))
+    parts += [
+        f"summaries in {column!r}"
+        + (f" by {system!r}" if system else ", one a system" if system == BY_KEYS else "")
+        for column, system in roles.texts
+    ]
+    parts += [f"summaries in {roles.reference!r} by {REFERENCE!r}"] if roles.reference else []
+    parts += [f"systems in {roles.system!r}"] if roles.system else []
+    rated = list(map(str, roles.ratings))
+    parts += [f"ratings in {', '.join(rated)}"] if rated else []
+    parts += [f"labels in {roles.value!r}"] if roles.value else []
+    kind = "cluster" if roles.documents and not roles.system else "summary"
+    kind = "label" if roles.value and not roles.texts else kind
+    return f"{_data_set(first)}one {kind} per row: {', '.join(parts)}"
+
+
+def _data_set(first: Row) -> str:
+    """Return the name of a well-known data set that has such rows, for the first words."""
+    known = {"wiki_links", "reference_urls"} & first.keys()
+    if known and "articles" in first:
+        return "WCEP, "
+    if first.keys() == {"document", "summary"} and MARKS[0] in str(first["document"]):
+        return "Multi-News, "
+    return ""

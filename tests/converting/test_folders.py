@@ -1,0 +1,90 @@
+"""Folders of text files: which texts are articles and summaries, of which cluster and system."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fairjudge as fj
+
+TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write(path: str, text: str = TEXT) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text)
+
+
+FORMS = {
+    "systems, then clusters": "in/outputs/{system}/{eid}.txt",
+    "clusters, then systems": "in/Summaries/{eid}/{system}.md",
+    "with the articles": "in/{eid}/summary/{system}.txt",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_ids_of_clusters_tell_systems_from_clusters(form):
+    for eid in ("e1", "e2"):
+        for n in range(1, 12):
+            article = f"in/{eid}/documents/{n}.txt" if "with" in form else f"in/news/{eid}/{n}.txt"
+            write(article, f"{TEXT} {n}")
+        for system in ("phi-3.5", "e"):
+            write(FORMS[form].format(eid=eid, system=system), f"{system} {eid}")
+    found = fj.convert("in")
+    assert [one.eid for one in found.clusters] == ["e1", "e2"]
+    texts = [article.content for article in found.clusters[0].articles]
+    assert texts == [f"{TEXT} {n}" for n in range(1, 12)]  # 2 before 10
+    assert {(one.eid, one.system, one.text) for one in found.summaries} == {
+        (eid, system, f"{system} {eid}") for eid in ("e1", "e2") for system in ("phi-3.5", "e")
+    }
+
+
+def test_a_file_is_a_cluster_and_references_are_by_people():
+    for eid in ("a", "b"):
+        write(f"articles/{eid}.txt", f"{TEXT} ||||| {TEXT} More.")
+        write(f"references/{eid}.txt", "By people.")
+        write(f"references/second/{eid}.txt", "By others.")
+        write(f"summaries/{eid}.txt", "By a system.")
+    found = fj.convert("articles", "summaries", "references", system="ours")
+    assert found.counts()["clusters"] == "2 clusters, 4 articles (2 each)"
+    assert {one.system for one in found.summaries} == {"reference", "reference-second", "ours"}
+
+
+def test_labels_lie_beside_the_texts(cli):
+    write("in/source/a.txt")
+    write("in/systems/gpt/a.txt", "A dam broke.")
+    write("in/systems/gpt/b.txt", "")
+    label = {"doc_id": "a", "system": "gpt", "tone": 3, "fluency": 4}
+    write("in/rated.json", json.dumps([label]))
+    write("in/notes.pdf", "no text")
+    done = cli("convert", "in", "-o", "data")
+    assert done.code == 0, done.err
+    said = " ".join(done.out.split())
+    assert "one text per file: 1 article, 2 summaries" in said
+    assert "1 label of fluency" in said
+    assert "Excluded 1 time: a file without text" in said
+    assert "notes.pdf: no file of data by its name" in said
+    assert "a folder" not in said
+
+
+def test_texts_in_folders_of_other_names_are_read_alone_only():
+    write("in/e1/1.txt")
+    write("in/e1/2.txt")
+    assert fj.convert("in").counts()["clusters"] == "1 cluster, 2 articles"
+    write("in/c.json", json.dumps([{"id": "z", "documents": [TEXT]}]))
+    found = fj.convert("in")
+    assert [one.eid for one in found.clusters] == ["z"]
+    assert any("e1: a folder" in why for why in found.left_out)
+
+
+def test_a_folder_without_texts_or_data():
+    Path("in/articles").mkdir(parents=True)
+    with pytest.raises(fj.FairJudgeError, match="holds no files of data"):
+        fj.convert("in")

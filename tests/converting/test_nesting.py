@@ -1,0 +1,173 @@
+"""Nested files: lists within objects, objects by ids, fields of objects, tasks of Label Studio."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fairjudge as fj
+
+TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name: str, value: object) -> str:
+    Path(name).write_text(json.dumps(value))
+    return name
+
+
+def events() -> list[dict]:
+    """Two events with two articles, and the summaries of two models with ratings by two people."""
+    return [
+        {
+            "event": {"id": event, "place": "Dunmere"},
+            "articles": [{"text": f"{TEXT} {event} {n}", "url": f"u{n}"} for n in (1, 2)],
+            "runs": [
+                {
+                    "model": model,
+                    "summary": f"{model} on {event}.",
+                    "judged": [
+                        {"rater": rater, "scores": {"tone": 2, "fluency": int(rater)}}
+                        for rater in ("1", "2")
+                    ],
+                }
+                for model in ("a", "b")
+            ],
+        }
+        for event in ("dam", "fair")
+    ]
+
+
+LAYOUTS = {
+    "a list": events(),
+    "a list in an object": {"version": 3, "data": events()},
+    "objects by ids": {row["event"]["id"]: row for row in events()},
+    "deeper": {"meta": {"made": "today"}, "content": {"of": "news", "events": events()}},
+}
+
+
+@pytest.mark.parametrize("layout", ["a list", "a list in an object", "objects by ids"])
+def test_records_are_found_within_objects_and_rows_within_records(layout):
+    found = fj.convert(write("e.json", LAYOUTS[layout]), columns={"eid": "event.id"})
+    assert [(one.eid, len(one.articles)) for one in found.clusters] == [("dam", 2), ("fair", 2)]
+    assert {(one.eid, one.system, one.text) for one in found.summaries} == {
+        (event, model, f"{model} on {event}.") for event in ("dam", "fair") for model in "ab"
+    }
+    assert {(one.annotator, one.aspect, one.value) for one in found.labels} == {
+        ("1", "fluency", 1), ("2", "fluency", 2),
+    }  # fmt: skip
+    assert len(found.labels) == 8
+    mapped = {"eid": "event.id", "value:mood": "runs.judged.scores.tone"}
+    labels = fj.convert(write("e.json", LAYOUTS[layout]), columns=mapped).labels
+    assert [(one.aspect, one.value) for one in labels] == [("mood", 2)] * 8
+
+
+def test_rows_of_one_record_are_of_one_cluster_without_ids():
+    rows = [{name: row[name] for name in ("articles", "runs")} for row in events()]
+    found = fj.convert(write("e.json", rows))
+    assert [one.eid for one in found.clusters] == ["1", "2"]
+    assert [one.eid for one in found.summaries] == ["1", "1", "2", "2"]
+
+
+def test_rows_of_a_list_on_one_line_have_their_own_numbers():
+    rows = [{"document": f"{TEXT} {n}", "prediction": f"It broke {n}."} for n in range(3)]
+    found = fj.convert(write("line.json", rows))
+    assert [one.eid for one in found.clusters] == ["1", "2", "3"]
+    assert [one.eid for one in found.summaries] == ["1", "2", "3"]
+
+
+def test_files_that_need_no_nesting_stay_as_they_are():
+    cluster = {"eid": "e", "articles": [{"aid": "a", "content": TEXT}], "meta": {"x.y": 1}}
+    assert fj.convert(write("c.json", [cluster])).clusters[0].to_json() == cluster
+    found = fj.convert(write("o.json", [{"id": 1, "candidates": {"gpt": "A.", "phi.2": "B."}}]))
+    assert [one.system for one in found.summaries] == ["gpt", "phi.2"]
+
+
+def test_the_column_with_the_ids_of_clusters_is_named(cli):
+    rows = [{"text": f"Of {n}.", "info": {"ref": n, "system": "s"}} for n in ("dam", "fair")]
+    write("s.json", rows)
+    write("c.json", [{"id": n, "documents": [f"{TEXT} {n}"]} for n in ("dam", "fair")])
+    done = cli("convert", "s.json", "c.json", "-o", "data")
+    assert done.code == 1
+    said = " ".join(done.err.split())
+    assert said.endswith("--map eid=info.ref")
+    assert cli("convert", "s.json", "c.json", "-o", "data", "--map", "eid=info.ref").code == 0
+
+
+def task(number: int, data: dict, *annotations: dict) -> dict:
+    return {"id": number, "data": data, "annotations": list(annotations), "predictions": []}
+
+
+def annotation(by: object, cancelled: bool = False, **values: tuple[str, object]) -> dict:
+    result = [
+        {"from_name": name, "to_name": "t", "type": kind, "value": {kind: value}}
+        for name, (kind, value) in values.items()
+    ]
+    times = {"created_at": "now", "updated_at": "now", "lead_time": 2.0}
+    return {"id": 7, "completed_by": by, "was_cancelled": cancelled, "result": result, **times}
+
+
+def tasks() -> list[dict]:
+    data = [
+        {"ref": e, "llm": m, "passage": f"{TEXT} {e}", "output": f"{m} {e}"}
+        for e in ("x", "y")
+        for m in ("one", "two")
+    ]
+    by_ann = annotation(4, focus=("rating", 3), style=("choices", ["Dull"]))
+    by_bo = annotation(
+        {"email": "bo@x.example"}, focus=("number", 5), style=("choices", ["Lively"])
+    )
+    return [
+        *(task(n, row, by_ann, by_bo) for n, row in enumerate(data[:3])),
+        task(3, data[3], annotation(4, cancelled=True, focus=("rating", 1))),
+    ]
+
+
+MAP = "eid=ref,system=llm,documents=passage"
+
+
+def test_tasks_of_label_studio_are_read_as_its_tables_are(cli):
+    write("t.json", tasks())
+    done = cli("convert", "t.json", "-o", "data", "--map", MAP)
+    assert done.code == 0, done.err
+    said = " ".join(done.out.split())
+    assert "2 clusters, 2 articles (1 each)" in said
+    assert "4 summaries by 2 systems" in said
+    assert "6 labels of focus" in said
+    assert "Excluded 1 time: the annotation was cancelled" in said
+    labels = [json.loads(row) for row in Path("data/labels.jsonl").read_text().splitlines()]
+    assert {(row["annotator"], row["value"]) for row in labels} == {("4", 3), ("bo@x.example", 5)}
+    more = ("--map", "value=style", "--values", "Dull=0,Lively=1")
+    done = cli("convert", "t.json", "-o", "data", "--map", MAP, *more)
+    assert "6 labels of style" in done.out
+
+
+def test_choices_of_any_control_are_named_and_relations_are_passed_over():
+    rows = tasks()
+    rows[0]["annotations"][0]["result"].append({"type": "relation", "from_id": "a", "to_id": "b"})
+    columns = {"eid": "ref", "system": "llm", "documents": "passage"}
+    (warning,) = fj.convert(write("t.json", rows), columns=columns).command_line_warnings
+    assert warning.endswith("--map value=style --values Dull=NUMBER,Lively=NUMBER")
+
+
+def test_deep_objects_end_somewhere():
+    value: object = "end"
+    for _ in range(50):
+        value = {"a": value}
+    rows = [{"id": n, "output": f"Text {n}.", "more": value} for n in range(2)]
+    found = fj.convert(write("deep.json", rows), columns={"eid": "id"})
+    assert len(found.summaries) == 2
+
+
+def test_pairs_of_label_studio_stay_pairs():
+    data = {"eid": "x", "system_a": "one", "system_b": "two"}
+    result = {"from_name": "better", "to_name": "p", "type": "pairwise"}
+    done = annotation(4) | {"result": [result | {"value": {"selected": "left"}}]}
+    (label,) = fj.convert(write("p.json", [task(1, data, done)])).labels
+    assert (label.system_a, label.system_b, label.value) == ("one", "two", "a")

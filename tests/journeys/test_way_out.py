@@ -1,0 +1,191 @@
+"""The end of a report: what a judge may be used for, at what cost, in terminal, page and study."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from cli_tools import reference, summary, write_jsonl
+from stub_server import Reply
+
+import fairjudge as fj
+
+SYSTEMS = ("ada", "bob", "cid", "dot", "eve", "fay")
+
+
+def labelled(n_documents: int, *, aspect: str = "coverage") -> list[dict]:
+    """Return labels of three people who see the same differences between systems."""
+    rng = random.Random(n_documents)
+    return [
+        {"eid": f"d{d:02}", "system": system, "aspect": aspect, "annotator": name,
+         "value": min(5, max(1, round(1.5 + 0.5 * place + rng.gauss(0, 0.8))))}
+        for d in range(n_documents)
+        for place, system in enumerate(SYSTEMS)
+        for name in ("ann", "ben", "cas")
+    ]  # fmt: skip
+
+
+def judged(labels: list[dict], value: float, **more: object) -> list[dict]:
+    """Return one judgement of each labelled item, all with one value."""
+    own = {"protocol": "likert", "judge": "flat", "scored_by": "llm", "value": value, **more}
+    items = {(row["eid"], row["system"], row["aspect"]): None for row in labels}
+    return [{"eid": e, "system": s, "aspect": a, **own} for e, s, a in items]
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("n_documents", [24, 4])
+@pytest.mark.parametrize(("protocol", "value"), [("likert", 3), ("likert", 1.5), ("binary", 1)])
+def test_a_judge_with_one_score_for_all_is_refused_everywhere(cli, n_documents, protocol, value):
+    labels = labelled(n_documents)
+    if protocol == "binary":
+        labels = [{**row, "value": int(row["value"] > 2)} for row in labels]
+    write_jsonl(Path("labels.jsonl"), labels)
+    write_jsonl(Path("flat.jsonl"), judged(labels, value, protocol=protocol))
+    done = cli("calibrate", "flat.jsonl", "--labels", "labels.jsonl", "--html", "page.html",
+               "--json", "out.json", "--resamples", "200")  # fmt: skip
+    assert done.code == 0, done.err
+    reason = f"no: the judge gave one score to all {6 * n_documents} items"
+    short = done.out.partition("\n")[0]
+    assert short.startswith("In short: ")
+    assert reason in short
+    (group,) = json.loads(Path("out.json").read_text("utf-8"))["groups"]
+    assert [decision["answer"] for decision in group["decisions"]] == ["no"] * 3
+    page = words(unescape(Path("page.html").read_text("utf-8")))
+    assert reason in page
+    for text in (words(done.out), page):
+        assert "variable" not in text
+        assert "too few to tell;" not in text
+    assert f"the judge's scores are all {value:g}" in words(done.out)
+
+    report = cli("report", "flat.jsonl", "--labels", "labels.jsonl", "-o", "report.html")
+    assert report.code == 0, report.err
+    assert reason in words(unescape(Path("report.html").read_text("utf-8")))
+    answers = fj.calibrate("flat.jsonl", "labels.jsonl", n_resamples=200).decisions()
+    assert {row["reason"] for row in answers} == {reason.removeprefix("no: ")}
+
+
+def test_people_with_one_label_for_all_leave_it_open(cli):
+    labels = [{**row, "value": 4} for row in labelled(16)]
+    write_jsonl(Path("labels.jsonl"), labels)
+    scores = [{**row, "value": n % 5 + 1} for n, row in enumerate(judged(labels, 1))]
+    write_jsonl(Path("j.jsonl"), scores)
+    done = cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--label-scale", "1-5")
+    assert done.code == 0, done.err
+    assert "cannot tell: people gave one label to all 96 items" in words(done.out)
+    assert "Judge, pooled: people's mean labels are all 4." in done.out
+
+
+@pytest.fixture
+def runs(cli, server):
+    """Judge by one model, by the same from the cache, and by two as a jury, at known prices."""
+    eids = [f"e{n}" for n in range(4)]
+    write_jsonl(Path("references.jsonl"), [reference(eid) for eid in eids])
+    texts = [{**summary(s, eid), "text": f"{s} of {eid}."} for eid in eids for s in SYSTEMS[:3]]
+    write_jsonl(Path("summaries.jsonl"), texts)
+    rng = random.Random(3)
+    labels = [
+        {"eid": eid, "system": s, "aspect": "coverage", "annotator": name,
+         "value": rng.randint(1, 5)}
+        for eid in eids for s in SYSTEMS[:3] for name in ("ann", "ben")
+    ]  # fmt: skip
+    write_jsonl(Path("labels.jsonl"), labels)
+    price = {"input": 1.0, "output": 2.0, "date": "2026-01-01", "source": "a contract"}
+    Path("prices.toml").write_text(
+        "".join(
+            "[[price]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in entry.items())
+            for entry in ({"model": "openai:one", **price}, {"model": "openai:two", **price})
+        )
+    )
+    server.answer = lambda call: Reply(
+        text=json.dumps({"reasons": "It is there.", "verdict": str(rng.randint(1, 5))}),
+        input_tokens=1000, output_tokens=500,
+    )  # fmt: skip
+    for name, backends in {"one": ["one"], "again": ["one"], "jury": ["one", "two"]}.items():
+        done = cli(
+            "judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
+            "--aspect", "coverage", "--protocol", "likert", "--base-url", server.v1,
+            "--prices", "prices.toml", "-o", f"{name}.jsonl", "--json", f"{name}.json",
+            "--run", f"runs/{name}", "--cache", "cache" if name != "jury" else "cache-of-jury",
+            *(part for backend in backends for part in ("--backend", f"openai:{backend}")),
+        )  # fmt: skip
+        assert done.code == 0, done.err
+
+
+def costs(text: str) -> list[str]:
+    return re.findall(r"[Cc]ost per item .*?(?= Yes: |\n|<)", text)
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        # 1,000 tokens at $1 and 500 at $2 a million: $0.002 a request, one an item.
+        (["runs/one"], ["0.002"]),
+        (["one.jsonl", "one.json"], ["0.002"]),
+        (["one.jsonl", "runs/one"], ["0.002"]),
+        (["runs/again"], ["replies came from the cache"]),
+        (["again.jsonl", "again.json"], ["replies came from the cache"]),
+        (["one.jsonl"], ["give the run's folder"]),
+        (["runs/jury"], ["0.002", "0.002"]),
+        (["jury.jsonl", "runs/jury"], ["0.004", "0.002", "0.002"]),
+        (["jury.jsonl", "jury.json"], ["0.004", "0.002", "0.002"]),
+    ],
+)
+def test_the_cost_of_a_judge_is_in_its_decision_where_it_was_given(cli, runs, files, expected):
+    shown = []
+    done = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100")
+    assert done.code == 0, done.err
+    shown.append(costs(done.out))
+    texts = ("references.jsonl", "summaries.jsonl", "--labels", "labels.jsonl")
+    done = cli("report", *files, *texts, "-o", "report.html")
+    assert done.code == 0, done.err
+    shown.append(costs(unescape(Path("report.html").read_text("utf-8"))))
+    python = fj.calibrate([*files], "labels.jsonl", n_resamples=100)
+    shown.append(costs(f"{python.decisions()!r}\n"))
+    for found in shown:
+        assert len(found) == len(expected), found
+        for sentence, part in zip(found, expected, strict=True):
+            assert part in sentence
+        if "give the run's folder" not in expected[0]:
+            assert not any("give the run's folder" in sentence for sentence in found)
+
+
+def test_aspects_of_one_request_share_its_cost(cli, server):
+    write_jsonl(Path("references.jsonl"), [reference()])
+    texts = [{**summary(name), "text": f"The {name} of it."} for name in ("a", "b")]
+    write_jsonl(Path("summaries.jsonl"), texts)
+    write_jsonl(Path("labels.jsonl"), [
+        {"eid": "e1", "system": s, "aspect": "faithfulness", "annotator": "ann", "value": v}
+        for s, v in (("a", 1), ("b", 5))
+    ])  # fmt: skip
+    verdicts = {"coverage": {"reasons": "r", "verdict": "2"},
+                "faithfulness": {"reasons": "r", "verdict": "4"}}  # fmt: skip
+    server.answer = lambda call: Reply(
+        text=json.dumps(verdicts), input_tokens=1000, output_tokens=500
+    )
+    done = cli("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
+               "--aspect", "coverage", "--aspect", "faithfulness", "--together", "--protocol",
+               "likert", "--backend", "openai:m", "--base-url", server.v1, "--price-input", "1",
+               "--price-output", "2", "-o", "both.jsonl", "--json", "both.json",
+               "--run", "run")  # fmt: skip
+    assert done.code == 0, done.err
+    eid = json.loads(Path("both.jsonl").read_text().partition("\n")[0])["eid"]
+    rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    write_jsonl(Path("labels.jsonl"), [{**row, "eid": eid} for row in rows])
+    for files in (["run"], ["both.jsonl", "run"]):
+        done = cli("calibrate", *files, "--labels", "labels.jsonl")
+        assert done.code == 0, done.err
+        (sentence,) = costs(done.out)
+        assert sentence.endswith("the same requests judged coverage and faithfulness.")
+
+
+def test_what_judge_wrote_about_a_run_is_no_judgement(cli, runs):
+    done = cli("calibrate", "one.json", "--labels", "labels.jsonl")
+    assert done.code == 1
+    assert "give their file too" in done.err

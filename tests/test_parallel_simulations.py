@@ -1,0 +1,46 @@
+"""Simulations of the benchmarks on several processes: the same results, kept and gone on with."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+from _parallel import each_of, one_by_one
+from few_labels import strata, strata_held
+
+N = 25
+
+
+def given(folder, processes):
+    return argparse.Namespace(processes=processes, folder=folder)
+
+
+def with_lists(found):
+    return {name: list(interval) for name, interval in found.items()}
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_results_do_not_depend_on_processes(tmp_path, processes, capsys):
+    alone = strata(N)
+    with each_of(given(tmp_path / "kept", processes)) as each:
+        together = strata(N, each=each)
+    assert (together.coverage(), together.widths()) == (alone.coverage(), alone.widths())
+    assert "strata: 25 of 25" in capsys.readouterr().out
+
+
+def test_a_second_start_draws_what_is_missing_alone(tmp_path, capsys):
+    """Of a killed run the last line may be cut off: its data set is drawn again."""
+    options = given(tmp_path, 2)
+    with each_of(options) as each:
+        before = list(each("Of A, b", strata_held, N))
+    (path,) = tmp_path.iterdir()
+    assert path.name == "of-a-b.jsonl"
+    path.write_text(path.read_text()[:-40])
+    capsys.readouterr()
+    with each_of(options) as each:
+        after = list(each("Of A, b", strata_held, N))
+        more = list(each("Of A, b", strata_held, N + 1))
+    assert "1 of 1" in capsys.readouterr().out
+    drawn = list(map(with_lists, one_by_one("", strata_held, N + 1)))
+    assert list(map(with_lists, before)) == list(map(with_lists, after)) == drawn[:N]
+    assert list(map(with_lists, more)) == drawn
