@@ -31,6 +31,7 @@ from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.stats._arrays import BoolArray, FloatArray
+from fairjudge.text.own_aspects import built_in_aspects, own_aspects_advice
 
 JUDGE_SIDE, LABELS_SIDE = "the judge's scores", "people's mean labels"
 """The two sides of most correlations, in sentences."""
@@ -136,10 +137,12 @@ def join(
     groups = by_group(rows)
     judged = {key.aspect for key in groups}
     if judged and by_aspect and not judged & by_aspect.keys():
+        built_in = sorted(by_aspect.keys() & built_in_aspects())
+        advice = f"judge an aspect that has labels (--aspect {built_in[0]})" if built_in else ""
         raise InputError(
             f"the labels are of {', '.join(map(repr, sorted(by_aspect)))}, the judgements of "
-            f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled; judge "
-            f"an aspect that has labels (--aspect {min(by_aspect)})",
+            f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled; "
+            f"{advice or own_aspects_advice(by_aspect)}",
             field="aspect",
         )
     groups_joined = tuple(

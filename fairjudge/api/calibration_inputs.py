@@ -46,12 +46,17 @@ def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[Grou
         return inputs.rows, inputs.asked
     inputs = inputs_of(inputs)
     paths = [Path(value) for value in inputs if isinstance(value, str | Path)]
-    if paths == inputs and len(paths) > 1:
-        loaded = read_judged(paths)
-        return loaded.rows, loaded.asked
+    if len(paths) == len(inputs):
+        together = read_judged(paths)
+        return together.rows, together.asked
     rows: list[Judgement] = []
     requests: dict[GroupKey, Asked] = {}
     for value in inputs:
+        if isinstance(value, str | Path):
+            loaded = read_judged([Path(value)])
+            rows += loaded.rows
+            requests |= loaded.asked
+            continue
         records = read_judgements(value).records
         rows += records
         requests |= requests_of(records)

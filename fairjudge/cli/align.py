@@ -139,7 +139,9 @@ def _plan(
     from fairjudge.aligning.planning import plan_align
     from fairjudge.cli.plan import plan_report, plan_table
     from fairjudge.engine.coroutines import run_to_end
+    from fairjudge.run.planning import check_opens
 
+    check_opens(model)
     planned = run_to_end(
         plan_align(material, options=options, model=model, seconds_per_call=seconds_per_call)
     )

@@ -34,14 +34,16 @@ def build(
         fairjudge build clusters.json -o refs.jsonl
         fairjudge build clusters.json -o refs.jsonl --backend openai:gpt-4o-mini
     """
+    from fairjudge.reports.next_commands import after_building
     from fairjudge.run.building import build_file
 
     opt.check_targets(output, json_file)
     opt.check_local("build", model)
     if plan:
         from fairjudge.cli.plan import show_plan
-        from fairjudge.run.planning import plan_building
+        from fairjudge.run.planning import check_opens, plan_building
 
+        check_opens(model)
         plans = plan_building(clusters, options=building, model=model, skip_bad=skip_bad)
         show_plan(plans, model, json_file)
         return
@@ -56,6 +58,8 @@ def build(
             progress=progress_bars,
         )
     display.built(outcome, output=output, json_file=json_file)
+    if outcome.n_without_questions < len(outcome.clusters):
+        display.say_next(after_building(output), output, json_file)
     display.finish(
         outcome.n_without_questions, len(outcome.clusters), limit=max_unscored, what=("cluster",)
     )

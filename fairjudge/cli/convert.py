@@ -31,9 +31,10 @@ def convert(
     r"""Convert data in other layouts to clusters, references, summaries and labels.
 
     The layout is recognised by content: Multi-News, WCEP, SummEval, SummHay, DiverseSumm, reviews,
-    tables, Label Studio's JSON-MIN, Parquet, data sets on disk; docs/your-data.md shows each. It
-    prints what was recognised, and what was left out. Map columns with --map where their names are
-    not recognised.
+    tables, nested JSON, Label Studio, folders of text files, Parquet, data sets on disk;
+    docs/your-data.md shows each. It prints what was recognised, what was left out, and the next
+    commands. Map columns with --map where their names are not recognised; --values has the numbers
+    of ratings in words.
 
         fairjudge convert test.src test.tgt -o data
 
@@ -44,7 +45,7 @@ def convert(
     converted: Converted = conversion(skip_bad=skip_bad)
     _check_inputs_stay([Path(file.path) for file in converted.files], folder, converted)
     paths = converted.write(folder)
-    following = converted.next_command(folder)
+    following, *later = converted.next_commands(folder)
     if json_file != "-":
         for file in converted.files:
             say(f"{file.path}: {file.layout}")
@@ -52,13 +53,28 @@ def convert(
                 say(f"  columns ignored: {', '.join(file.unused)}")
         for path, count in zip(paths, converted.counts().values(), strict=True):
             say(f"{path}: {count}")
+        for path in _old_files(folder, converted):
+            say(f"Warning: {path} is of an earlier conversion; this one has nothing of its kind")
         for why, n in converted.left_out.items():
             say(f"Excluded {pluralize(n, 'time')}: {why}")
         for warning in converted.command_line_warnings:
             say(f"Warning: {warning}")
-        say(f"Next: {following}")
-    report = {"written": [str(path) for path in paths], "next": following}
+        for command in (following, *later):
+            say(str(command))
+    report = {
+        "written": [str(path) for path in paths],
+        "next": following.command,
+        "later": {command.purpose: command.command for command in later},
+    }
     display.write_json(json_file, converted.to_json() | report)
+
+
+def _old_files(folder: Path, converted: Converted) -> list[Path]:
+    """Return the files of other kinds in `folder`, which the commands named as next may take."""
+    from fairjudge.converting.records import KINDS
+
+    paths = [folder / f"{kind}.jsonl" for kind in KINDS if kind not in converted.records()]
+    return [path for path in paths if path.exists()]
 
 
 def _check_inputs_stay(inputs: list[Path], folder: Path, converted: Converted) -> None:

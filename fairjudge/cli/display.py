@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fairjudge.datasets import Loaded
     from fairjudge.engine.built import Built
     from fairjudge.engine.models import Spent
+    from fairjudge.reports.next_commands import NextCommand
     from fairjudge.run.building import BuildOutcome
     from fairjudge.run.judging import JudgeOutcome
     from fairjudge.run.summaries import SummarizeOutcome
@@ -245,6 +246,12 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
         say_articles_left_out(outcome.articles_left_out)
         say_written(output, outcome)
     write_json(json_file, figures)
+
+
+def say_next(following: NextCommand, output: Path, json_file: str | None) -> None:
+    """Name the command that goes on from `output`."""
+    if str(output) != "-" and json_file != "-":
+        say(str(following))
 
 
 def read(

@@ -121,6 +121,7 @@ def judge(
     """
     from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files
+    from fairjudge.run.labels_beside import next_of_judging
 
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
@@ -128,8 +129,9 @@ def judge(
     opt.check_local("judge", *models)
     if plan:
         from fairjudge.cli.plan import show_plan
-        from fairjudge.run.planning import plan_judging
+        from fairjudge.run.planning import check_opens, plan_judging
 
+        check_opens(*models)
         plans = plan_judging(
             references, summaries, options=judging, models=models, skip_bad=skip_bad, limit=limit
         )
@@ -150,4 +152,6 @@ def judge(
         )
     report = judge_report(outcome, judging)
     judge_display.show_judged(report, output=output, json_file=json_file)
+    following = next_of_judging(references, summaries, output, judging)
+    display.say_next(following, output, json_file)
     display.finish_judging(outcome.missing, limit=max_unscored)

@@ -232,6 +232,8 @@ def init(
         )
     )
     say(f"Written: {output}, from {pluralize(n_files, 'file')}")
+    for path, why in found_data.left_out.items():
+        say(f"Excluded: {path}: {why}")
     for warning in found_data.warnings:
         say(f"Warning: {warning}")
     if not found_data.summaries and model.llm is None:

@@ -49,14 +49,16 @@ def summarize(
             --backend openai:gpt-4o-mini --sweep temperature=0.5,1 \
             --sweep fair=party
     """
+    from fairjudge.reports.next_commands import after_summarizing
     from fairjudge.run.summaries import summarize_file
 
     opt.check_targets(output, json_file)
     model = replace(model, target=backend)
     if plan:
         from fairjudge.cli.plan import show_plan
-        from fairjudge.run.planning import plan_summaries
+        from fairjudge.run.planning import check_opens, plan_summaries
 
+        check_opens(model)
         plans = plan_summaries(clusters, options=writing, model=model, skip_bad=skip_bad)
         show_plan(plans, model, json_file)
         return
@@ -71,6 +73,7 @@ def summarize(
             progress=progress_bars.counter("summarizing"),
         )
     display.summarized(outcome, output=output, json_file=json_file)
+    display.say_next(after_summarizing(clusters, output), output, json_file)
     n_failed = len(outcome.failed)
     n_all = n_failed + len(outcome.summaries)
     noun: display.Noun = ("summary", "summaries") if writing.sweeps else ("cluster",)

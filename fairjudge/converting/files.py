@@ -17,7 +17,7 @@ from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.nesting import unnested
 from fairjudge.converting.ratings import possible_ratings
 from fairjudge.converting.records import Converted, Entry, Gathered, Kind, ReadFile
-from fairjudge.converting.rows import N_SAMPLE, sample_of
+from fairjudge.converting.rows import N_SAMPLE
 from fairjudge.converting.together import (
     check_numbers,
     columns_of,
@@ -27,7 +27,8 @@ from fairjudge.converting.together import (
 )
 from fairjudge.datasets._loading import read_records
 from fairjudge.datasets._rows import read_rows
-from fairjudge.datasets._tables import is_data_set
+from fairjudge.datasets._source import kind_of
+from fairjudge.datasets._tables import TEXT_TABLES, is_data_set
 from fairjudge.datasets.readers import CLUSTERS, LABELS, REFERENCES, SUMMARIES
 from fairjudge.datasets.recognising import record_kind
 from fairjudge.errors import ConfigurationError, FairJudgeError, InputError
@@ -159,6 +160,20 @@ def command_for(path: Path, wanted: str) -> str | None:
     return f"fairjudge convert {shlex.quote(str(path))} -o data"
 
 
+def why_not_read(path: Path) -> str:
+    """Say why a file is in no layout that is known."""
+    try:
+        source = _opened(path, Settings(), skip_bad=True)
+    except FairJudgeError as error:
+        return error.problem if isinstance(error, InputError) else str(error)
+    bad = next((row.problem for row in source.rows if row.problem is not None), None)
+    names = ", ".join(map(repr, source.first)) or "there are none"
+    return bad or (
+        f"not known what its columns hold ({names}): 'fairjudge convert' takes them by --map "
+        "(docs/your-data.md)"
+    )
+
+
 def files_of(folder: Path) -> tuple[list[Path], dict[str, str]]:
     """Return the files of a folder that are data, and of each other one why it is not."""
     paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
@@ -271,7 +286,7 @@ def _of_tool(source: Source) -> Layout | None:
 def _possible_ratings(files: Sequence[tuple[Source, Layout]]) -> Iterator[str]:
     for source, layout in files:
         if layout.roles is not None and "summaries" in layout.gives:
-            yield from possible_ratings(sample_of(source), layout.unused(), source)
+            yield from possible_ratings(source, layout.roles, layout.unused())
 
 
 def _add(
@@ -298,7 +313,10 @@ def _add(
 def _not_known(source: Source) -> InputError:
     bad = next((row for row in source.rows if row.problem is not None), None)
     if bad is not None:
-        return InputError(bad.problem or "", path=source.path, line=bad.line, field=bad.field)
+        problem = bad.problem or ""
+        if kind_of(source.path) not in TEXT_TABLES | {".json", ".jsonl"}:
+            problem += "; a table is read where its name ends in .csv or .tsv"
+        return InputError(problem, path=source.path, line=bad.line, field=bad.field)
     names = ", ".join(map(repr, source.first)) or "there are none"
     if source.first.keys() & {"response", "raw"}:
         return InputError(

@@ -61,6 +61,20 @@ def texts_of(folder: Path, *, alone: bool) -> tuple[TextFile, ...]:
     return tuple(named or (files if alone else ()))
 
 
+def text_folders(folder: Path, *, alone: bool) -> list[Path]:
+    """Return the folders within `folder`, or itself, whose texts `texts_of` returns."""
+    files = texts_of(folder, alone=alone)
+    if any(file.path.parent == folder for file in files) or not any(
+        folded(path.name) in _NAMES for path in {_first(file.path, folder) for file in files}
+    ):
+        return [folder] if files else []
+    return list(dict.fromkeys(_first(file.path, folder) for file in files))
+
+
+def _first(path: Path, folder: Path) -> Path:
+    return folder / path.relative_to(folder).parts[0]
+
+
 def layout_of(files: Sequence[TextFile], settings: Settings) -> Layout:
     """Return how files of texts are read."""
     counts = {

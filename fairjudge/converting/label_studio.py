@@ -12,7 +12,7 @@ from typing import Any
 from fairjudge.datasets._row import Row
 from fairjudge.importing import label_studio
 from fairjudge.importing.records import Skipped
-from fairjudge.importing.sources import Source, given, items, mapping, text
+from fairjudge.importing.sources import Source, given, items, mapping
 
 _OF_RESULTS = ("lead_time", "created_at", "updated_at")
 
@@ -57,8 +57,9 @@ def _of_annotation(annotation: Mapping[str, Any]) -> dict[str, Any]:
     by = annotation.get("completed_by")
     annotator = given(by, "email", "id") if isinstance(by, dict) else by
     values = {
-        text(result, "from_name"): mapping(result, "value").get(text(result, "type"))
+        name: mapping(result, "value").get(str(result.get("type")))
         for result in items(annotation, "result")
+        if isinstance(name := result.get("from_name"), str)  # relations have none
     }
     times = {name: annotation.get(name) for name in _OF_RESULTS}
     return {**values, "annotator": annotator, "annotation_id": annotation.get("id"), **times}

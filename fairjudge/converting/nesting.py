@@ -92,5 +92,5 @@ def _names_people(value: object) -> bool:
 def _flat(value: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
     for name, part in value.items():
         yield within + name, part
-        if isinstance(part, dict):
+        if isinstance(part, dict) and within.count(".") < _MAX_DEPTH:
             yield from _flat(part, f"{within}{name}.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.converting.columns import ASPECTS, FIELDS, Columns, folded, leaf
@@ -21,40 +23,121 @@ Row = Mapping[str, Any]
 LABEL_STUDIO = frozenset({"annotation_id", "lead_time", "created_at", "updated_at"})
 """What Label Studio's JSON-MIN has beside a task's data and its ratings."""
 _VERDICTS = ASPECTS | {folded(name) for name in (*FIELDS["value"], "verdict", "accept", "choice")}
+_TIES = frozenset({"tie", "equal", "same", "both", "neither", "draw"})
+_SUMMARY = re.compile(r"(summary|summaries|output|text|response|prediction)s?", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"\d+,\d+", re.ASCII)
+_SIGNS = " _-.:()[]"
 _MISSING = frozenset({"", "-", "--", "?", "n/a", "na", "nan", "none", "null"})
 _MAX_WORDS, _LONGEST = 8, 5
 """A column with more different answers than this, or with longer ones, holds texts."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rating:
+    """A column of ratings on an aspect, of one system where a row has summaries by several.
+
+    ``pair`` are the two systems where words say which one people prefer.
+    """
+
+    column: str
+    aspect: str
+    system: str | None = None
+    pair: tuple[str, str] | None = None
+
+    def __str__(self) -> str:
+        aspect = "" if self.aspect == leaf(self.column) else f" of {self.aspect!r}"
+        of_pair = f"{self.pair[0]} and {self.pair[1]}" if self.pair else ""
+        system = f" for {self.system or of_pair!r}" if self.system or of_pair else ""
+        return f"{self.column!r}{aspect}{system}"
+
+
 def rating_columns(
     source: Source, sample: list[Row], columns: Columns, roles: Roles
-) -> Iterator[tuple[str, str]]:
-    """Yield the columns that hold a rating of the row's summary, each with its aspect.
+) -> Iterator[Rating]:
+    """Yield the columns that hold a rating of the row's summaries.
 
     Raises
     ------
     InputError
-        A column that the user names holds words, and no number.
+        A column that the user names holds words, and no number, or is not known to be of which
+        system.
     """
     if not roles.system and not roles.texts:
         return
     if mapped := columns.named("value"):
-        for column, aspect in mapped:
-            _check_words(source, column, aspect)
-            yield column, aspect or leaf(column)
+        for column, what in mapped:
+            yield _mapped_rating(source, column, what, roles)
         return
     any_name = len(LABEL_STUDIO & {*columns.names}) > 1
     ignored = roles.used() | LABEL_STUDIO | {"id"}
     for name in columns.names:
-        if name not in ignored and (any_name or folded(leaf(name)) in ASPECTS):
+        rating = _rating_by_name(name, roles)
+        if name in ignored or rating is None:
+            continue
+        if any_name or folded(rating.aspect) in ASPECTS:
             cells = [cell for row in sample if not _is_missing(cell := _one_value(row.get(name)))]
-            if cells and all(source.score(cell) is not None for cell in cells):
-                yield name, leaf(name)
+            if cells and all(rating_of(cell, source) is not None for cell in cells):
+                yield rating
+
+
+def _mapped_rating(source: Source, column: str, what: str | None, roles: Roles) -> Rating:
+    aspect, _, system = (what or "").partition("@")
+    by_name = _rating_by_name(column, roles)
+    if pair := _preferences(source, column, roles):
+        return Rating(column=column, aspect=aspect or leaf(column), pair=pair)
+    if not system and by_name is None:
+        raise InputError(
+            f"column {column!r} does not tell which system it rates: name it by "
+            f"{_map(f'value:{aspect or leaf(column)}@SYSTEM={column}')}",
+            path=source.path,
+        )
+    _check_words(source, column, aspect)
+    named = by_name or Rating(column=column, aspect=leaf(column))
+    return replace(named, aspect=aspect or named.aspect, system=system or named.system)
+
+
+def _rating_by_name(column: str, roles: Roles) -> Rating | None:
+    """Return the rating that a column is by its name, None where it names none of the systems."""
+    name = leaf(column)
+    if roles.system or len(roles.texts) < 2:
+        return Rating(column=column, aspect=name)
+    found = [
+        (word, system)
+        for text, system in roles.texts
+        for word in (text, system, _short(text), _short(system or ""))
+        if word and system and folded(word) and folded(word) in folded(name)
+    ]
+    if not found:
+        return None
+    word, system = max(found, key=lambda pair: len(pair[0]))
+    rest = re.sub(re.escape(word), "", name, flags=re.IGNORECASE).strip(_SIGNS)
+    return Rating(column=column, aspect=rest or name, system=system)
+
+
+def _short(name: str) -> str:
+    """Return what tells a column of summaries from others: ``gpt`` of ``gpt_summary``."""
+    return _SUMMARY.sub("", name).strip(_SIGNS)
+
+
+def _preferences(source: Source, column: str, roles: Roles) -> tuple[str, str] | None:
+    """Return the two systems of a row where a column says which one people prefer."""
+    systems = [system for _, system in roles.texts if system]
+    cells = [
+        _one_value(row.value.get(column)) for row in source.rows if isinstance(row.value, dict)
+    ]
+    words = {folded(cell) for cell in cells if isinstance(cell, str) and not _is_missing(cell)}
+    if roles.system or len(systems) != 2 or not words:
+        return None
+    known = {*_sides((systems[0], systems[1])), *_TIES}
+    return (systems[0], systems[1]) if words <= known else None
 
 
 def rating_of(value: object, source: Source) -> float | None:
-    """Return the number of a rating; a list of one choice counts as its element."""
-    return source.score(_one_value(value))
+    """Return the number of a rating; a list of one choice counts as its element, 3,5 as 3.5."""
+    cell = _one_value(value)
+    if isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell.strip()):
+        cell = cell.replace(",", ".")
+    return source.score(cell)
 
 
 def labels_of(
@@ -66,41 +149,71 @@ def labels_of(
     source: Source,
     seen: Counter[tuple[str, str, str]],
 ) -> Iterator[Entry]:
-    """Yield the labels of a row's summary; `seen` counts the rows of each summary."""
-    system = id_of(row, roles.system) or next((name for _, name in roles.texts), None)
-    if not roles.gives & {"labels"} or not system:
+    """Yield the labels of a row's summaries; `seen` counts the rows of each summary."""
+    if not roles.gives & {"labels"}:
         return
+    only = id_of(row, roles.system) or next((name for _, name in roles.texts), None)
     unit = id_of(row, roles.unit) or "summary"
-    seen[eid, system, unit] += 1
-    annotator = id_of(row, roles.annotator) or f"annotator{seen[eid, system, unit]}"
-    rated = {aspect: row.get(column) for column, aspect in roles.ratings}
+    ratings = roles.ratings
     if roles.aspect and roles.value:
-        rated = {str(row.get(roles.aspect)): row.get(roles.value)}
-    for aspect, cell in rated.items():
-        value = rating_of(cell, source)
-        if value is None:
-            word = _one_value(cell)
-            named = f": {word!r}" if isinstance(word, str) and word.strip() else ""
-            yield Skipped(line=line, why=f"a rating of {aspect!r} that is no number{named}")
-        else:
-            item = {"eid": eid, "system": system, "aspect": aspect, "annotator": annotator}
-            item |= {"unit": unit} if roles.unit else {}
-            yield make_label(**item, value=int(value) if value.is_integer() else value)
-
-
-def possible_ratings(rows: Iterable[Row], columns: Iterable[str], source: Source) -> Iterator[str]:
-    """Yield how unused columns that seem to hold ratings are read."""
-    rows = list(rows)
-    for column in columns:
-        if folded(leaf(column)) not in _VERDICTS:
+        ratings = (Rating(column=roles.value, aspect=str(row.get(roles.aspect))),)
+    numbers: dict[str, str] = {}
+    for rating in ratings:
+        systems = rating.pair or (rating.system or only,)
+        if None in systems:
             continue
-        option = f"--map {shlex.quote(f'value={column}')}"
+        rated = " ".join(map(str, systems))
+        if rated not in numbers:
+            seen[eid, rated, unit] += 1
+            numbers[rated] = f"annotator{seen[eid, rated, unit]}"
+        cell = _one_value(row.get(rating.column))
+        value = _preferred(cell, rating.pair) if rating.pair else rating_of(cell, source)
+        if value is None:
+            named = f": {cell!r}" if isinstance(cell, str) and cell.strip() else ""
+            why = f"a rating of {rating.aspect!r} that is no number{named}"
+            yield Skipped(line=line, why=why)
+            continue
+        names = ("system_a", "system_b") if rating.pair else ("system",)
+        item = {"eid": eid, "aspect": rating.aspect, **dict(zip(names, systems, strict=True))}
+        item |= {"annotator": id_of(row, roles.annotator) or numbers[rated]}
+        item |= {"unit": unit} if roles.unit else {}
+        whole = isinstance(value, float) and value.is_integer()
+        yield make_label(**item, value=int(value) if whole else value)
+
+
+def _preferred(cell: object, pair: tuple[str, str]) -> str | None:
+    word = folded(cell) if isinstance(cell, str) else ""
+    return "tie" if word in _TIES else _sides(pair).get(word)
+
+
+def _sides(pair: tuple[str, str]) -> dict[str, str]:
+    """Return which side of a pair each name of its systems is."""
+    names = zip(pair, "ab", strict=True)
+    return {folded(word): side for system, side in names for word in (system, _short(system))}
+
+
+def possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> Iterator[str]:
+    """Yield how unused columns that seem to hold ratings are read."""
+    rows = [row.value for row in source.rows if isinstance(row.value, dict)]
+    for column in columns:
+        if _preferences(source, column, roles):
+            option = _map(f"value:quality={column}")
+            yield f"Column {column!r} is not read. If it says which summary is better: {option}"
+            continue
+        chosen = [cell for row in rows if isinstance(cell := row.get(column), list) and cell]
+        if not chosen and folded(leaf(column)) not in _VERDICTS:
+            continue
+        option = _map(f"value={column}")
         cells = [cell for row in rows if not _is_missing(cell := _one_value(row.get(column)))]
         words = _words(cells, source)
         if words:
             yield f"Column {column!r} is not read. If it rates summaries: {option} {_values(words)}"
-        elif cells and all(source.score(cell) is not None for cell in cells):
+        elif cells and all(rating_of(cell, source) is not None for cell in cells):
             yield f"Column {column!r} is not read. If it rates summaries: {option}"
+
+
+def _map(text: str) -> str:
+    return f"--map {shlex.quote(text)}"
 
 
 def _one_value(value: object) -> object:
@@ -115,11 +228,11 @@ def _is_missing(value: object) -> bool:
     return value is None or (isinstance(value, str) and value.strip().casefold() in _MISSING)
 
 
-def _check_words(source: Source, column: str, aspect: str | None) -> None:
+def _check_words(source: Source, column: str, aspect: str) -> None:
     cells = [
         _one_value(row.value.get(column)) for row in source.rows if isinstance(row.value, dict)
     ]
-    if any(source.score(cell) is not None for cell in cells):
+    if any(rating_of(cell, source) is not None for cell in cells):
         return
     if words := _words(cells, source):
         raise InputError(
@@ -135,7 +248,7 @@ def _words(cells: Iterable[object], source: Source) -> list[str]:
     """Return the different words of a column of few, sorted; none where there are others."""
     values = list(cells)
     words = {cell.strip() for cell in values if isinstance(cell, str) and not _is_missing(cell)}
-    words = {word for word in words if source.score(word) is None}
+    words = {word for word in words if rating_of(word, source) is None}
     is_text = any(len(word.split()) > _LONGEST for word in words)
     return [] if is_text or len(words) > _MAX_WORDS else sorted(words)
 

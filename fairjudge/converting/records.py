@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,8 +12,9 @@ from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Cluster, Label, Record, Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Skipped
-from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
+from fairjudge.reports.next_commands import Data, NextCommand, after_converting, protocols_of
 from fairjudge.text.counting import pluralize
+from fairjudge.text.usable import usable
 
 Entry: TypeAlias = Reference | Cluster | Summary | Label | Skipped
 Kind: TypeAlias = Literal["clusters", "references", "summaries", "labels"]
@@ -105,28 +105,22 @@ class Converted:
 
     def next_command(self, folder: str | Path) -> str:
         """Return the command that goes on with what `write` wrote to `folder`."""
-        file = {kind: shlex.quote(str(Path(folder) / f"{kind}.jsonl")) for kind in KINDS}
-        known = file["references" if self.references else "clusters"]
-        if not self.references and not self.clusters:
-            if self.summaries:
-                return "convert the articles that were summarized too: docs/your-data.md"
-            return f"fairjudge calibrate JUDGEMENTS --labels {file['labels']}"
-        if not self.summaries:
-            return f"fairjudge summarize {known} -o {file['summaries']} --backend PROVIDER:MODEL"
-        aspect = self._aspect()
-        backend = "" if aspect in LOCAL_ASPECTS else " --backend PROVIDER:MODEL"
-        return (
-            f"fairjudge judge --references {known} --summaries {file['summaries']} "
-            f"--aspect {aspect} --protocol likert "
-            f"-o {shlex.quote(str(Path(folder) / 'judgements.jsonl'))}{backend}"
-        )
+        return self.next_commands(folder)[0].command
 
-    def _aspect(self) -> str:
-        """Return the aspect to judge first: one with labels, if a built-in prompt judges it."""
-        labelled = {label.aspect for label in self.labels}
-        usual = "coverage" if self.references else "faithfulness"
-        able = [name for name in ASPECTS if name != "coverage" or self.references]
-        return next((name for name in (usual, *able) if name in labelled), usual)
+    def next_commands(self, folder: str | Path) -> tuple[NextCommand, ...]:
+        """Return the commands that go on with what `write` wrote to `folder`, each in full."""
+        target = Path(folder)
+        paths = {kind: target / f"{kind}.jsonl" for kind in self.records()}
+        data = Data(
+            folder=target,
+            clusters=paths.get("clusters"),
+            references=paths.get("references"),
+            summaries=[paths["summaries"]] if "summaries" in paths else [],
+            labels=paths.get("labels"),
+            labelled=protocols_of(self.labels),
+            several_articles=any(len(usable(one.articles)[0]) > 1 for one in self.clusters),
+        )
+        return tuple(after_converting(data))
 
     def to_json(self) -> dict[str, Any]:
         """Return layouts, counts and exclusions as JSON."""

@@ -14,11 +14,10 @@ from fairjudge.converting.columns import (
     Columns,
     folded,
     holds_documents,
-    leaf,
 )
 from fairjudge.converting.layouts import Settings
 from fairjudge.converting.names import system_of
-from fairjudge.converting.ratings import rating_columns
+from fairjudge.converting.ratings import Rating, rating_columns
 from fairjudge.converting.records import Kind
 from fairjudge.converting.texts import MARKS, alone
 from fairjudge.importing.sources import Source
@@ -40,7 +39,6 @@ class Roles:
     """Which columns hold what of a table; ``texts`` are summaries, each with its system's name.
 
     The name is None where ``system`` holds it, and `BY_KEYS` where a cell holds several summaries.
-    ``ratings`` are columns with their aspects.
     """
 
     eid: str | None = None
@@ -56,7 +54,7 @@ class Roles:
     unit: str | None = None
     aspect: str | None = None
     value: str | None = None
-    ratings: tuple[tuple[str, str], ...] = ()
+    ratings: tuple[Rating, ...] = ()
 
     def used(self) -> set[str | None]:
         """Return the columns that something is made of."""
@@ -64,7 +62,7 @@ class Roles:
             self.eid, self.group, self.content, self.aid, self.system,
             self.reference, self.annotator, self.unit, self.aspect, self.value,
             *self.attributes, *self.documents,
-            *(column for column, _ in (*self.ratings, *self.texts)),
+            *(rating.column for rating in self.ratings), *(column for column, _ in self.texts),
         }  # fmt: skip
 
     @property
@@ -230,10 +228,7 @@ def description_of(first: Row, roles: Roles) -> str:
     ]
     parts += [f"summaries in {roles.reference!r} by {REFERENCE!r}"] if roles.reference else []
     parts += [f"systems in {roles.system!r}"] if roles.system else []
-    rated = [
-        repr(column) if aspect == leaf(column) else f"{column!r} of {aspect!r}"
-        for column, aspect in roles.ratings
-    ]
+    rated = list(map(str, roles.ratings))
     parts += [f"ratings in {', '.join(rated)}"] if rated else []
     parts += [f"labels in {roles.value!r}"] if roles.value else []
     kind = "cluster" if roles.documents and not roles.system else "summary"

@@ -11,6 +11,8 @@ from fairjudge.files import GZIP_MAGIC, read_file, unpack, whole_number
 
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""The first bytes of .xlsx and other zip archives, and of .xls."""
 
 
 def read_bytes(path: Path) -> bytes:
@@ -25,6 +27,8 @@ def read_bytes(path: Path) -> bytes:
         raise InputError("the name ends in .gz, but the content is not gzip", path=path)
     if data.startswith(_UTF16_BOMS):
         raise InputError("the file is UTF-16; save it as UTF-8", path=path)
+    if data.startswith(_WORKBOOKS):
+        raise InputError("a workbook or an archive, no text: save its table as CSV", path=path)
     data = data.removeprefix(_UTF8_BOM)
     if not data.strip():
         raise InputError("the file is empty", path=path)

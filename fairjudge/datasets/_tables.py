@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,23 +19,28 @@ from fairjudge.files import read_file
 TEXT_TABLES = frozenset({".csv", ".tsv", ".tab"})
 """Extensions of tables that are text."""
 _SEPARATORS = ",;\t|"
+_SEPARATOR_LINE = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
 PARQUET_MAGIC = b"PAR1"
 
 
 def csv_rows(data: bytes, path: Path) -> Iterator[Row]:
     """Yield one row for each line under the header; empty cells are left out of the record.
 
-    The header says what separates cells. A first column without a name, as pandas' ``to_csv``
-    writes its index, is left out.
+    The header says what separates cells, or a line ``sep=;`` before it, as spreadsheets have it. A
+    first column without a name, as pandas' ``to_csv`` writes its index, is left out, and so are
+    columns without names and cells at the end.
     """
     text = decoded(data, path)
-    separator = _separator(text)
+    marked = _SEPARATOR_LINE.match(text)
+    separator = marked[1] if marked else _separator(text)
     reader = csv.reader(
         io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True
     )
     line = 1
     try:
-        header = [name.strip() for name in next(reader)]
+        if marked:
+            next(reader)
+        header = _without_end([name.strip() for name in next(reader)])
         start = 1 if len(header) > 1 and not header[0] else 0
         _check_header(header[start:], path)
         line = reader.line_num + 1
@@ -60,7 +66,14 @@ def _check_header(header: list[str], path: Path) -> None:
             raise InputError("duplicate column in the header", path=path, line=1, field=name)
 
 
+def _without_end(cells: list[str]) -> list[str]:
+    """Return `cells` without empty ones at the end."""
+    n = max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)
+    return cells[:n]
+
+
 def _csv_row(header: list[str], cells: list[str], line: int, *, start: int, comma: bool) -> Row:
+    cells = _without_end(cells)
     if len(cells) > len(header):
         problem = f"expected {len(header)} cells as in the header, found {len(cells)}"
         return Row(line=line, problem=problem)

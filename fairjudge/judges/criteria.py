@@ -12,6 +12,7 @@ from fairjudge.judges.balance import BALANCE
 from fairjudge.prompting import Fenced, Template, load_template
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.scales import Scale, binary, likert, pairwise
+from fairjudge.text.own_aspects import own_aspects_advice
 from fairjudge.text.suggestions import did_you_mean
 
 _MAX_WORDINGS = 3
@@ -54,7 +55,7 @@ def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: boo
     if aspect not in ASPECTS:
         raise ConfigurationError(
             f"no built-in aspect {aspect!r}; there are {', '.join(map(repr, ASPECTS))}"
-            f"{did_you_mean(aspect, ASPECTS) or '; another one needs a criterion file'}"
+            f"{did_you_mean(aspect, ASPECTS) or f'; {own_aspects_advice([aspect])}'}"
         )
     if protocol not in BUILTIN_SCALES[aspect]:
         raise ConfigurationError(f"{protocol} has no scale of its own")

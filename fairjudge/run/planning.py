@@ -251,14 +251,7 @@ async def planned(model: Model) -> AsyncIterator[tuple[Models, PlanningBackend]]
 
 @contextmanager
 def planning(model: Model) -> Iterator[PlanningBackend]:
-    """Yield the counting backend in place of `model`, with the cache that it would use.
-
-    Raises
-    ------
-    ConfigurationError
-        A run could not open the model either: its key or its package is missing.
-    """
-    _check_opens(model)
+    """Yield the counting backend in place of `model`, with the cache that it would use."""
     cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
     try:
         yield PlanningBackend(cache=cache, secret=cache.secret(), reply=stand_in)
@@ -266,10 +259,17 @@ def planning(model: Model) -> Iterator[PlanningBackend]:
         cache.close()
 
 
-def _check_opens(model: Model) -> None:
-    """Open a client, which sends no request; a local model would be loaded."""
-    if model.llm is not None and not loads_its_model(model.llm):
-        open_backend(model.llm, timeout_seconds=model.timeout, chat=model.chat)
+def check_opens(*models: Model) -> None:
+    """Check that a run could open `models`; models of this process are not loaded.
+
+    Raises
+    ------
+    ConfigurationError
+        A key or a package is missing.
+    """
+    for model in models:
+        if model.llm is not None and not loads_its_model(model.llm):
+            open_backend(model.llm, timeout_seconds=model.timeout, chat=model.chat)
 
 
 def summed(

@@ -39,7 +39,7 @@ from fairjudge.run.judges import check_without_llm, make_judge
 from fairjudge.run.judging import check_priced
 from fairjudge.run.jury import check_members
 from fairjudge.run.material import Material, check_material
-from fairjudge.run.planning import planned
+from fairjudge.run.planning import check_opens, planned
 from fairjudge.run.probing import check_checkable
 from fairjudge.run.summaries import check_wishes
 from fairjudge.studies.files import CalibrateTable, JudgePart, Study
@@ -136,6 +136,7 @@ def _judge(
 
 
 async def _opened(model: Model, options: JudgeOptions, material: Material) -> None:
+    check_opens(model)
     async with planned(model) as (models, _):
         make_judge(models, replace(options, cascade=None), plan=material.plan)
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fairjudge.converting import Settings, command_for, convert_files, files_of, that_hold_data
+from fairjudge.converting import (
+    Settings,
+    command_for,
+    convert_files,
+    files_of,
+    text_folders,
+    that_hold_data,
+    why_not_read,
+)
 from fairjudge.datasets import read_clusters, read_labels, read_summaries
 from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster, Label, ProtocolName
 from fairjudge.engine.build_work import taking_part
 from fairjudge.errors import InputError
+from fairjudge.reports.next_commands import protocols_of
 from fairjudge.text.counting import pluralize
 from fairjudge.text.spellings import with_labels
 
@@ -26,7 +35,7 @@ class FoundData:
 
     Of ``n_buildable`` clusters references can be built; ``labelled`` counts the labelled items of
     each aspect, and ``protocols`` says by which protocol a judge answers as its annotators did.
-    ``warnings`` say where ids of converted files are doubtful.
+    ``warnings`` say where ids of converted files are doubtful, ``left_out`` why a file is not used.
     """
 
     clusters: dict[Path, str] = field(default_factory=dict)
@@ -39,6 +48,7 @@ class FoundData:
     labelled: Counter[str] = field(default_factory=Counter)
     protocols: dict[str, ProtocolName] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    left_out: dict[Path, str] = field(default_factory=dict)
 
     @property
     def has_questions(self) -> bool:
@@ -77,7 +87,7 @@ class FoundData:
                 aspects = ", ".join(sorted({label.aspect for label in labels}))
                 self.labels[path] = f"{pluralize(len(labels), 'label')} on {aspects}"
             case _:
-                pass
+                self.left_out[path] = f"{kind}: a result, no data of a study"
         return True
 
     def _note(self, labels: Sequence[Label]) -> None:
@@ -89,11 +99,7 @@ class FoundData:
             for label in labels
         }
         self.labelled.update(aspect for aspect, *_ in items)
-        for aspect in self.labelled:
-            values = {label.value for label in labels if label.aspect == aspect}
-            pairs = any(isinstance(value, str) for value in values)
-            yes_no = values <= {0, 1}
-            self.protocols[aspect] = "pairwise" if pairs else "binary" if yes_no else "likert"
+        self.protocols = protocols_of(labels)
 
 
 def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
@@ -102,9 +108,13 @@ def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
     Files in other layouts are converted to FairJudge's formats in the folder `converted`.
     """
     found_data = FoundData()
-    others = [path for path in _files(places) if not found_data.add(path)]
-    if convertible := that_hold_data(others):
-        data = convert_files(convertible, Settings())
+    paths, texts, left_out = _files(places)
+    others = [path for path in paths if not found_data.add(path)]
+    convertible = that_hold_data(others)
+    left_out |= {path: why_not_read(path) for path in others if path not in convertible}
+    found_data.left_out |= left_out
+    if convertible or texts:
+        data = convert_files([*convertible, *texts], Settings())
         found_data.warnings = data.command_line_warnings
         for path in data.write(converted):
             found_data.add(path)
@@ -113,14 +123,24 @@ def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
     return found_data
 
 
-def _files(places: Iterable[Path]) -> Iterator[Path]:
+def _files(places: Iterable[Path]) -> tuple[list[Path], list[Path], dict[Path, str]]:
+    """Return the files, the folders of texts, and why others are left out."""
+    files: list[Path] = []
+    texts: list[Path] = []
+    left_out: dict[Path, str] = {}
     for place in places:
-        if place.is_dir():
-            yield from files_of(place)[0]
-        elif place.exists():
-            yield place
-        else:
+        if not place.exists():
             raise InputError("no such file or folder", path=place)
+        if not place.is_dir():
+            files.append(place)
+            continue
+        found, others = files_of(place)
+        of_texts = text_folders(place, alone=not found)
+        files += found
+        texts += of_texts
+        paths = {place / name: why for name, why in others.items()}
+        left_out |= {path: why for path, why in paths.items() if not {path, place} & {*of_texts}}
+    return files, texts, left_out
 
 
 def _attributes(clusters: Sequence[Cluster]) -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ from fairjudge.datasets import write_records
 from fairjudge.engine.runs import make_folder
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
-from fairjudge.run.planning import Plan, plan_references, planning, summed
+from fairjudge.run.planning import Plan, check_opens, plan_references, planning, summed
 from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study
 from fairjudge.studies.graph import needed_by, steps_of
@@ -107,6 +107,7 @@ class _Planner:
         """Return `model` with one stand-in for all steps: what two of them ask is asked once."""
         key = str(model.identity())
         if key not in self.planners:
+            check_opens(model)
             self.planners[key] = model, self.opened.enter_context(planning(model))
         return replace(model, planner=self.planners[key][1])
 

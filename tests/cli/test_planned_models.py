@@ -89,3 +89,10 @@ def test_a_plan_without_a_language_model_needs_nothing(cli):
         *("--aspect", "coverage", "--protocol", "likert", "-o", "out.jsonl", "--plan"),
     )
     assert done.code == 0, done.err
+
+
+def test_a_batch_is_planned_without_a_key_as_others_may_send_it(cli):
+    judging = commands("openai:gpt-4o-mini")["judge"][1:]
+    done = cli("batch", "plan", *judging, "--batch", "batch.jsonl")
+    assert done.code == 0, done.err
+    assert Path("batch.jsonl").stat().st_size

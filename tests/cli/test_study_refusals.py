@@ -181,3 +181,36 @@ def test_lines_that_cannot_be_read_are_skipped_where_asked(cli, written, server)
     assert cli("study", written, "--plan", "--skip-bad").code == 0
     done = cli("study", written, "--skip-bad")
     assert done.code == 0, done.err
+
+
+def test_init_lists_each_file_of_a_folder_that_it_leaves_out(cli, written):
+    folder = Path("folder")
+    (folder / "pictures").mkdir(parents=True)
+    for name in ("clusters.jsonl", "summaries.jsonl"):
+        (folder / name).write_text(Path(name).read_text())
+    (folder / "plan.xlsx").write_bytes(b"PK")
+    (folder / "half.json").write_text('[{"eid":')
+    (folder / "prices.csv").write_text("item,price\nbread,3\n")
+    judged = {"eid": "dam", "system": "a", "aspect": "fluency", "judge": "j", "value": 3}
+    write_jsonl(folder / "judged.jsonl", [judged | {"protocol": "likert"}])
+    done = cli("study", "init", "folder", "-o", "new.toml")
+    assert done.code == 0, done.err
+    said = [line for line in done.out.splitlines() if line.startswith("Excluded: ")]
+    reasons = {Path(line.split(": ")[1]).name: line for line in said}
+    assert {*reasons} == {"plan.xlsx", "half.json", "prices.csv", "judged.jsonl", "pictures"}
+    assert "no file of data by its name" in reasons["plan.xlsx"]
+    assert "cut off" in reasons["half.json"]
+    assert "'item', 'price'" in reasons["prices.csv"]
+    assert "judgements: a result, no data of a study" in reasons["judged.jsonl"]
+
+
+def test_init_reads_folders_of_texts(cli, written):
+    article = "The bridge over the Serrin closed on Monday, and two thousand people had to walk."
+    for path, text in (("articles/a/1.txt", article), ("summaries/gpt/a.txt", "It closed.")):
+        target = Path("texts", path)
+        target.parent.mkdir(parents=True)
+        target.write_text(text)
+    done = cli("study", "init", "texts", "-o", "new.toml")
+    assert done.code == 0, done.err
+    assert "Excluded" not in done.out
+    assert '"converted/summaries.jsonl"' in Path("new.toml").read_text()

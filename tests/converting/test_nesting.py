@@ -148,6 +148,23 @@ def test_tasks_of_label_studio_are_read_as_its_tables_are(cli):
     assert "6 labels of style" in done.out
 
 
+def test_choices_of_any_control_are_named_and_relations_are_passed_over():
+    rows = tasks()
+    rows[0]["annotations"][0]["result"].append({"type": "relation", "from_id": "a", "to_id": "b"})
+    columns = {"eid": "ref", "system": "llm", "documents": "passage"}
+    (warning,) = fj.convert(write("t.json", rows), columns=columns).command_line_warnings
+    assert warning.endswith("--map value=style --values Dull=NUMBER,Lively=NUMBER")
+
+
+def test_deep_objects_end_somewhere():
+    value: object = "end"
+    for _ in range(50):
+        value = {"a": value}
+    rows = [{"id": n, "output": f"Text {n}.", "more": value} for n in range(2)]
+    found = fj.convert(write("deep.json", rows), columns={"eid": "id"})
+    assert len(found.summaries) == 2
+
+
 def test_pairs_of_label_studio_stay_pairs():
     data = {"eid": "x", "system_a": "one", "system_b": "two"}
     result = {"from_name": "better", "to_name": "p", "type": "pairwise"}

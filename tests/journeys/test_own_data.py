@@ -57,7 +57,7 @@ def test_a_leaderboard_comes_of_each_layout(cli, server, title):
         found["n_clusters"] + found["n_references"],
         *(found[name] for name in ("n_articles", "n_summaries", "n_labels")),
     )
-    following = shlex.split(done.out.rpartition("Next: fairjudge ")[2])
+    following = shlex.split(done.out.rpartition("Next: fairjudge ")[2].partition("\n")[0])
     if "PROVIDER:MODEL" in following:
         assert following[-2] == "--backend"
         del following[-2:]

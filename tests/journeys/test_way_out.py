@@ -146,6 +146,8 @@ def test_the_cost_of_a_judge_is_in_its_decision_where_it_was_given(cli, runs, fi
     done = cli("report", *files, *texts, "-o", "report.html")
     assert done.code == 0, done.err
     shown.append(costs(unescape(Path("report.html").read_text("utf-8"))))
+    python = fj.calibrate([*files], "labels.jsonl", n_resamples=100)
+    shown.append(costs(f"{python.decisions()!r}\n"))
     for found in shown:
         assert len(found) == len(expected), found
         for sentence, part in zip(found, expected, strict=True):

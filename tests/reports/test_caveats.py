@@ -83,8 +83,12 @@ def test_a_weak_judge_is_said_to_do_what_was_measured_of_the_aspect():
         if name.endswith(": AUC") and "alone" not in name
     ]
     for aspect, of, figure in (
-        ("coverage", "an answer is covered", f"balanced accuracy {accuracy:.2f}"),
-        ("balance", "a source's statement is covered", f"balanced accuracy {accuracy:.2f}"),
+        ("coverage", "at detecting covered answers,", f"balanced accuracy {accuracy:.2f}"),
+        (
+            "balance",
+            "at detecting covered statements of sources,",
+            f"balanced accuracy {accuracy:.2f}",
+        ),
         ("faithfulness", "", f"right against wrong summaries {min(areas):.2f} to {max(areas):.2f}"),
     ):
         caveat = weak_judge(aspect)

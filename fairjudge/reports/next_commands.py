@@ -1,0 +1,175 @@
+"""The commands that follow one on the way from data to a decision, in full."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fairjudge.domain import Label, ProtocolName, Verdict
+from fairjudge.judges.balance import BALANCE
+from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
+from fairjudge.text.own_aspects import own_aspects_advice
+
+MODEL = "PROVIDER:MODEL"
+"""What stands for a model that the user has to choose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextCommand:
+    """A command, and what it is for: ``"Next"`` for the first one, which others build on."""
+
+    purpose: str
+    command: str
+
+    def __str__(self) -> str:
+        return f"{self.purpose}: {self.command}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Data:
+    """Files of data; new ones are written to `folder`.
+
+    ``labelled`` has the protocol by which a judge answers as people did, by aspect. References can
+    be built of `clusters` where ``several_articles``.
+    """
+
+    folder: Path
+    clusters: Path | None = None
+    references: Path | None = None
+    summaries: Sequence[Path] = ()
+    labels: Path | None = None
+    labelled: Mapping[str, ProtocolName] = field(default_factory=dict)
+    several_articles: bool = False
+
+    @property
+    def sources(self) -> Path | None:
+        """The references, or else the clusters."""
+        return self.references or self.clusters
+
+
+def protocol_of(values: Iterable[float | Verdict]) -> ProtocolName:
+    """Return the protocol by which a judge answers as people did, from the values of labels."""
+    distinct = set(values)
+    if any(isinstance(value, str) for value in distinct):
+        return "pairwise"
+    return "binary" if distinct <= {0, 1} else "likert"
+
+
+def protocols_of(labels: Iterable[Label]) -> dict[str, ProtocolName]:
+    """Return the protocol of each aspect of `labels`."""
+    values: dict[str, set[float | Verdict]] = {}
+    for label in labels:
+        values.setdefault(label.aspect, set()).add(label.value)
+    return {aspect: protocol_of(several) for aspect, several in values.items()}
+
+
+def after_converting(data: Data) -> Iterator[NextCommand]:
+    """Yield the commands that go on from converted data, the first one first."""
+    if data.sources is None:
+        if data.summaries:
+            yield NextCommand(
+                purpose="Next",
+                command="convert the articles that were summarized too: docs/your-data.md",
+            )
+        elif data.labels:
+            command = f"fairjudge calibrate JUDGEMENTS --labels {_quoted(data.labels)}"
+            yield NextCommand(purpose="Next", command=command)
+        return
+    if not data.summaries:
+        summaries = data.folder / "summaries.jsonl"
+        command = f"fairjudge summarize {_quoted(data.sources)} -o {_quoted(summaries)}"
+        yield NextCommand(purpose="Next", command=f"{command} --backend {MODEL}")
+        return
+    aspect = _first_aspect(data)
+    judgements = data.folder / "judgements.jsonl"
+    yield NextCommand(purpose="Next", command=judge(data, aspect, output=judgements))
+    if aspect in data.labelled:
+        yield NextCommand(purpose="Then", command=calibrate(data, judgements))
+    elif data.labels:
+        advice = own_aspects_advice(data.labelled)
+        yield NextCommand(purpose="To calibrate on these labels", command=advice)
+        own = data.folder / "own_aspect.jsonl"
+        asked = f"--criterion FILE -o {_quoted(own)} --backend {MODEL}"
+        command = f"fairjudge judge --references {_quoted(data.sources)}{_summaries(data)} {asked}"
+        yield NextCommand(purpose="With a criterion file", command=command)
+    if data.references is None and data.several_articles:
+        yield from _of_coverage(data)
+
+
+def after_building(references: Path) -> NextCommand:
+    """Return the command that judges coverage of `references`."""
+    data = Data(folder=references.parent, references=references, summaries=[Path("SUMMARIES")])
+    output = references.parent / "judgements.jsonl"
+    return NextCommand(purpose="Next", command=judge(data, "coverage", output=output))
+
+
+def after_summarizing(clusters: Path, summaries: Path) -> NextCommand:
+    """Return the command that judges `summaries`."""
+    data = Data(folder=summaries.parent, clusters=clusters, summaries=[summaries])
+    output = summaries.parent / "judgements.jsonl"
+    return NextCommand(purpose="Next", command=judge(data, "faithfulness", output=output))
+
+
+def after_judging(
+    data: Data, judgements: Path, aspects: Sequence[str], *, paired: bool = False
+) -> NextCommand:
+    """Return the command that measures the judge against labels, or has people label first."""
+    if data.labels is not None and {*aspects} & {*data.labelled}:
+        return NextCommand(purpose="To calibrate", command=calibrate(data, judgements))
+    labels = data.folder / "labels.jsonl"
+    if data.labels is not None:
+        labels = data.folder / f"labels_{aspects[0]}.jsonl"
+    task = "preference" if paired else "rating"
+    command = (
+        f"fairjudge annotate {_quoted(data.sources)} --task {task} --aspect "
+        f"{shlex.quote(aspects[0])}{_summaries(data)} -o {_quoted(labels)}"
+    )
+    later = calibrate(data, judgements, labels=labels)
+    return NextCommand(purpose="To calibrate, have people label", command=f"{command}; {later}")
+
+
+def judge(data: Data, aspect: str, *, output: Path) -> str:
+    """Return the command that judges `aspect`, by the embedded models where they can."""
+    protocol = data.labelled.get(aspect, "likert")
+    can_be_local = aspect in LOCAL_ASPECTS and not (aspect == BALANCE and protocol == "binary")
+    return (
+        f"fairjudge judge --references {_quoted(data.sources)}{_summaries(data)} --aspect "
+        f"{shlex.quote(aspect)} --protocol {protocol} -o {_quoted(output)}"
+        f"{'' if can_be_local else f' --backend {MODEL}'}"
+    )
+
+
+def calibrate(data: Data, judgements: Path, *, labels: Path | None = None) -> str:
+    """Return the command that measures `judgements`, with what simple baselines need."""
+    texts = _summaries(data) if len(data.summaries) == 1 else ""
+    clusters = f" --clusters {_quoted(data.sources)}" if data.sources else ""
+    return (
+        f"fairjudge calibrate {_quoted(judgements)} --labels {_quoted(labels or data.labels)}"
+        f"{texts}{clusters}"
+    )
+
+
+def _of_coverage(data: Data) -> Iterator[NextCommand]:
+    references = data.folder / "references.jsonl"
+    build = f"fairjudge build {_quoted(data.clusters)} -o {_quoted(references)}"
+    yield NextCommand(purpose="For coverage, first", command=build)
+    built = Data(folder=data.folder, references=references, summaries=data.summaries)
+    command = judge(built, "coverage", output=data.folder / "coverage.jsonl")
+    yield NextCommand(purpose="and then", command=command)
+
+
+def _first_aspect(data: Data) -> str:
+    """Return the aspect to judge first: one with labels, if a built-in prompt judges it."""
+    usual = "coverage" if data.references else "faithfulness"
+    able = [name for name in ASPECTS if name != "coverage" or data.references]
+    return next((name for name in (usual, *able) if name in data.labelled), usual)
+
+
+def _summaries(data: Data) -> str:
+    return "".join(f" --summaries {_quoted(path)}" for path in data.summaries)
+
+
+def _quoted(path: Path | None) -> str:
+    return shlex.quote(str(path))

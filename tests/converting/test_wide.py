@@ -1,0 +1,131 @@
+"""A column for each system, with ratings of each or what people prefer, and spreadsheets' ways."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import fairjudge as fj
+from fairjudge.errors import InputError
+
+TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def table(texts: tuple[str, str], **more: tuple[object, ...]) -> str:
+    rows = [
+        {"id": n, "source": f"{TEXT} {n}", **{name: f"{name} on {n}." for name in texts}}
+        | {name: cells[n] for name, cells in more.items()}
+        for n in range(3)
+    ]
+    with Path("w.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return "w.csv"
+
+
+def labels(found) -> set[tuple[str, str | None, str, object]]:
+    return {(one.eid, one.system, one.aspect, one.value) for one in found.labels}
+
+
+@pytest.mark.parametrize(
+    ("texts", "names"),
+    [
+        (("gpt", "llama-3"), ("gpt_fluency", "llama-3_fluency")),
+        (("gpt_summary", "llama_summary"), ("fluency (gpt)", "fluency (llama)")),
+        (("Output GPT", "Output GPT-4"), ("GPT fluency", "GPT-4 fluency")),
+    ],
+)
+def test_a_rating_is_of_the_system_that_its_column_names(texts, names):
+    path = table(texts, **dict(zip(names, [(1, 2, 3), (5, 4, 5)], strict=True)))
+    found = fj.convert(path, columns={"text": texts})
+    assert labels(found) == {
+        *((str(n), texts[0], "fluency", n + 1) for n in range(3)),
+        *((str(n), texts[1], "fluency", value) for n, value in enumerate((5, 4, 5))),
+    }
+    assert {one.annotator for one in found.labels} == {"annotator1"}
+
+
+def test_a_column_that_names_no_system_is_not_given_to_the_first():
+    path = table(("one", "two"), first=(1, 2, 3), other=(5, 5, 5), fluency=(3, 3, 3))
+    columns = {"text": ["one", "two"], "value": ["first"]}
+    with pytest.raises(InputError, match=r"does not tell which system it rates.*first@SYSTEM"):
+        fj.convert(path, columns=columns)
+    assert not fj.convert(path, columns={"text": ["one", "two"]}).labels
+    named = {"value:tone@one": "first", "value:tone@two": "other"}
+    found = fj.convert(path, columns={"text": ["one", "two"], **named})
+    assert labels(found) == {
+        *((str(n), "one", "tone", n + 1) for n in range(3)),
+        *((str(n), "two", "tone", 5) for n in range(3)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("texts", "cells"),
+    [
+        (("summary_a", "summary_b"), ("A", "b", "Tie")),
+        (("gpt", "llama"), ("gpt", "Llama", "equal")),
+        (("left output", "right output"), ("left", "right", "neither")),
+    ],
+)
+def test_what_people_prefer_is_a_label_of_the_pair(texts, cells):
+    path = table(texts, better=cells)
+    found = fj.convert(path, columns={"text": texts, "value:quality": "better"})
+    assert [(one.system_a, one.system_b, one.value) for one in found.labels] == [
+        (*texts, value) for value in ("a", "b", "tie")
+    ]
+    (command, *_) = found.next_commands("data")
+    assert "--protocol pairwise" in command.command
+    (warning,) = fj.convert(path, columns={"text": texts}).command_line_warnings
+    assert warning.endswith("--map value:quality=better")
+
+
+def test_decimal_commas_are_numbers():
+    found = fj.convert(table(("a", "b"), a_tone=("3,5", "2", "n/a")), columns={
+        "text": ["a", "b"], "value": ["a_tone"],
+    })  # fmt: skip
+    assert labels(found) == {("0", "a", "tone", 3.5), ("1", "a", "tone", 2)}
+
+
+def test_columns_of_texts_are_named_where_no_summary_is_read(cli):
+    done = cli("convert", table(("By one system", "By two")), "-o", "data")
+    assert done.code == 0
+    assert "--map 'text=By one system,text=By two'" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("mark", [";", ",", "\t"])
+def test_a_first_line_may_name_the_separator_and_rows_may_end_in_empty_cells(mark):
+    rows = [["id", "source", "summary", "", ""], ["1", f"'{TEXT}'", "It broke.", "", ""]]
+    lines = [f"sep={mark}", *(mark.join(f'"{cell}"' for cell in row) for row in rows)]
+    Path("s.csv").write_text("\r\n".join(lines))
+    found = fj.convert("s.csv")
+    assert [one.text for one in found.summaries] == ["It broke."]
+    Path("s.csv").write_text("\n".join([*lines, mark.join(["2", "b", "c", "", "", "d"])]))
+    with pytest.raises(InputError, match=r"s\.csv:4: expected 3 cells"):
+        fj.convert("s.csv")
+
+
+def test_workbooks_and_tables_by_other_names_say_what_to_do():
+    with zipfile.ZipFile("book.xlsx", "w") as book:
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(InputError, match="save its table as CSV"):
+        fj.convert("book.xlsx")
+    Path("table.txt").write_text(f"id\tsource\tsummary\n1\t{TEXT}\tIt broke.\n")
+    with pytest.raises(InputError, match=r"ends in \.csv or \.tsv"):
+        fj.convert("table.txt")
+
+
+def test_files_of_an_earlier_conversion_are_named(cli):
+    path = table(("one", "two"), one_fluency=(1, 2, 3))
+    texts = ("--map", "text=one,text=two")
+    assert "earlier conversion" not in cli("convert", path, "-o", "data", *texts).out
+    done = cli("convert", table(("one", "two")), "-o", "data", *texts)
+    assert "data/labels.jsonl is of an earlier conversion" in " ".join(done.out.split())

@@ -1,0 +1,106 @@
+"""Commands that are named as next: for the labels, articles and references that there are."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from fairjudge.domain import Label
+from fairjudge.judges.criteria import ASPECTS
+from fairjudge.reports.next_commands import (
+    Data,
+    after_building,
+    after_converting,
+    after_judging,
+    after_summarizing,
+    protocols_of,
+)
+from fairjudge.text.own_aspects import built_in_aspects
+
+FOLDER = Path("my data")
+CLUSTERS, SUMMARIES = FOLDER / "c.jsonl", FOLDER / "s.jsonl"
+
+
+def label(aspect: str, value: float | str) -> Label:
+    pair = {"system_a": "a", "system_b": "b"} if isinstance(value, str) else {"system": "a"}
+    given = {"eid": "e", "aspect": aspect, "annotator": "p", "value": value}
+    return Label.model_validate(given | pair)
+
+
+def data(**more: object) -> Data:
+    given = {"clusters": CLUSTERS, "summaries": [SUMMARIES], "labels": FOLDER / "l.jsonl"}
+    return Data(folder=FOLDER, **given | more)  # type: ignore[arg-type]
+
+
+def test_labels_tell_the_protocol_by_which_a_judge_answers_as_people_did():
+    labels = [label("tone", 0), label("tone", 1), label("focus", 3), label("style", "tie")]
+    assert protocols_of(labels) == {"tone": "binary", "focus": "likert", "style": "pairwise"}
+
+
+@pytest.mark.parametrize(
+    ("labelled", "aspect", "protocol", "asks"),
+    [
+        ({"fluency": "pairwise", "tone": "likert"}, "fluency", "pairwise", True),
+        ({"coherence": "binary"}, "coherence", "binary", True),
+        ({"balance": "binary"}, "balance", "binary", True),
+        ({"balance": "likert"}, "balance", "likert", False),
+        ({"faithfulness": "likert", "fluency": "likert"}, "faithfulness", "likert", False),
+    ],
+)
+def test_what_is_labelled_is_judged_and_calibrated_with_baselines(labelled, aspect, protocol, asks):
+    judging, calibrating, *_ = after_converting(data(labelled=labelled))
+    words = shlex.split(judging.command)
+    assert words[words.index("--aspect") + 1] == aspect
+    assert words[words.index("--protocol") + 1] == protocol
+    assert ("--backend" in words) == asks
+    output = words[words.index("-o") + 1]
+    assert calibrating.purpose == "Then"
+    assert shlex.split(calibrating.command)[2:] == [
+        *(output, "--labels", "my data/l.jsonl", "--summaries", str(SUMMARIES)),
+        *("--clusters", str(CLUSTERS)),
+    ]
+
+
+def test_labels_on_aspects_of_ones_own_only():
+    purposes = {
+        one.purpose: one.command for one in after_converting(data(labelled={"x": "likert"}))
+    }
+    assert "faithfulness" in purposes["Next"]
+    assert "Then" not in purposes
+    assert "value:ASPECT=x" in purposes["To calibrate on these labels"]
+    judging = shlex.split(purposes["With a criterion file"])
+    assert judging[judging.index("--references") + 1] == str(CLUSTERS)
+    assert "--criterion" in judging
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_coverage_is_for_clusters_of_several_articles_without_references(several):
+    commands = [str(one) for one in after_converting(data(labels=None, several_articles=several))]
+    assert [line.partition(":")[0] for line in commands] == [
+        "Next", *(("For coverage, first", "and then") if several else ()),
+    ]  # fmt: skip
+    references = data(labels=None, references=FOLDER / "r.jsonl", several_articles=several)
+    (only,) = after_converting(references)
+    assert "--aspect coverage" in only.command
+
+
+def test_a_judge_without_labels_is_sent_to_people_and_a_pair_to_preferences():
+    named = after_judging(data(labels=None), Path("j.jsonl"), ["tone"], paired=True)
+    annotating, calibrating = named.command.split("; ")
+    assert "--task preference --aspect tone" in annotating
+    output = shlex.split(annotating)[-1]
+    assert shlex.split(calibrating)[2:5] == ["j.jsonl", "--labels", output]
+    other = after_judging(data(labelled={"tone": "likert"}), Path("j.jsonl"), ["focus"])
+    assert "-o 'my data/labels_focus.jsonl'" in other.command
+
+
+def test_summaries_and_references_are_judged_next():
+    summarized = after_summarizing(CLUSTERS, SUMMARIES).command
+    assert f"--references {shlex.quote(str(CLUSTERS))}" in summarized
+    assert "--aspect coverage" in after_building(FOLDER / "r.jsonl").command
+
+
+def test_the_built_in_aspects_are_those_with_prompts():
+    assert built_in_aspects() == {*ASPECTS}
