@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
+from fairjudge.reports.bias_sections import bias_parts
 from fairjudge.reports.calibration_page import calibration_parts
 from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
 from fairjudge.reports.decision_tables import group_title, verdict, with_juries
 from fairjudge.reports.drawing import Drawing
-from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
+from fairjudge.reports.fairness_sections import fairness_parts
 from fairjudge.reports.figures import Json
 from fairjudge.reports.findings import NEXT, next_step, standing
 from fairjudge.reports.judge_sections import (
