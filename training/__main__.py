@@ -87,7 +87,10 @@ def curve(*, folder: Folder = RUN) -> None:
 @app.command()
 def export(
     *,
-    folder: Folder = RUN,
+    folders: Annotated[
+        list[Path] | None,
+        typer.Option("--folder", help="Runs, of several the mean of their weights."),
+    ] = None,
     source: Source = data.DATA,
     target: Target = SHIPPED,
     limit: Annotated[
@@ -100,17 +103,23 @@ def export(
     from training import export as exporting
 
     _use(threads)
-    record = exporting.export(folder, target, source=source, limit=limit, device=device)
+    record = exporting.export(folders or [RUN], target, source=source, limit=limit, device=device)
     typer.echo(json.dumps(record["calibration"]))
 
 
 @app.command()
-def calibrate(*, source: Source = data.DATA, target: Target = SHIPPED, threads: int = 2) -> None:
-    """Fit how sure the weights that ship are of statements about documents; no training."""
+def calibrate(
+    *,
+    source: Source = data.DATA,
+    target: Target = SHIPPED,
+    only: Annotated[list[str] | None, typer.Option(help="These fits alone.")] = None,
+    threads: int = 2,
+) -> None:
+    """Fit the probabilities of the weights that ship anew; no training."""
     from training import export as exporting
 
     _use(threads)
-    record = exporting.recalibrate(target, source=source)
+    record = exporting.recalibrate(target, source=source, only=only or ())
     typer.echo(json.dumps(record["calibration"]))
 
 

@@ -15,9 +15,8 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import TrainedModels
 from fairjudge.scorers.trained_record import RECORD
-from fairjudge.text.chunks import chunks
-from fairjudge.text.sentences import sentence_texts
 from training import data, statements
+from training.coverage_fit import insights_covered
 from training.data import SUPPORTED, UNSUPPORTED, Example, spread
 from training.export import (
     DEVELOPMENT,
@@ -27,14 +26,21 @@ from training.export import (
     triples_of,
     write_record,
 )
+from training.networks import LARGE, SMALL
 from training.planted import planted
 
 Measured: TypeAlias = dict[str, Any]
 Statistic: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.float64]], float]
+ENCODERS = {
+    SMALL: "6 layers of width 384, begun from\n[all-MiniLM-L6-v2]"
+    "(https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2), Apache-2.0, whose\n"
+    "word embeddings stay as they are and are read from its package",
+    LARGE: "12 layers of width 768: [all-mpnet-base-v2]"
+    "(https://huggingface.co/sentence-transformers/all-mpnet-base-v2),\nApache-2.0, read from its "
+    "packages, with updates of rank 64 of the matrices of its layers (LoRA)",
+}
 TESTED = ("Q4", "Q7", "Q8", "Q9")
 RESAMPLES = 500
-SUMMARY_WORDS = 90
-"""Words of a passage that a long summary is cut into."""
 
 
 def interval(
@@ -174,10 +180,10 @@ def coverage_measures(models: TrainedModels, source: Path, limit: int) -> Measur
             models.covered(pairs_of(rows)), labels_of(rows), [row.group for row in rows]
         )
     insights = data.rows("summhay", folder=source)
-    p = long_covered(models, [(row["text"], row["unit"]) for row in insights])
+    p = insights_covered(models, load_embedder(), source=source)
     labels = np.array([int(row["covered"] > 0) for row in insights])
     groups = [f"{row['topic']} {row['eid']}" for row in insights]
-    found["summhay (never trained on)"] = covered_measures(p, labels, groups)
+    found["summhay (by the fit without the topic)"] = covered_measures(p, labels, groups)
     return found
 
 
@@ -191,16 +197,6 @@ def covered_measures(
         "yes": round(100 * float((p > 0.5).mean()), 1),
         "people's yes": round(100 * float(labels.mean()), 1),
     }
-
-
-def long_covered(models: TrainedModels, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-    """Return P(covered) by the passage of each summary that covers the unit best."""
-    passages = {text: chunks(sentence_texts(text), max_words=SUMMARY_WORDS) for text, _ in pairs}
-    asked = [(place, passage) for place, pair in enumerate(pairs) for passage in passages[pair[0]]]
-    p = models.covered([(passage, pairs[place][1]) for place, passage in asked])
-    best = np.zeros(len(pairs))
-    np.maximum.at(best, [place for place, _ in asked], p)
-    return best
 
 
 def document_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
@@ -253,18 +249,27 @@ def write_card(folder: Path, found: Measured) -> None:
     measured = record["measured"] = record.get("measured", {}) | found
     write_record(folder, record)
     template = (Path(__file__).parent / "card.md").read_text(encoding="utf-8")
-    run = record["run"]
+    runs = [record["run"], *record.get("other_runs", ())]
     text = template.format(
         identity=measured["identity"],
-        steps=run["step"],
-        tokens=round(sum(run["tokens"].values()) / 1e6, 1),
-        minutes=round(run["seconds"] / 60),
-        machine=run["machine"],
-        versions=", ".join(f"{name} {version}" for name, version in run["versions"].items()),
+        encoder=ENCODERS[record["run"]["settings"]["base"]],
+        training=" ".join(map(trained_by, runs)),
         measures=table(measured),
         curve=curve_table(record["curve"], record["in_8_bits"]),
     )
     (folder / "MODEL_CARD.md").write_text(text, encoding="utf-8")
+
+
+def trained_by(run: Measured) -> str:
+    """Return a sentence on a run: steps, tokens, time, machine, versions."""
+    teacher = run["settings"].get("teacher")
+    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+    learnt = f" on labels and on the answers of {teacher}" if teacher else " on labels"
+    tokens, minutes = sum(run["tokens"].values()) / 1e6, run["seconds"] / 60
+    return (
+        f"A run of {run['step']:,} steps{learnt} ({tokens:.1f} M tokens, {minutes:.0f} minutes, "
+        f"{run['machine']}, {versions})."
+    )
 
 
 def curve_table(curve: Sequence[Measured], in_8_bits: Measured) -> str:

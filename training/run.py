@@ -86,7 +86,7 @@ class Settings:
 
 SETTINGS = {
     SMALL: Settings(steps=6000),
-    LARGE: Settings(base=LARGE, steps=5000, warm=200, decay=0.5, rate=4e-4),
+    LARGE: Settings(base=LARGE, steps=3500, warm=200, decay=0.5, rate=4e-4),
 }
 """By base: of the larger one only low-rank updates are trained, at a higher rate."""
 
@@ -376,7 +376,7 @@ def of_run(folder: Path) -> Heads:
 def machine(device: torch.device | None = None) -> str:
     """Describe the processor, in words that name no one's machine."""
     if device is not None and device.type == "cuda":
-        return torch.cuda.get_device_name(device)
+        return str(torch.cuda.get_device_name(device))
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
