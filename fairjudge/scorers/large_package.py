@@ -16,6 +16,12 @@ SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 _MEMBER = "all-mpnet-base-v2/model.safetensors"
 
 
+def check_installed() -> None:
+    """Raise `MissingExtraError` if one of the packages is missing; they are not opened."""
+    for package in PACKAGES:
+        _part(package)
+
+
 def published_weights() -> bytes:
     """Return the content of ``model.safetensors`` (438 MB), checked by its SHA-256.
 
