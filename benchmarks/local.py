@@ -7,8 +7,7 @@ is done, and one that was made on the same weights is not made again unless name
 that was interrupted goes on where it was. The table has all that are there. Intervals are 95 %
 percentile bootstraps that resample documents (groups of pairs, clusters). Nothing here was trained
 or tuned on: documents and groups are those that training left out, and SummEval, NAnCo's test
-questions, and the events had no part in it; SummHay's insights are judged by a fit without their
-topic. `--questions` writes 100 questions and answers
+questions, SummHay, and the events had no part in it. `--questions` writes 100 questions and answers
 of the events, drawn by seed, for a careful reader.
 """
 
@@ -63,7 +62,6 @@ from fairjudge.scorers.trained_record import trained_folder
 from fairjudge.text.sentences import news_sentences
 from training import data as training_data
 from training import statements
-from training.coverage_fit import insights_covered
 from training.key_points import topic_rows
 
 RESULTS = {
@@ -230,10 +228,9 @@ def coverage(bench: Bench) -> list[Row]:
     ]  # fmt: skip
     found += _by_summary(realsumm, p, labels)
     summhay = bench.rows("coverage/summhay_conversations.jsonl.gz")
-    q = insights_covered(bench.models, bench.embedder, source=bench.folder)
-    covered = np.array([float(one["covered"] > 0) for one in summhay])
+    q, covered = _covered(bench, summhay)
     found.append(
-        row("SummHay conversations, by a fit without the topic: balanced accuracy",
+        row("SummHay conversations: balanced accuracy",
             interval(lambda i: balanced(q[i] >= 0.5, covered[i]),
                      [one["eid"] + one["system"] for one in summhay]),
             n=f"{len(summhay)} labels", before="not measured", goal=".80",
@@ -725,12 +722,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{name}: {time.perf_counter() - started:.0f} s", flush=True)
         for one in kept["measures"][name]:
             print("  ", json.dumps(one), flush=True)
-        small, large = (read_results(file) for file in files.values())
-        before, _, rest = chosen.document.read_text(encoding="utf-8").partition(BEGIN)
-        if small:
-            text = before + BEGIN + table(small, large) + END + rest.partition(END)[2]
-            chosen.document.write_text(text, encoding="utf-8")
+        write_table(files, chosen.document)
+    write_table(files, chosen.document)
     return 0
+
+
+def write_table(files: dict[str, Path], document: Path) -> None:
+    """Write the table of all results into the page."""
+    small, large = (read_results(file) for file in files.values())
+    before, _, rest = document.read_text(encoding="utf-8").partition(BEGIN)
+    if small:
+        text = before + BEGIN + table(small, large) + END + rest.partition(END)[2]
+        document.write_text(text, encoding="utf-8")
 
 
 def read_results(file: Path) -> dict[str, Any] | None:

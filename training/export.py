@@ -20,11 +20,10 @@ from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels
 from fairjudge.scorers.trained_record import RECORD
 from training import data
-from training.coverage_fit import fit_covered, labelled_insights, labelled_units
 from training.data import CALIBRATE, Example, spread
 from training.fits import fit_logistic, fit_support
 from training.measures import summary_of
-from training.networks import is_trained
+from training.networks import SMALL, is_trained
 from training.planted import planted
 from training.run import kept, shipped_weights, tokenizer, with_weights
 from training.statements import MAX_SUMMARIES, changed, checked, drawn, elsewhere, fit_supported
@@ -109,7 +108,7 @@ def recalibrate(target: Path, *, source: Path, only: Sequence[str] = ()) -> dict
     """Fit the probabilities of the shipped weights anew, all or `only` some of `FITS`."""
     small = load_file(target / WEIGHTS)
     record: dict[str, Any] = json.loads((target / RECORD).read_text(encoding="utf-8"))
-    models = models_of(shipped_weights(target), base=record["run"]["settings"]["base"])
+    models = models_of(shipped_weights(target), base=record["run"]["settings"].get("base", SMALL))
     fits = {name: FITS[name](models, source=source, limit=CALIBRATE) for name in only or FITS}
     small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
     record["sha256"] = _write_weights(small, target)
@@ -165,8 +164,12 @@ def support_fit(
 
 def covered_fit(models: TrainedModels, *, source: Path) -> NDArray[np.float64]:
     """Fit P(covered), on all labels kept for it."""
-    units = labelled_units(models, source=source)
-    return fit_covered([*units, *labelled_insights(models, load_embedder(), source=source)])
+    units = [
+        *data.coverage("calibrate", folder=source),
+        *data.merged_coverage("calibrate", folder=source),
+    ]
+    features = models.covered_features(pairs_of(units))
+    return fit_logistic(features, labels_of(units), penalty=5.0)
 
 
 def answered_fit(

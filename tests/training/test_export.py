@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from fairjudge.scorers._trained_network import FROZEN, quantised, restored  # noqa: E402
-from training import coverage_fit, evaluate, export, fits  # noqa: E402
+from training import evaluate, export, fits  # noqa: E402
 
 
 def test_a_logistic_fit_finds_the_weights_that_made_the_labels():
@@ -54,30 +54,6 @@ def test_weights_of_several_runs_are_their_mean():
     assert mean["a"].tolist() == [3.0, 2.0]
     assert mean["b"].tolist() == [3.0]
     assert export.mean_of(runs[:1])["a"].tolist() == [1.0, 2.0]
-
-
-def test_every_data_set_counts_the_same_in_the_fit_of_coverage():
-    draw = np.random.default_rng(2)
-
-    def units(source, n, shift):
-        rows = draw.normal(size=(n, 2, 6))
-        labels = draw.random(n) < 1 / (1 + np.exp(-2 * rows[:, :, 0].max(axis=1) - shift))
-        return [
-            coverage_fit.Labelled(source, f"{source} {i % 5}", row, int(label))
-            for i, (row, label) in enumerate(zip(rows, labels, strict=True))
-        ]
-
-    few, many = units("few", 300, 2.0), units("many", 6000, -2.0)
-    both = coverage_fit.fit_covered([*few, *many])
-    alone = coverage_fit.fit_covered(many)
-    assert alone[-1] + 1 < both[-1] < alone[-1] + 3  # midway between the two constants
-    without = coverage_fit.fit_covered([*few, *many], without={f"few {i}" for i in range(5)})
-    np.testing.assert_allclose(without, alone)
-    best = coverage_fit.p_covered(many[0], both)
-    assert best == max(
-        coverage_fit.p_covered(coverage_fit.Labelled("", "", row[None, :], 0), both)
-        for row in many[0].passages
-    )
 
 
 def test_intervals_resample_whole_groups():
