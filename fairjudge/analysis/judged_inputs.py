@@ -12,7 +12,7 @@ from typing import Any
 from fairjudge.calibration.grouping import GroupKey, by_group, keyed
 from fairjudge.calibration.protocol_table import Asked
 from fairjudge.datasets import Loaded, read_judgements
-from fairjudge.datasets.recognising import recognise
+from fairjudge.datasets.recognising import parts_of_judge, recognise
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
 from fairjudge.records.folder import kept_rows
@@ -163,19 +163,27 @@ def spent_by_reports(
     groups = list(by_group(rows))
     requests_by_group: dict[GroupKey, Asked] = {}
     for report in reports:
-        unit = "sentence" if report["text_unit"] == "sentence" else "summary"
-        group = (report["aspect"], report["protocol"], _UNITS.get(report["reference_unit"], unit))
-        signature = str(report.get("signature", ""))
-        own = [key for key in groups if key[1:] == group]
-        costs = report.get("costs") or [report["spent"]]
-        if len(costs) > 1:
-            requests_by_group |= of_jury(own, costs)
-            continue
-        if len({key.judge for key in own}) > 1:
-            own = [key for key in own if f"judge:{key.judge}|" in signature]
-        if own and report.get("spent"):
-            requests_by_group |= dict.fromkeys(own, spent_by(costs))
+        spent: dict[GroupKey, Asked] = {}
+        for part in parts_of_judge(report):
+            spent |= _spent_on_aspect({**report, **part}, groups)
+        requests_by_group |= _over_aspects(spent)
     return requests_by_group
+
+
+def _spent_on_aspect(
+    report: Mapping[str, Any], groups: Sequence[GroupKey]
+) -> dict[GroupKey, Asked]:
+    """Return what was spent on the groups of the aspect of `report`."""
+    unit = "sentence" if report["text_unit"] == "sentence" else "summary"
+    group = (report["aspect"], report["protocol"], _UNITS.get(report["reference_unit"], unit))
+    signature = str(report.get("signature", ""))
+    own = [key for key in groups if key[1:] == group]
+    costs = report.get("costs") or [report["spent"]]
+    if len(costs) > 1:
+        return of_jury(own, costs)
+    if len({key.judge for key in own}) > 1:
+        own = [key for key in own if f"judge:{key.judge}|" in signature]
+    return dict.fromkeys(own, spent_by(costs)) if own and report.get("spent") else {}
 
 
 def of_jury(

@@ -64,10 +64,16 @@ def _place(key: str) -> tuple[int, str]:
     return id(asyncio.get_running_loop()), key
 
 
+def _short(key: str) -> int:
+    """Return the first 60 bits of `key`: a run may have millions of keys."""
+    return int(key[:15], 16)
+
+
 class SingleFlight(Middleware):
     """Base class of middlewares over a cache: one call for equal requests, with counts.
 
-    ``hits`` were answered from the cache or by an open call, ``misses`` were not.
+    ``hits`` were answered from the cache or by an open call, ``misses`` were not. ``earlier`` are
+    the hits on stored replies that this object did not request: an earlier run paid for them.
     """
 
     def __init__(self, *, warn: Warn | None) -> None:
@@ -75,6 +81,15 @@ class SingleFlight(Middleware):
         self._under_way = InFlightCalls()
         self.hits = 0
         self.misses = 0
+        self.earlier = 0
+        self._requested: set[int] = set()
+
+    def _count_stored(self, key: str) -> None:
+        self.hits += 1
+        self.earlier += _short(key) not in self._requested
+
+    def _count_reply(self, key: str) -> None:
+        self._requested.add(_short(key))
 
     async def aclose(self) -> None:
         """Cancel the calls that nobody awaits any more; the cache stays open."""
@@ -139,6 +154,7 @@ class Caching(SingleFlight):
                 return stored
         self.misses += 1
         reply = await ask(request)
+        self._count_reply(key)
         try:
             if is_cacheable(reply):
                 self._cache.put(key, entry(request, reply))
@@ -158,7 +174,7 @@ class Caching(SingleFlight):
         stored = stored_reply(key, request, self._cache.get(key), warn=self._warn)
         if stored is None:
             return None, claimed
-        self.hits += 1
+        self._count_stored(key)
         if claimed:
             self._release(key)
         return stored, False
@@ -238,7 +254,7 @@ class SharedCaching(SingleFlight):
                 return await self._ask(key, request, ask)
             await asyncio.sleep(wait_seconds)
             wait_seconds = min(_LONGEST_SHARED_WAIT_SECONDS, 2 * wait_seconds)
-        self.hits += 1
+        self._count_stored(key)
         reply: Reply = stored
         return reply
 
@@ -249,10 +265,11 @@ class SharedCaching(SingleFlight):
             # Another machine may have stored it just before the claim.
             reply: Reply | None = await self._stored(key, request)
             if reply is not None:
-                self.hits += 1
+                self._count_stored(key)
                 return reply
             self.misses += 1
             reply = await ask(request)
+            self._count_reply(key)
             if is_cacheable(reply):
                 claimed = False  # the write ends the claim, also if nobody awaits it any more
                 write = asyncio.to_thread(self._cache.put, key, entry(request, reply))

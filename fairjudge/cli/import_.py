@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -16,6 +16,12 @@ from fairjudge.errors import InputError
 from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
+if TYPE_CHECKING:
+    from fairjudge.domain import Judgement
+    from fairjudge.reports.next_commands import NextCommand
+
+Records: TypeAlias = Mapping[str, Sequence[Any]]
+"""Records by kind."""
 _SHOWN = 20
 
 
@@ -127,7 +133,7 @@ def import_(
             raise typer.BadParameter("--protocol is for recorded replies: give -o alone, no --from")
         chosen_scale = scale_from_options(protocol, scale=scale, answers=answers, with_stars=stars)
         arguments = {"scale": chosen_scale, "protocol": protocol, "mapping": _pairs(mapping or [])}
-        report = _from_replies(
+        report, records = _from_replies(
             recorded, output, {**arguments, "judge": judge, "repeats": repeats}, skip_bad=skip_bad
         )
     else:
@@ -137,8 +143,11 @@ def import_(
         how: dict[str, Any] = {"tool": tool, "judge": judge, "repeats": repeats, "answers": words}
         if articles is not None:
             how["articles"] = display.read(read_clusters, articles, skip_bad=skip_bad)
-        report = _from_tool(recorded, {**how, "skip_bad": skip_bad}, targets)
+        report, records = _from_tool(recorded, {**how, "skip_bad": skip_bad}, targets)
     _say(report, targets)
+    if json_file != "-" and Path("-") not in targets.values():
+        for command in _following(records, targets):
+            say(str(command))
     display.write_json(json_file, report)
     if len(report["unscored"]) > max_unscored * report["n_judgements"]:
         raise typer.Exit(3)
@@ -162,7 +171,7 @@ def _of_words(answers: str) -> Literal["binary", "likert"]:
 
 def _from_replies(
     path: Path, output: Path, arguments: dict[str, Any], *, skip_bad: bool
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], Records]:
     from fairjudge.datasets import read_replies, write_records
     from fairjudge.importing import import_replies
 
@@ -171,7 +180,7 @@ def _from_replies(
         (record.to_json() for record in loaded), lines=loaded.lines, path=path, **arguments
     )
     write_records(output, imported.judgements)
-    return {
+    report = {
         "tool": "replies",
         "n_replies": imported.n_replies,
         "n_judgements": len(imported.judgements),
@@ -183,11 +192,12 @@ def _from_replies(
         "repeats": arguments["repeats"],
         "bad": [{"line": bad.line, "problem": bad.problem} for bad in loaded.bad],
     }
+    return report, {"judgements": imported.judgements}
 
 
 def _from_tool(
     path: Path, arguments: dict[str, Any], targets: Mapping[str, Path]
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], Records]:
     from fairjudge.datasets import write_records
     from fairjudge.importing import import_file
 
@@ -203,7 +213,7 @@ def _from_tool(
         )
     for kind in records.keys() & targets.keys():
         write_records(targets[kind], records[kind])
-    return {
+    report = {
         "tool": imported_file.tool,
         "n_rows": imported_file.n_rows,
         **{f"n_{kind}": len(rows) for kind, rows in imported_file.records().items()},
@@ -211,6 +221,32 @@ def _from_tool(
         "unscored": _unscored(imported_file.unscored),
         "skipped": [{"line": row.line, "problem": row.why} for row in imported_file.skipped],
     }
+    return report, {kind: rows for kind, rows in records.items() if kind in targets}
+
+
+def _following(records: Records, targets: Mapping[str, Path]) -> Iterator[NextCommand]:
+    """Yield the commands that go on with the `records` that were written to `targets`."""
+    from fairjudge.reports.next_commands import Data, after_importing, protocols_of
+
+    paths = {kind: targets[kind] for kind, rows in records.items() if rows}
+    if not paths:
+        return
+    judgements: Sequence[Judgement] = records.get("judgements", ())
+    data = Data(
+        folder=next(iter(paths.values())).parent,
+        clusters=paths.get("clusters"),
+        references=paths.get("references"),
+        summaries=[paths["summaries"]] if "summaries" in paths else [],
+        labels=paths.get("labels"),
+        labelled=protocols_of(records.get("labels", ())),
+        several_articles=any(len(cluster.articles) > 1 for cluster in records.get("clusters", ())),
+    )
+    yield from after_importing(
+        data,
+        paths.get("judgements"),
+        list(dict.fromkeys(judgement.aspect for judgement in judgements)),
+        paired=any(judgement.system_a is not None for judgement in judgements),
+    )
 
 
 def _pairs(texts: list[str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from fairjudge.cli.display import (
 from fairjudge.cli.terminal import say
 from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
 from fairjudge.reports.figures import named
+from fairjudge.reports.findings import before_command
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.stability_tables import stability_tables
 from fairjudge.reports.tables import TextTable, print_table
@@ -85,7 +86,7 @@ def _show(aspect: AspectReport) -> None:
     from fairjudge.reports.statement_tables import statement_tables
 
     outcome = aspect.outcome
-    say(f"In short: {' '.join(aspect.findings)}")
+    say(f"In short: {' '.join(filter(None, map(before_command, aspect.findings)))}")
     if aspect.leaderboard is not None:
         print_table(_leaderboard(outcome, aspect.leaderboard))
     for board in aspect.derived:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -103,6 +103,12 @@ def report_kind(report: Mapping[str, Any]) -> ReportKind | None:
     return next((kind for kind, holds in _REPORTS.items() if holds(report)), None)
 
 
+def parts_of_judge(report: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return what ``judge --json`` wrote of each aspect: of one, or of several judged together."""
+    together = report.get("together")
+    return together if isinstance(together, list) and together else (report,)
+
+
 def _whole_object(path: Path) -> Mapping[str, Any] | None:
     """Return the one object that the file holds, None where it holds a list, lines or a table."""
     data = read_bytes(path)
@@ -148,6 +154,7 @@ def _first(values: object) -> frozenset[str]:
     return frozenset()
 
 
+_JUDGED = frozenset({"aspect", "protocol", "n_judgements", "systems"})
 _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "calibrate": lambda report: {"groups", "comparisons", "settings"} <= report.keys(),
     "audit position": lambda report: {"first", "second", "consistency"} <= _group(report),
@@ -182,7 +189,9 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "bias entities": lambda report: {"inclusion", "hallucination"} <= _system(report),
     "bias distinguishability": lambda report: {"counts", "dense"} <= _system(report),
     "bias inputs": lambda report: {"words", "identifiers"} <= report.keys(),
-    "judge": lambda report: {"aspect", "protocol", "n_judgements", "systems"} <= report.keys(),
+    "judge": lambda report: all(
+        isinstance(part, Mapping) and part.keys() >= _JUDGED for part in parts_of_judge(report)
+    ),
     "study": lambda report: "cost_by_step" in report,
     "build": lambda report: {"clusters", "signature", "spent"} <= report.keys(),
     "summarize": lambda report: {"n_summaries", "failed", "spent"} <= report.keys(),

@@ -54,8 +54,9 @@ class Spent:
     """Calls, tokens and cost of a run.
 
     ``n_calls`` counts every request that was sent, ``retries`` the repeated ones among them by kind
-    of error; ``n_cached`` counts replies from the cache, which cost nothing. ``cost_usd`` is None
-    where a price or a token count is unknown. ``tokens`` are those of the calls.
+    of error; ``n_cached`` counts replies from the cache that earlier runs paid for, and none
+    that a request of this run left there. ``cost_usd`` is None where a price or a token count is
+    unknown. ``tokens`` are those of the calls.
     """
 
     n_calls: int
@@ -237,7 +238,7 @@ async def open_models(
         )
         asking = (Limiting(*outer), *checked, retrying, Limiting(*inner))
         backend = Pipeline(client, caching, *served, *asking)
-        ledger.cached = lambda: caching.hits
+        ledger.cached = lambda: caching.earlier
         ledger.tokens = lambda: count.tokens
         llm = _llm(backend, target, model)
         try:

@@ -28,6 +28,7 @@ Judged: TypeAlias = tuple[str, str, str]
 """A judge, an aspect and a protocol."""
 NEXT = "Next: "
 """How a sentence on what to do next begins."""
+NEXT_LLM = f"{NEXT}an LLM as judge"
 _MAX_NAMED = 3
 MUCH_UNSCORED = 0.05
 """Share of items without a score from which they come before everything else."""
@@ -284,5 +285,12 @@ def next_step(board: Board) -> str:
     if board.calibrated:
         return "Agreement of this judge with human labels: see 'Trust in the judge'."
     if board.by_default:
-        return "Next: an LLM as judge, or human labels for 'fairjudge calibrate'."
-    return "Next: 'fairjudge calibrate' measures how far this judge agrees with human labels."
+        return f"{NEXT_LLM}, or human labels for 'fairjudge calibrate'."
+    return f"{NEXT}'fairjudge calibrate' measures how far this judge agrees with human labels."
+
+
+def before_command(finding: str) -> str:
+    """Return a finding as it stands above the command that calibrates, which says the rest."""
+    if "'fairjudge calibrate'" not in finding:
+        return finding
+    return f"{NEXT_LLM}." if finding.startswith(NEXT_LLM) else ""

@@ -98,6 +98,22 @@ def after_converting(data: Data) -> Iterator[NextCommand]:
         yield from _of_coverage(data)
 
 
+def after_importing(
+    data: Data, judgements: Path | None, aspects: Sequence[str], *, paired: bool = False
+) -> Iterator[NextCommand]:
+    """Yield the commands that go on from imported files; `judgements` are on `aspects`."""
+    if judgements is None and data.references and not data.summaries:
+        yield after_building(data.references)
+    elif judgements is None:
+        yield from after_converting(data)
+    elif data.sources is not None or {*aspects} & {*data.labelled}:
+        yield after_judging(data, judgements, aspects, paired=paired)
+    else:
+        page = judgements.parent / "report.html"
+        command = f"fairjudge report {_quoted(judgements)} -o {_quoted(page)}"
+        yield NextCommand(purpose="Next", command=command)
+
+
 def after_building(references: Path) -> NextCommand:
     """Return the command that judges coverage of `references`."""
     data = Data(folder=references.parent, references=references, summaries=[Path("SUMMARIES")])

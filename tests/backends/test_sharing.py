@@ -69,6 +69,7 @@ async def test_the_machine_that_claims_asks_and_the_reply_is_kept():
     assert (await backend.complete(REQUEST)).text == "ours"
     assert (await backend.complete(REQUEST)).text == "ours"
     assert (len(inner.requests), caching.hits, caching.misses) == (1, 1, 1)
+    assert caching.earlier == 0  # it paid for this reply itself
     assert cache.values[KEY] == {"model": "scripted:m", "reply": {"text": "ours"}}
     assert cache.released == []  # what is put ends the claim
 

@@ -175,7 +175,7 @@ class TestCaching:
         again = Caching(cache=cache)  # another run
         assert await Pipeline(inner, again).complete(request_) == first
         assert len(inner.requests) == 1
-        assert (again.hits, again.misses) == (1, 0)
+        assert (again.hits, again.misses, again.earlier) == (1, 0, 1)
 
     @pytest.mark.parametrize(
         "error", [RefusedError("no"), EmptyReplyError("nothing"), ServerError("down")]

@@ -115,6 +115,54 @@ def test_what_is_not_known_is_unknown_and_never_nothing(cli, priced):
     assert "cost of replies from the cache is not known" in " ".join(done.out.split())
 
 
+def test_aspects_that_are_judged_together_have_one_price_an_item(cli, priced):
+    """12 requests for 24 verdicts: the second verdict of each is paid for by the same request."""
+
+    def together(*more: str) -> dict:
+        done = cli(*judging(priced, "small"), "--prices", "prices.toml", "--aspect", "faithfulness",
+                   "--together", *more)  # fmt: skip
+        assert done.code == 0, done.err
+        assert "'fairjudge calibrate' measures" not in " ".join(done.out.split())
+        assert "To calibrate, have people label: fairjudge annotate" in " ".join(done.out.split())
+        return told()
+
+    priced.answer = lambda call: Reply(
+        text=json.dumps({name: {"verdict": "4"} for name in ("coverage", "faithfulness")}),
+        input_tokens=11, output_tokens=7,
+    )  # fmt: skip
+    report = together()
+    (cost,) = report["costs"]
+    assert (cost["n_items"], cost["n_calls"], cost["n_cached"]) == (12, 12, 0)
+    assert report["usd_per_item"] == pytest.approx(SMALL)
+    # Another run finds all of it in the cache, and cannot know what it cost.
+    again = together("--run", "another")
+    assert (again["spent"]["n_calls"], again["costs"][0]["n_cached"]) == (0, 24)
+    assert again["usd_per_item"] is None
+
+
+def test_the_json_of_aspects_that_are_judged_together_goes_to_calibrate_and_report(cli, priced):
+    priced.answer = lambda call: Reply(
+        text=json.dumps({"coverage": {"verdict": str(1 + len(priced.calls) % 5)},
+                         "faithfulness": {"verdict": "4"}}),
+        input_tokens=11, output_tokens=7,
+    )  # fmt: skip
+    labels = [
+        {"eid": f"e{n}", "system": system, "aspect": "coverage", "annotator": "p",
+         "value": 1 + n % 5}
+        for n in range(N) for system in SYSTEMS
+    ]  # fmt: skip
+    write_jsonl(Path("l.jsonl"), labels)
+    done = cli(*judging(priced, "small"), "--prices", "prices.toml", "--aspect", "faithfulness",
+               "--together")  # fmt: skip
+    assert done.code == 0, done.err
+    done = cli("calibrate", "j.jsonl", "j.json", "--labels", "l.jsonl", "--json", "c.json")
+    assert done.code == 0, done.err
+    assert "the same requests judged coverage and faithfulness" in " ".join(done.out.split())
+    done = cli("report", "j.jsonl", "j.json", "-o", "page.html")
+    assert done.code == 0, done.err
+    assert "fairjudge judge --json" in Path("page.html").read_text("utf-8")
+
+
 def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
     """A call an answer; six pairs in two orders are a call a summary."""
     done = cli(*judging(priced, "small"), "--prices", "prices.toml", "--reference-unit", "qa_pair")

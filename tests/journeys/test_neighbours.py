@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -93,12 +94,13 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
     write_jsonl(Path("s.jsonl"), rows)
     run("build", "clusters.jsonl", "-o", "built.jsonl", *openai(server))
     run("data", "export", "built.jsonl", "-o", "bank.jsonl", "--to", "nuggetbank")
-    run("data", "import", "bank.jsonl", "--references", "bare.jsonl")
+    bare = run("data", "import", "bank.jsonl", "--references", "bare.jsonl")
     run(
         "data", "import", "bank.jsonl", "--references", "back.jsonl", "--articles", "clusters.jsonl"
     )
     assert rows_of("back.jsonl") == rows_of("built.jsonl")
     assert {one["content"] for one in rows_of("bare.jsonl")[0]["articles"]} == {""}
+    assert "Next: fairjudge judge --references bare.jsonl --summaries SUMMARIES" in bare
 
     for name in ("built", "bare"):
         judge(run, server, f"{name}.jsonl", aspect="coverage", out=f"{name}-c.jsonl",
@@ -198,3 +200,34 @@ def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
 
     run("data", "export", "s.jsonl", "-o", "again.jsonl", "--to", "trec-run")
     assert rows_of("again.jsonl") == [RUN]
+
+
+def test_imported_judgements_lead_to_calibrate_or_to_the_report(run):
+    """The command that is named runs as it stands; with labels beside, it measures the judge."""
+    systems = ("a", "b", "c")
+    rows = [
+        {"eid": f"e{n}", "system": system, "aspect": "clarity", "judge": "elsewhere",
+         "response": f"Verdict: {1 + (n + place) % 5}"}
+        for n in range(6) for place, system in enumerate(systems)
+    ]  # fmt: skip
+    write_jsonl(Path("replies.jsonl"), rows)
+    imported = run("data", "import", "replies.jsonl", "-o", "judged.jsonl", "--protocol", "likert",
+                   "--scale", "1-5")  # fmt: skip
+    command = shlex.split(imported.partition("Next: fairjudge ")[2].partition("\n")[0])
+    assert command == ["report", "judged.jsonl", "-o", "report.html"]
+    run(*command)
+    assert Path("report.html").is_file()
+
+    spans = [
+        {"span_id": f"e{n}-{kind}", "name": "clarity", "annotator_kind": kind, "identifier": who,
+         "result": {"score": 1 + n % 5}, "metadata": {"eid": f"e{n}", "system": f"s{n % 2}"}}
+        for n in range(12) for kind, who in (("LLM", "judge"), ("HUMAN", "ann"))
+    ]  # fmt: skip
+    write_jsonl(Path("phoenix.jsonl"), spans)
+    imported = run("data", "import", "phoenix.jsonl", "-o", "spans.jsonl", "--labels", "l.jsonl")
+    command = shlex.split(imported.partition("To calibrate: fairjudge ")[2].partition("\n")[0])
+    assert command == ["calibrate", "spans.jsonl", "--labels", "l.jsonl"]
+    assert "rank systems: " in run(*command)
+    # What goes to standard output is followed by nothing.
+    printed = run("data", "import", "phoenix.jsonl", "-o", "-", "--labels", "l.jsonl")
+    assert "To calibrate" not in printed
