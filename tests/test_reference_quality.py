@@ -40,6 +40,7 @@ ROW = {
                 {"support": ["e"]},
             ],
             "kind": "rivals",
+            "rivals": [[0, 1]],
         },
         {
             "question": "What did it cost?",
@@ -62,6 +63,7 @@ def test_a_reader_without_a_fault_gives_full_marks(marks):
         "answers right": Share(8, 8),
         # a, b and d against; c, d; e: six; and two
         "recall of memberships": Share(8, 8),
+        "recall of memberships, rivals counted": Share(8, 8),
         "recall of sources": Share(7, 7),
         "larger groups pure": Share(2, 2),
         # three pairs of three groups, one of two
@@ -91,6 +93,30 @@ def test_each_mark_is_counted_where_it_belongs(marks):
     assert counts["questions without a fault"] == Share(1, 2)
 
 
+def test_an_article_against_a_group_counts_where_it_stands_in_a_rival(marks):
+    held, failed, unknown = (marks[0]["questions"][0]["groups"][n] for n in (1, 0, 2))
+    held.update(missing=["a", "b", "f"], against=["a", "f"])  # a says it failed; b says it held too
+    failed.update(missing=["e"], against=["e"])  # e stands in a group that is no rival
+    unknown.update(missing=["a"], against=["a"])  # nor is it a rival of a's
+    counts = quality([REFERENCE], marks)
+    assert counts["recall of memberships"] == Share(8, 13)
+    assert counts["recall of memberships, rivals counted"] == Share(9, 13)
+    # who answers beside the question does not stand in the rival
+    failed["answers"][0]["mark"] = failed["answers"][2]["mark"] = "elsewhere"
+    assert quality([REFERENCE], marks)["recall of memberships, rivals counted"] == Share(7, 12)
+
+
+def test_marks_without_rivals_have_the_strict_count_alone(marks):
+    for question in marks[0]["questions"]:
+        del question["rivals"]
+        for group in question["groups"]:
+            del group["against"]
+    strict = quality([REFERENCE], marks)
+    assert strict["recall of memberships"] == Share(8, 8)
+    assert "recall of memberships, rivals counted" not in strict
+    assert counts_of(without_texts(marks)) == strict
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -98,6 +124,8 @@ def test_each_mark_is_counted_where_it_belongs(marks):
         (lambda q: q["groups"][0].update(label="It burst."), "other ones"),
         (lambda q: q["groups"][0].update(missing=["z"]), "no article"),
         (lambda q: q["groups"][0].update(missing=["a"]), "stands in the group"),
+        (lambda q: q["groups"][0].update(against=["f"]), "articles of missing"),
+        (lambda q: q.update(rivals=[[0, 2]]), "its rivals"),
         (lambda q: q["groups"][0]["answers"][0].update(mark="perhaps"), "a mark is one of"),
         (lambda q: q.update(same=[[2, 0]]), "lower number first"),
         (lambda q: q.update(same=[[0, 3]]), "different groups"),
@@ -173,21 +201,25 @@ def test_marks_that_are_kept_have_the_counts_and_no_words(marks, tmp_path, capsy
 
 
 @pytest.mark.parametrize(
-    ("names", "figures"),
+    ("names", "figures", "rivals_counted"),
     [
-        # eight events: right, memberships, sources, pure, same, rivals, without a fault
-        (("newsstance", "allsides"), (0.997, 0.911, 0.994, 0.897, 0.021, 0.667, 0.708)),
-        (("recession",), (0.991, 0.888, 0.983, 0.923, 0.006, 0.833, 0.667)),
-        (("recession-complete",), (0.992, 0.949, 0.983, 0.939, 0.006, 0.833, 0.667)),
-        (("draw-26",), (0.984, 0.944, 0.993, 0.880, 0.019, 0.609, 0.652)),
-        (("draw-2026",), (0.959, 0.956, 0.956, 0.875, 0.011, 0.455, 0.591)),
+        # right, memberships, sources, pure, same, rivals, without a fault; with rivals counted
+        (("newsstance", "allsides"), (0.997, 0.911, 0.994, 0.897, 0.021, 0.667, 0.708), None),
+        (("recession",), (0.991, 0.888, 0.983, 0.923, 0.006, 0.833, 0.667), None),
+        (("recession-complete",), (0.992, 0.949, 0.983, 0.939, 0.006, 0.833, 0.667), None),
+        (("draw-26",), (0.984, 0.944, 0.993, 0.880, 0.019, 0.609, 0.652), None),
+        (("draw-2026",), (0.959, 0.956, 0.956, 0.875, 0.011, 0.455, 0.591), None),
+        (("draw-31",), (1.0, 0.944, 0.987, 1.0, 0.0, 0.833, 0.917), 0.958),
+        (("recession-31",), (0.977, 0.862, 1.0, 0.889, 0.0, 1.0, 1.0), 0.977),
     ],
 )
-def test_the_readers_files_give_the_figures_that_were_reported(names, figures):
+def test_the_readers_files_give_the_figures_that_were_reported(names, figures, rivals_counted):
     marks = [one for name in names for one in json.loads((READERS / f"{name}.json").read_text())]
-    values = [share.value for share in counts_of(marks).values()]
-    assert values == pytest.approx(figures, abs=5e-4)
+    counts = counts_of(marks)
+    second = counts.pop("recall of memberships, rivals counted", None)
+    assert (second.value if second else None) == pytest.approx(rivals_counted, abs=5e-4)
+    assert [share.value for share in counts.values()] == pytest.approx(figures, abs=5e-4)
     # ids and verdicts alone
-    assert {key for one in marks for question in one["questions"] for key in question} == {
-        "divided", "faults", "same", "groups",
+    assert {key for one in marks for question in one["questions"] for key in question} <= {
+        "divided", "faults", "same", "rivals", "groups",
     }  # fmt: skip
