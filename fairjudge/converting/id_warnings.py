@@ -50,7 +50,8 @@ def warnings_of(converted: Converted, files: Files) -> Iterator[str]:
 def labels_without_texts(converted: Converted) -> Iterator[str]:
     """Yield which systems and clusters labels name that the texts lack."""
     systems = {one.system for one in converted.summaries}
-    eids = {one.eid for one in (*converted.clusters, *converted.references, *converted.summaries)}
+    eids = {cluster.eid for cluster in (*converted.clusters, *converted.references)}
+    eids |= {summary.eid for summary in converted.summaries}
     rated = {
         name
         for label in converted.labels

@@ -102,7 +102,7 @@ def rating_columns(
             yield rating
 
 
-def _numbers(sample: list[Row], column: str, source: Source) -> list[float]:
+def _numbers(sample: Sequence[Row], column: str, source: Source) -> list[float]:
     """Return the numbers of a column; none where a cell holds something else."""
     cells = [cell for row in sample if not _is_missing(cell := _one_value(row.get(column)))]
     numbers = [rating_of(cell, source) for cell in cells]
@@ -250,7 +250,7 @@ def possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> It
             yield f"Column {column!r} is not read. If it rates summaries: {option}"
 
 
-def _are_levels(column: str, rows: list[Row], source: Source) -> bool:
+def _are_levels(column: str, rows: Sequence[Row], source: Source) -> bool:
     """Say whether a column beside ratings holds numbers that may be ratings on another scale."""
     values = _numbers(rows, column, source)
     return bool(values) and not _OTHER_NUMBERS.search(leaf(column)) and len({*values}) > 1
