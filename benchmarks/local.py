@@ -1,6 +1,6 @@
 """What the embedded default tells, measured on people's labels; writes the table of docs/local.md.
 
-    python benchmarks/local.py [--data FOLDER] [--only MEASURE ...] [--questions FILE]
+    python benchmarks/local.py [--backend local-large] [--data FOLDER] [--only MEASURE ...]
 
 FOLDER is `../shared/data` beside the project. Each measure is kept in `results/local.json` when it
 is done, and one that was made on the same weights is not made again unless named by `--only`: a run
@@ -58,12 +58,16 @@ from fairjudge.ports import Embedder
 from fairjudge.run.builders import make_builder
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import TrainedModels, load_trained_models
+from fairjudge.scorers.trained_record import trained_folder
 from fairjudge.text.sentences import news_sentences
 from training import data as training_data
 from training import statements
 from training.key_points import topic_rows
 
-RESULTS = Path(__file__).with_name("results") / "local.json"
+RESULTS = {
+    "local": Path(__file__).with_name("results") / "local.json",
+    "local-large": Path(__file__).with_name("results") / "local_large.json",
+}
 DOCUMENT = ROOT / "docs" / "local.md"
 BUILT = ROOT / "build" / "local_events.jsonl"
 """Questions of events, built once; delete it after changing how they are built."""
@@ -104,12 +108,13 @@ class Bench:
     folder: Path
     drawn: Path | None = None
     n_events: int | None = None
+    backend: str = "local"
     built: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @cached_property
     def models(self) -> TrainedModels:
         """The weights that ship."""
-        return load_trained_models()
+        return load_trained_models(folder=trained_folder(self.backend))
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -652,21 +657,29 @@ MEASURES: dict[str, Callable[[Bench], list[Row]]] = {
 # --- the page --------------------------------------------------------------------------------
 
 
-def table(kept: dict[str, Any]) -> str:
-    """Return the table of all measures that were made."""
+def table(small: dict[str, Any], large: dict[str, Any] | None) -> str:
+    """Return the table of all measures that were made, by both models."""
     lines = [
-        "| measure | figure | of | before | goal | for comparison |",
-        "|---|--:|---|--:|--:|---|",
+        "| measure | `local` | `local-large` | of | before | goal | for comparison |",
+        "|---|--:|--:|---|--:|--:|---|",
     ]
     for name in MEASURES:
-        for one in (Row(**fields) for fields in kept["measures"].get(name, [])):
-            digits = 0 if one.value >= 10 else 3 if one.low is not None else 2
-            figure = f"{one.value:.{digits}f}"
-            if one.low is not None:
-                figure += f" [{one.low:.2f}, {one.high:.2f}]"
-            cells = (one.measure, figure, one.n, one.before, one.goal, one.compare)
+        rows = [Row(**fields) for fields in small["measures"].get(name, [])]
+        other = [Row(**fields) for fields in large["measures"].get(name, [])] if large else []
+        # Titles repeat ("the same: ..."), so that rows are matched by their place.
+        for place, one in enumerate(rows):
+            beside = figure_of(other[place]) if place < len(other) else ""
+            cells = (one.measure, figure_of(one), beside, one.n, one.before, one.goal, one.compare)
             lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*lines, "", f"{kept['model']}; {kept['machine']}.", ""])
+    machines = [f"{kept['model']}; {kept['machine']}." for kept in (small, large) if kept]
+    return "\n".join([*lines, "", "  \n".join(machines), ""])
+
+
+def figure_of(one: Row) -> str:
+    """Return a figure with its interval."""
+    digits = 0 if one.value >= 10 else 3 if one.low is not None else 2
+    figure = f"{one.value:.{digits}f}"
+    return figure if one.low is None else f"{figure} [{one.low:.2f}, {one.high:.2f}]"
 
 
 def measured(results: Path, model: str) -> dict[str, Any]:
@@ -693,24 +706,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=MEASURES, help="also if done before")
     parser.add_argument("--events", type=int, metavar="N", help="the first N events; all of them")
     parser.add_argument("--questions", type=Path, metavar="FILE")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--backend", choices=RESULTS, default="local")
+    parser.add_argument("--results", type=Path, help="another file of the backend's results")
     parser.add_argument("--document", type=Path, default=DOCUMENT)
     chosen = parser.parse_args(arguments)
     if not chosen.data.is_dir():
         print(f"no folder {str(chosen.data)!r}", file=sys.stderr)
         return 1
-    bench = Bench(chosen.data, chosen.questions, chosen.events)
-    done = measured(chosen.results, bench.models.identity)
+    files = RESULTS | ({chosen.backend: chosen.results} if chosen.results else {})
+    bench = Bench(chosen.data, chosen.questions, chosen.events, chosen.backend)
+    done = measured(files[chosen.backend], bench.models.identity)
     for name in chosen.only or [name for name in MEASURES if name not in done]:
         started = time.perf_counter()
-        kept = keep(chosen.results, name, MEASURES[name](bench), bench.models.identity)
+        kept = keep(files[chosen.backend], name, MEASURES[name](bench), bench.models.identity)
         print(f"{name}: {time.perf_counter() - started:.0f} s", flush=True)
         for one in kept["measures"][name]:
             print("  ", json.dumps(one), flush=True)
-        before, _, rest = chosen.document.read_text(encoding="utf-8").partition(BEGIN)
-        text = before + BEGIN + table(kept) + END + rest.partition(END)[2]
-        chosen.document.write_text(text, encoding="utf-8")
+        write_table(files, chosen.document)
+    write_table(files, chosen.document)
     return 0
+
+
+def write_table(files: dict[str, Path], document: Path) -> None:
+    """Write the table of all results into the page."""
+    small, large = (read_results(file) for file in files.values())
+    before, _, rest = document.read_text(encoding="utf-8").partition(BEGIN)
+    if small:
+        text = before + BEGIN + table(small, large) + END + rest.partition(END)[2]
+        document.write_text(text, encoding="utf-8")
+
+
+def read_results(file: Path) -> dict[str, Any] | None:
+    """Return results, None where there are none."""
+    return dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else None
 
 
 if __name__ == "__main__":

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fairjudge.scorers.trained_models import load_trained_models, trained_identity
+from fairjudge.scorers.trained_models import load_trained_models
 from training import data
 
 app = typer.Typer(
@@ -18,8 +19,16 @@ app = typer.Typer(
 Folder = Annotated[Path, typer.Option(help="Where checkpoints and curves are kept.")]
 Source = Annotated[Path, typer.Option("--data", help="Folder of the shared data.")]
 Target = Annotated[Path, typer.Option(help="Where what ships is written.")]
+Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 RUN = data.ROOT / "build" / "training"
 SHIPPED = data.ROOT / "fairjudge" / "scorers" / "trained"
+
+
+class Base(StrEnum):
+    """The published encoder that training begins with."""
+
+    small = "all-MiniLM-L6-v2"
+    large = "all-mpnet-base-v2"
 
 
 def _use(threads: int) -> None:
@@ -33,25 +42,32 @@ def train(
     *,
     folder: Folder = RUN,
     source: Source = data.DATA,
-    begin: Annotated[
-        Path | None, typer.Option(help="Folder of weights that shipped, to go on training from.")
+    base: Annotated[Base, typer.Option(help="The published encoder to begin with.")] = Base.small,
+    teacher: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a run of the larger base, whose answers to learn."),
     ] = None,
     steps: Annotated[int | None, typer.Option(help="Steps in all.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Peak learning rate of the encoder.")] = None,
+    taught: Annotated[float, typer.Option(help="Weight of the teacher's answers.")] = 1.0,
     minutes: Annotated[float | None, typer.Option(help="Stop after these, to go on later.")] = None,
     every: Annotated[int, typer.Option(help="Steps between rows of the learning curve.")] = 250,
     threads: int = 2,
+    device: Device = "cpu",
 ) -> None:
     """Train from the checkpoint in the folder, or from the start where there is none."""
     from training import run as running
 
     _use(threads)
-    settings = running.CONTINUED if begin else running.Settings()
-    weights = None
-    if begin:
-        weights = running.shipped_weights(begin)
-        settings = replace(settings, begin=trained_identity(begin))
-    settings = replace(settings, steps=steps or settings.steps)
-    run = running.Run(folder, settings, source=source, begin=weights)
+    settings = running.SETTINGS[base.value]
+    network = None
+    if teacher:
+        record = json.loads((teacher / "record.json").read_text(encoding="utf-8"))
+        identity = f"{record['settings']['base']} after {record['step']} steps"
+        settings = replace(settings, teacher=identity, taught=taught)
+        network = running.of_run(teacher).to(device)
+    settings = replace(settings, steps=steps or settings.steps, rate=rate or settings.rate)
+    run = running.Run(folder, settings, source=source, teacher=network, device=device)
     typer.echo("goes on" if run.restore() else "starts")
     done = run.go_on(minutes=minutes, every=every, say=typer.echo)
     curve(folder=folder)
@@ -71,32 +87,39 @@ def curve(*, folder: Folder = RUN) -> None:
 @app.command()
 def export(
     *,
-    folder: Folder = RUN,
+    folders: Annotated[
+        list[Path] | None,
+        typer.Option("--folder", help="Runs, of several the mean of their weights."),
+    ] = None,
     source: Source = data.DATA,
     target: Target = SHIPPED,
     limit: Annotated[
         int, typer.Option(help="Maximum examples that a head is calibrated on.")
     ] = data.CALIBRATE,
-    share: Annotated[
-        float, typer.Option(min=0, max=1, help="Of the run, the rest of what it began from.")
-    ] = 1.0,
     threads: int = 2,
+    device: Device = "cpu",
 ) -> None:
     """Write the checkpoint's weights, calibrated and in 8 bits, where they ship."""
     from training import export as exporting
 
     _use(threads)
-    record = exporting.export(folder, target, source=source, limit=limit, share=share)
+    record = exporting.export(folders or [RUN], target, source=source, limit=limit, device=device)
     typer.echo(json.dumps(record["calibration"]))
 
 
 @app.command()
-def calibrate(*, source: Source = data.DATA, target: Target = SHIPPED, threads: int = 2) -> None:
-    """Fit how sure the weights that ship are of statements about documents; no training."""
+def calibrate(
+    *,
+    source: Source = data.DATA,
+    target: Target = SHIPPED,
+    only: Annotated[list[str] | None, typer.Option(help="These fits alone.")] = None,
+    threads: int = 2,
+) -> None:
+    """Fit the probabilities of the weights that ship anew; no training."""
     from training import export as exporting
 
     _use(threads)
-    record = exporting.recalibrate(target, source=source)
+    record = exporting.recalibrate(target, source=source, only=only or ())
     typer.echo(json.dumps(record["calibration"]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -42,6 +42,15 @@ class Batch:
     mask: Tensor
     labels: Tensor
     spans: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the batch on a device."""
+        names = ("ids", "types", "mask", "labels", "spans")
+        return replace(self, **{name: getattr(self, name).to(device) for name in names})
+
+    def outside(self) -> Tensor:
+        """Return whether each token is not of the second text, (n, length)."""
+        return (self.types % 2 == 0) | (self.mask == 0)
 
 
 def encode(examples: Sequence[Example], tokenizer: Any) -> list[Encoded]:

@@ -27,10 +27,19 @@ from training.export import (
     triples_of,
     write_record,
 )
+from training.networks import LARGE, SMALL
 from training.planted import planted
 
 Measured: TypeAlias = dict[str, Any]
 Statistic: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.float64]], float]
+ENCODERS = {
+    SMALL: "6 layers of width 384, begun from\n[all-MiniLM-L6-v2]"
+    "(https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2), Apache-2.0, whose\n"
+    "word embeddings stay as they are and are read from its package",
+    LARGE: "12 layers of width 768: [all-mpnet-base-v2]"
+    "(https://huggingface.co/sentence-transformers/all-mpnet-base-v2),\nApache-2.0, read from its "
+    "packages, with updates of rank 64 of the matrices of its layers (LoRA)",
+}
 TESTED = ("Q4", "Q7", "Q8", "Q9")
 RESAMPLES = 500
 SUMMARY_WORDS = 90
@@ -253,18 +262,27 @@ def write_card(folder: Path, found: Measured) -> None:
     measured = record["measured"] = record.get("measured", {}) | found
     write_record(folder, record)
     template = (Path(__file__).parent / "card.md").read_text(encoding="utf-8")
-    run = record["run"]
+    runs = [record["run"], *record.get("other_runs", ())]
     text = template.format(
         identity=measured["identity"],
-        steps=run["step"],
-        tokens=round(sum(run["tokens"].values()) / 1e6, 1),
-        minutes=round(run["seconds"] / 60),
-        machine=run["machine"],
-        versions=", ".join(f"{name} {version}" for name, version in run["versions"].items()),
+        encoder=ENCODERS[record["run"]["settings"].get("base", SMALL)],
+        training=" ".join(map(trained_by, runs)),
         measures=table(measured),
         curve=curve_table(record["curve"], record["in_8_bits"]),
     )
     (folder / "MODEL_CARD.md").write_text(text, encoding="utf-8")
+
+
+def trained_by(run: Measured) -> str:
+    """Return a sentence on a run: steps, tokens, time, machine, versions."""
+    teacher = run["settings"].get("teacher")
+    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+    learnt = f" on labels and on the answers of {teacher}" if teacher else " on labels"
+    tokens, minutes = sum(run["tokens"].values()) / 1e6, run["seconds"] / 60
+    return (
+        f"A run of {run['step']:,} steps{learnt} ({tokens:.1f} M tokens, {minutes:.0f} minutes, "
+        f"{run['machine']}, {versions})."
+    )
 
 
 def curve_table(curve: Sequence[Measured], in_8_bits: Measured) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +13,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
-from scipy.optimize import minimize
 from torch import Tensor
 
-from fairjudge.errors import ConfigurationError
-from fairjudge.scorers._trained_network import FROZEN, quantised, restored
+from fairjudge.scorers._trained_network import quantised, restored
 from fairjudge.scorers.embedding import load_embedder
-from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels, logistic
+from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels
 from fairjudge.scorers.trained_record import RECORD
 from training import data
-from training.data import CALIBRATE, UNSUPPORTED, Example, spread
+from training.data import CALIBRATE, Example, spread
+from training.fits import fit_logistic, fit_support
 from training.measures import summary_of
+from training.networks import SMALL, is_trained
 from training.planted import planted
 from training.run import kept, shipped_weights, tokenizer, with_weights
-from training.statements import (
-    MAX_SUMMARIES,
-    changed,
-    checked,
-    drawn,
-    elsewhere,
-    fit_supported,
-    fit_weights,
-)
+from training.statements import MAX_SUMMARIES, changed, checked, drawn, elsewhere, fit_supported
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
 """NAnCo's questions that choose thresholds; the others are never fitted on."""
@@ -47,10 +39,10 @@ _NO_CALIBRATION = {
 }
 
 
-def models_of(weights: dict[str, Tensor]) -> TrainedModels:
+def models_of(weights: dict[str, Tensor], *, base: str, device: str = "cpu") -> TrainedModels:
     """Return uncalibrated models with these weights."""
     return TrainedModels(
-        network=with_weights(weights),
+        network=with_weights(weights, base=base).to(device),
         tokenizer=tokenizer(),
         calibration=_NO_CALIBRATION,
         identity="uncalibrated",
@@ -58,41 +50,35 @@ def models_of(weights: dict[str, Tensor]) -> TrainedModels:
 
 
 def shipped(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return weights in 8 and 16 bits, without the word embeddings."""
-    return quantised({name: value for name, value in weights.items() if name != FROZEN})
+    """Return the trained weights in 8 and 16 bits."""
+    return quantised({name: value for name, value in weights.items() if is_trained(name)})
 
 
 def export(
-    run: Path, target: Path, *, source: Path, limit: int = CALIBRATE, share: float = 1.0
+    runs: Sequence[Path], target: Path, *, source: Path, limit: int = CALIBRATE, device: str = "cpu"
 ) -> dict[str, Any]:
-    """Write weights and record of a run's checkpoint to `target`; return the record.
+    """Write weights and record of runs' checkpoints to `target`; return the record.
 
-    The record keeps that of the weights which the run began from, where `target` has them. With a
-    `share` below 1 the weights are `between` those and the run's.
+    Of several runs from one base it is the mean of their weights, which is often better than each
+    (Wortsman et al., arXiv 2203.05482).
     """
-    settings = json.loads((run / "record.json").read_text(encoding="utf-8"))
-    before = begun_from(target, settings["settings"]["begin"])
-    weights = torch.load(run / "checkpoint.pt", weights_only=True)["mean"]
-    if share < 1:
-        if before is None:
-            raise ConfigurationError(f"'{target}' lacks the weights that the run began from")
-        weights = between(shipped_weights(target), weights, share=share)
-    small = shipped(weights)
-    models = models_of(restored(small))
+    records = [json.loads((run / "record.json").read_text(encoding="utf-8")) for run in runs]
+    base = records[0]["settings"]["base"]
+    small = shipped(mean_of([_weights_of(run) for run in runs]))
+    models = models_of(restored(small), base=base, device=device)
     fits = calibration(models, source=source, limit=limit)
+    network = with_weights(restored(small), base=base).to(device)
+    in_8_bits = summary_of(network, kept(tokenizer(), folder=source))
     small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
     target.mkdir(parents=True, exist_ok=True)
     sha256 = _write_weights(small, target)
-    curve = [json.loads(line) for line in (run / "curve.jsonl").read_text("utf-8").splitlines()]
-    in_8_bits = summary_of(with_weights(restored(small)), kept(tokenizer(), folder=source))
     record = {
         "sha256": sha256,
         "calibration": _rounded(fits),
         "calibrated_on": limit,
-        "run": settings,
-        "share": share,
-        **({"begun_from": before} if before else {}),
-        "curve": curve,
+        "run": records[0],
+        "other_runs": records[1:],
+        "curve": [json.loads(line) for run in runs for line in _curve(run)],
         "in_8_bits": in_8_bits,
         "kept_out": kept_out(source=source),
         "measured_only": sorted(data.MEASURED_ONLY),
@@ -101,40 +87,32 @@ def export(
     return record
 
 
-def between(
-    before: dict[str, Tensor], after: dict[str, Tensor], *, share: float
-) -> dict[str, Tensor]:
-    """Return the mean of weights before and after more training, `share` of it those after.
-
-    Of weights trained on with data of another kind it keeps more of what they did before than
-    either (WiSE-FT, arXiv 2109.01903).
-    """
+def mean_of(weights: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """Return the mean of weights, name by name."""
     return {
-        name: torch.lerp(value.float(), after[name].float(), share)
-        for name, value in before.items()
+        name: torch.stack([w[name].float() for w in weights]).mean(dim=0) for name in weights[0]
     }
 
 
-def begun_from(target: Path, identity: str) -> dict[str, Any] | None:
-    """Return how the weights of this identity were trained, where `target` still has them."""
-    if not (target / RECORD).is_file():
-        return None
-    record = json.loads((target / RECORD).read_text(encoding="utf-8"))
-    if not identity.endswith(record["sha256"][:12]):
-        return None
-    return {
-        name: record[name] for name in ("sha256", "run", "curve", "begun_from") if name in record
-    }
+def _weights_of(run: Path) -> dict[str, Tensor]:
+    state = torch.load(run / "checkpoint.pt", weights_only=True, map_location="cpu")
+    weights: dict[str, Tensor] = state["mean"]
+    return weights
 
 
-def recalibrate(target: Path, *, source: Path) -> dict[str, Any]:
-    """Refit P(supported) for the shipped weights; change nothing else."""
+def _curve(run: Path) -> list[str]:
+    return (run / "curve.jsonl").read_text("utf-8").splitlines()
+
+
+def recalibrate(target: Path, *, source: Path, only: Sequence[str] = ()) -> dict[str, Any]:
+    """Fit the probabilities of the shipped weights anew, all or `only` some of `FITS`."""
     small = load_file(target / WEIGHTS)
-    fit = supported_fit(models_of(shipped_weights(target)), source=source)
-    small["calibration.supported"] = torch.tensor(fit)
     record: dict[str, Any] = json.loads((target / RECORD).read_text(encoding="utf-8"))
+    models = models_of(shipped_weights(target), base=record["run"]["settings"].get("base", SMALL))
+    fits = {name: FITS[name](models, source=source, limit=CALIBRATE) for name in only or FITS}
+    small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
     record["sha256"] = _write_weights(small, target)
-    record["calibration"] |= _rounded({"supported": fit})
+    record["calibration"] |= _rounded(fits)
     write_record(target, record)
     return record
 
@@ -170,26 +148,37 @@ def calibration(
 
     A head is calibrated on `limit` examples at the most, coverage on all there are.
     """
+    return {name: fit(models, source=source, limit=limit) for name, fit in FITS.items()}
+
+
+def support_fit(
+    models: TrainedModels, *, source: Path, limit: int = CALIBRATE
+) -> NDArray[np.float64]:
+    """Fit the support head's three classes."""
     examples = [
         *spread(list(data.support("calibrate", folder=source)), limit),
         *spread(list(planted("calibrate", folder=source)), limit // 2),
     ]
+    return fit_support(models.pair_logits(pairs_of(examples)), labels_of(examples))
+
+
+def covered_fit(models: TrainedModels, *, source: Path) -> NDArray[np.float64]:
+    """Fit P(covered), on all labels kept for it."""
     units = [
         *data.coverage("calibrate", folder=source),
         *data.merged_coverage("calibrate", folder=source),
     ]
-    asked = spread(list(data.reading("calibrate", folder=source)), limit)
-    answered = np.array([row.label for row in asked])
-    answers = answered_logits(models, asked)
-    return {
-        "support": fit_support(models.pair_logits(pairs_of(examples)), labels_of(examples)),
-        "supported": supported_fit(models, source=source, limit=limit),
-        "covered": fit_logistic(
-            models.covered_features(pairs_of(units)), labels_of(units), penalty=5.0
-        ),
-        "answered": fit_logistic(answers[:, None], answered, penalty=1e-3),
-        "same": fit_same(models, source=source, limit=limit),
-    }
+    features = models.covered_features(pairs_of(units))
+    return fit_logistic(features, labels_of(units), penalty=5.0)
+
+
+def answered_fit(
+    models: TrainedModels, *, source: Path, limit: int = CALIBRATE
+) -> NDArray[np.float64]:
+    """Fit P(a sentence answers a question)."""
+    questions = spread(list(data.reading("calibrate", folder=source)), limit)
+    logits = answered_logits(models, questions)
+    return fit_logistic(logits[:, None], labels_of(questions), penalty=1e-3)
 
 
 def supported_fit(
@@ -219,44 +208,6 @@ def answered_logits(models: TrainedModels, examples: Sequence[Example]) -> NDArr
     p = np.clip([reading.answered for reading in readings], 1e-9, 1 - 1e-9)
     logits: NDArray[np.float64] = np.log(p / (1 - p))
     return logits
-
-
-def fit_support(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Fit a factor and a constant a class by maximum likelihood; the constants sum to 0."""
-
-    def loss(x: NDArray[np.float64]) -> float:
-        constants = np.array([x[1], x[2], -x[1] - x[2]])
-        scores = logits[:, :3] * np.exp(x[0]) + constants
-        logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
-        either = np.logaddexp(logs[:, 1], logs[:, 2])
-        log_p = logs[np.arange(len(logs)), np.minimum(labels, 2)]
-        return float(-np.where(labels == UNSUPPORTED, either, log_p).mean())
-
-    x = minimize(loss, np.zeros(3), method="Nelder-Mead", options={"maxiter": 600}).x
-    return np.array([np.exp(x[0]), x[1], x[2], -x[1] - x[2]])
-
-
-def fit_logistic(
-    features: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    *,
-    penalty: float,
-    weights: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
-    """Return coefficients, none below 0, and then the constant, by penalised likelihood.
-
-    Every feature speaks for a yes, so that a coefficient below 0 would only fit what is particular
-    to the data.
-    """
-    signs = 2.0 * labels - 1.0
-    shares = np.ones(len(labels)) if weights is None else weights
-
-    def loss(scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        margins = signs * scores
-        value = float(shares @ np.logaddexp(0.0, -margins))
-        return value, -(shares * signs * logistic(-margins))
-
-    return fit_weights(features, loss, penalty=penalty)
 
 
 def nanco_triples(
@@ -301,3 +252,12 @@ def fit_same(models: TrainedModels, *, source: Path, limit: int = CALIBRATE) -> 
         penalty=5.0,
         weights=every / every.mean(),
     )
+
+
+FITS: dict[str, Callable[..., NDArray[np.float64]]] = {
+    "support": support_fit,
+    "supported": supported_fit,
+    "covered": lambda models, *, source, limit: covered_fit(models, source=source),  # noqa: ARG005
+    "answered": answered_fit,
+    "same": fit_same,
+}

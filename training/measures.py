@@ -9,15 +9,13 @@ import torch
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from fairjudge.scorers._trained_network import TrainedNetwork
+from fairjudge.scorers._trained_network import Heads
 from fairjudge.scorers.trained_models import has_bfloat16
 from training.batches import Encoded, collate, group_by_length
 from training.data import SUPPORTED, UNSUPPORTED
 
-_CPU = torch.device("cpu")
 
-
-def logits_of(network: TrainedNetwork, found: Sequence[Encoded]) -> NDArray[np.float64]:
+def logits_of(network: Heads, found: Sequence[Encoded]) -> NDArray[np.float64]:
     """Return what the heads of the examples' task say.
 
     Support and coverage: (n, 4), three classes and covered. Same: (n, 1). Reading: (n, 3),
@@ -25,22 +23,22 @@ def logits_of(network: TrainedNetwork, found: Sequence[Encoded]) -> NDArray[np.f
     """
     rows: list[NDArray[np.float64]] = [np.zeros(0)] * len(found)
     lengths = [len(row.ids) for row in found]
+    device = network.word_embeddings.device
     for places in group_by_length(range(len(found)), lengths):
-        batch = collate([found[place] for place in places])
+        batch = collate([found[place] for place in places]).to(device)
         with torch.inference_mode():
-            with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16(_CPU)):
+            with torch.autocast(device.type, torch.bfloat16, enabled=has_bfloat16(device)):
                 hidden, pooled = network.encode(batch.ids, batch.types, batch.mask)
             hidden, pooled = hidden.float(), pooled.float()
             task = batch.examples[0].task
             if task == "reading":
-                outside = (batch.types % 2 == 0) | (batch.mask == 0)
-                spans = best_spans(network.span(hidden), outside)
+                spans = best_spans(network.span(hidden), batch.outside())
                 values = torch.cat((network.answered(pooled), spans.float()), dim=1)
             elif task == "same":
                 values = network.same(pooled)
             else:
                 values = torch.cat((network.support(pooled), network.coverage(pooled)), dim=1)
-        for place, value in zip(places, values.double().numpy(), strict=True):
+        for place, value in zip(places, values.double().cpu().numpy(), strict=True):
             rows[place] = value
     return np.stack(rows)
 
@@ -50,7 +48,9 @@ def best_spans(logits: torch.Tensor, outside: torch.Tensor, *, limit: int = 40) 
     scores = logits.masked_fill(outside[:, :, None], -1e4)
     both = scores[:, :, None, 0] + scores[:, None, :, 1]
     length = both.shape[1]
-    allowed = torch.ones(length, length, dtype=torch.bool).triu().tril(limit - 1)
+    allowed = (
+        torch.ones(length, length, dtype=torch.bool, device=both.device).triu().tril(limit - 1)
+    )
     flat = both.masked_fill(~allowed, -1e9).flatten(1).argmax(dim=1)
     return torch.stack((flat // length, flat % length), dim=1)
 
@@ -73,7 +73,7 @@ def span_f1(found: Encoded, first: int, last: int) -> float:
     return 2 * common / (last - first + 1 + end - start + 1)
 
 
-def summary_of(network: TrainedNetwork, kept: dict[str, list[Encoded]]) -> dict[str, float]:
+def summary_of(network: Heads, kept: dict[str, list[Encoded]]) -> dict[str, float]:
     """Return one figure or two a pool, for the learning curve."""
     measured: dict[str, float] = {}
     for name, rows in kept.items():

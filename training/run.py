@@ -19,33 +19,28 @@ from torch import Tensor
 from torch.nn import functional
 
 from fairjudge.records.folder import write_atomically
-from fairjudge.scorers._trained_network import FROZEN, LAYERS, TrainedNetwork, restored
-from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
+from fairjudge.scorers._trained_network import Heads, restored
+from fairjudge.scorers.embedding import packaged_model_folder
 from fairjudge.scorers.trained_models import WEIGHTS, has_bfloat16
 from training import data
 from training.batches import Batch, Encoded, Pool, encode, max_behind
 from training.data import UNSUPPORTED, Split
+from training.distillation import UNLABELLED, distilled_loss, unlabelled
 from training.key_points import key_points
 from training.measures import summary_of
+from training.networks import BASES, LARGE, SMALL, new_network, trainable
 from training.planted import planted
 
 SHARES = {
-    "support": 0.24,
+    "support": 0.22,
     "planted": 0.16,
     "coverage": 0.16,
-    "reading": 0.25,
+    "reading": 0.24,
     "same": 0.07,
-    "key points": 0.12,
+    "key points": 0.15,
 }
-CONTINUED_SHARES = {
-    "support": 0.17,
-    "planted": 0.16,
-    "coverage": 0.14,
-    "reading": 0.22,
-    "same": 0.05,
-    "key points": 0.26,
-}
-"""Of a run that goes on from trained weights: what is new to them needs as many pairs in it."""
+UNLABELLED_SHARE = 0.3
+"""Of pairs without a label, where a teacher's answers are learnt; the others share the rest."""
 CAPS = {
     "support": 3500,
     "planted": 6000,
@@ -53,9 +48,8 @@ CAPS = {
     "reading": 40000,
     "same": 10000,
     "key points": 200,
+    "unlabelled": 20000,
 }
-CPU = torch.device("cpu")
-PACKAGED = "all-MiniLM-L6-v2"
 CURVE = 400
 """Examples of each task in the learning curve, from documents kept for calibration."""
 
@@ -67,16 +61,18 @@ class Settings:
     The rate rises in the ``warm`` first of all ``steps`` and falls to 0 over the share ``decay`` at
     the end; ``rate`` and ``head_rate`` are its peaks for encoder and heads. ``average`` is the
     decay of the running mean of the weights, which ships, and ``covered`` weighs the coverage loss
-    on labelled pairs that were not made for coverage. ``begin`` names the weights at step 0:
-    `PACKAGED`, or the identity of those that `Run` was given.
+    on labelled pairs that were not made for coverage. ``base`` is the published encoder at step 0;
+    ``teacher`` names the weights whose answers are learnt too, with the weight ``taught``.
     """
 
+    base: str = SMALL
     steps: int = 2600
     warm: int = 150
     decay: float = 0.35
     rate: float = 1.5e-4
     head_rate: float = 7e-4
-    begin: str = PACKAGED
+    teacher: str | None = None
+    taught: float = 1.0
     weight_decay: float = 0.01
     average: float = 0.995
     covered: float = 0.2
@@ -88,8 +84,11 @@ class Settings:
         return max(0.0, min(1.0, (step + 1) / self.warm, remaining))
 
 
-CONTINUED = Settings(steps=450, warm=50, decay=0.6, rate=8e-5, head_rate=3e-4)
-"""What goes on from weights that were trained to the end: lower rates, over fewer steps."""
+SETTINGS = {
+    SMALL: Settings(steps=6000),
+    LARGE: Settings(base=LARGE, steps=3500, warm=200, decay=0.5, rate=4e-4),
+}
+"""By base: of the larger one only low-rank updates are trained, at a higher rate."""
 
 
 def shipped_weights(folder: Path) -> dict[str, Tensor]:
@@ -99,47 +98,10 @@ def shipped_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def tokenizer() -> Any:
-    """Return the tokenizer of the packaged model."""
+    """Return the tokenizer of both networks, that of the packaged model."""
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(str(packaged_model_folder()), local_files_only=True)
-
-
-def new_network(*, seed: int) -> TrainedNetwork:
-    """Return the network as the packaged model begins it; its word embeddings stay as they are."""
-    path = packaged_model_folder() / "model.safetensors"
-    check_sha256(path, PACKAGE_SHA256)
-    torch.manual_seed(seed)
-    network = TrainedNetwork()
-    network.load_state_dict(_begun_from(load_file(str(path))), strict=False)
-    network.embeddings.words.weight.requires_grad_(requires_grad=False)
-    return network
-
-
-def _begun_from(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return this network's weights, its heads left out, from those of a BERT in transformers."""
-    weights = {
-        "embeddings.words.weight": state["embeddings.word_embeddings.weight"],
-        "embeddings.positions.weight": state["embeddings.position_embeddings.weight"],
-        "embeddings.types.weight": state["embeddings.token_type_embeddings.weight"][[0] * 6],
-    }
-    names = {
-        "attended": "attention.output.dense",
-        "attended_norm": "attention.output.LayerNorm",
-        "inner": "intermediate.dense",
-        "outer": "output.dense",
-        "outer_norm": "output.LayerNorm",
-    }
-    for part in ("weight", "bias"):
-        weights[f"embeddings.norm.{part}"] = state[f"embeddings.LayerNorm.{part}"]
-        for number in range(LAYERS):
-            old = f"encoder.layer.{number}"
-            weights[f"layers.{number}.attention.{part}"] = torch.cat(
-                [state[f"{old}.attention.self.{kind}.{part}"] for kind in ("query", "key", "value")]
-            )
-            for new, name in names.items():
-                weights[f"layers.{number}.{new}.{part}"] = state[f"{old}.{name}.{part}"]
-    return weights
 
 
 def examples(split: Split, words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
@@ -156,6 +118,8 @@ def examples(split: Split, words: Any, *, folder: Path) -> dict[str, list[Encode
         "same": data.same(split, folder=folder),
         "key points": key_points(split, folder=folder),
     }
+    if split == "train":
+        sets["unlabelled"] = unlabelled(folder=folder)
     return {name: encode(list(rows), words) for name, rows in sets.items()}
 
 
@@ -165,11 +129,33 @@ def kept(words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
     return {name: _spread(rows, CURVE) for name, rows in calibration.items()}
 
 
-def loss_of(network: TrainedNetwork, batch: Batch, *, covered: float) -> Tensor:
-    """Return the mean loss of a batch of one task."""
-    with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16(CPU)):
+def loss_of(
+    network: Heads, batch: Batch, *, covered: float, teacher: Heads | None = None, taught: float = 0
+) -> Tensor:
+    """Return the mean loss of a batch of one task, and of what a teacher says of it."""
+    hidden, pooled = encoded(network, batch)
+    loss = torch.zeros((), device=pooled.device)
+    if batch.examples[0].label != UNLABELLED:
+        loss = labelled_loss(network, batch, hidden, pooled, covered=covered)
+    if teacher is not None:
+        with torch.no_grad():
+            known = encoded(teacher, batch)
+        loss = loss + taught * distilled_loss(network, teacher, batch, (hidden, pooled), known)
+    return loss
+
+
+def encoded(network: Heads, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Return token vectors and pooled ones of a batch, in float32."""
+    device = batch.ids.device
+    with torch.autocast(device.type, torch.bfloat16, enabled=has_bfloat16(device)):
         hidden, pooled = network.encode(batch.ids, batch.types, batch.mask)
-    hidden, pooled = hidden.float(), pooled.float()
+    return hidden.float(), pooled.float()
+
+
+def labelled_loss(
+    network: Heads, batch: Batch, hidden: Tensor, pooled: Tensor, *, covered: float
+) -> Tensor:
+    """Return the mean loss of a batch by its labels."""
     task, labels = batch.examples[0].task, batch.labels
     if task in {"support", "points"}:
         logs = functional.log_softmax(network.support(pooled), dim=-1)
@@ -189,8 +175,7 @@ def loss_of(network: TrainedNetwork, batch: Batch, *, covered: float) -> Tensor:
     loss = _binary(network.answered(pooled)[:, 0], answered)
     if answered.any():
         logits = network.span(hidden[answered])
-        outside = (batch.types % 2 == 0) | (batch.mask == 0)
-        logits = logits.masked_fill(outside[answered][:, :, None], -1e4)
+        logits = logits.masked_fill(batch.outside()[answered][:, :, None], -1e4)
         for end in (0, 1):
             loss = loss + functional.cross_entropy(logits[:, :, end], batch.spans[answered, end])
     return loss
@@ -204,8 +189,8 @@ class Run:
     """A run in a folder: `checkpoint.pt`, `curve.jsonl`, `settings.json`.
 
     Started again on the same folder it goes on where the checkpoint stands, and the weights are
-    those of a run without a break (each step has seeds of its own). ``begin`` are weights to go on
-    training from, in place of the packaged model's.
+    those of a run without a break (each step has seeds of its own). ``teacher`` is a trained
+    network whose answers are learnt.
     """
 
     def __init__(
@@ -214,31 +199,43 @@ class Run:
         settings: Settings,
         *,
         source: Path,
-        begin: dict[str, Tensor] | None = None,
+        teacher: Heads | None = None,
+        device: str = "cpu",
     ) -> None:
         self.folder, self.settings, self.source = folder, settings, source
         self.step, self.seconds = 0, 0.0
-        self.shares = SHARES if settings.begin == PACKAGED else CONTINUED_SHARES
-        self.network = new_network(seed=settings.seed)
-        self.network.load_state_dict(begin or {}, strict=False)
-        learnt = [(n, p) for n, p in self.network.named_parameters() if n != FROZEN]
-        is_head = {n: "." not in n.removesuffix(".weight").removesuffix(".bias") for n, _ in learnt}
+        self.device, self.teacher = torch.device(device), teacher
+        self.network = new_network(settings.base, seed=settings.seed)
+        self.network.to(self.device)
+        self.learnt = trainable(self.network)
+        is_head = {
+            n: "." not in n.removesuffix(".weight").removesuffix(".bias") for n in self.learnt
+        }
         self.optimizer = torch.optim.AdamW(
             [
-                {"params": [p for n, p in learnt if not is_head[n]], "peak": settings.rate},
-                {"params": [p for n, p in learnt if is_head[n]], "peak": settings.head_rate},
+                {
+                    "params": [p for n, p in self.learnt.items() if not is_head[n]],
+                    "peak": settings.rate,
+                },
+                {
+                    "params": [p for n, p in self.learnt.items() if is_head[n]],
+                    "peak": settings.head_rate,
+                },
             ],
             lr=settings.rate,
             weight_decay=settings.weight_decay,
             betas=(0.9, 0.98),
             fused=True,
         )
-        self.learnt = dict(learnt)
-        self.mean = {name: value.detach().clone() for name, value in learnt}
+        self.mean = {name: value.detach().clone() for name, value in self.learnt.items()}
         words = tokenizer()
+        encoded_examples = examples("train", words, folder=source)
+        if teacher is None:
+            encoded_examples.pop("unlabelled", None)
+        self.shares = shares_of(encoded_examples)
         self.pools = [
             Pool(name, self.shares[name], rows, CAPS[name], settings.seed)
-            for name, rows in examples("train", words, folder=source).items()
+            for name, rows in encoded_examples.items()
         ]
         self.kept = kept(words, folder=source)
         self._stop = False
@@ -252,7 +249,7 @@ class Run:
         """Go on from the checkpoint where there is one."""
         if not self.checkpoint.exists():
             return False
-        state = torch.load(self.checkpoint, weights_only=True)
+        state = torch.load(self.checkpoint, weights_only=True, map_location=self.device)
         self.network.load_state_dict(state["network"], strict=False)
         self.optimizer.load_state_dict(state["optimizer"])
         self.mean, self.step, self.seconds = state["mean"], state["step"], state["seconds"]
@@ -285,9 +282,9 @@ class Run:
             "tokens": {pool.name: pool.tokens for pool in self.pools},
             "examples": {pool.name: len(pool.examples) for pool in self.pools},
             "data_sha256": data.hashes(folder=self.source),
-            "base_sha256": PACKAGE_SHA256,
+            "base_sha256": BASES[self.settings.base].sha256,
             "versions": {"python": platform.python_version(), "torch": torch.__version__},
-            "machine": machine(),
+            "machine": machine(self.device),
         }
         write_atomically(self.folder / "record.json", json.dumps(record, indent=2))
 
@@ -297,7 +294,13 @@ class Run:
         pool = max_behind(self.pools)
         for group in self.optimizer.param_groups:
             group["lr"] = group["peak"] * self.settings.factor(self.step)
-        loss = loss_of(self.network, pool.next(), covered=self.settings.covered)
+        loss = loss_of(
+            self.network,
+            pool.next().to(self.device),
+            covered=self.settings.covered,
+            teacher=self.teacher,
+            taught=self.settings.taught,
+        )
         loss.backward()
         torch.nn.utils.clip_grad_norm_(list(self.learnt.values()), 1.0)
         self.optimizer.step()
@@ -310,8 +313,8 @@ class Run:
 
     def curve(self) -> dict[str, float]:
         """Return a row of the learning curve: the averaged weights on kept documents."""
-        network = with_weights(self.mean)
-        return summary_of(network, self.kept)
+        network = with_weights(self.mean, base=self.settings.base)
+        return summary_of(network.to(self.device), self.kept)
 
     def go_on(self, *, minutes: float | None, every: int = 250, say: Callable[[str], None]) -> bool:
         """Train until done, interrupted, or `minutes` are over; True when done."""
@@ -347,16 +350,33 @@ class Run:
         self._stop = True
 
 
-def with_weights(weights: dict[str, Tensor]) -> TrainedNetwork:
-    """Return a network for measuring, with these weights over the packaged word embeddings."""
-    network = new_network(seed=0)
+def shares_of(pools: dict[str, list[Encoded]]) -> dict[str, float]:
+    """Return each pool's share of the tokens, which sum to 1."""
+    rest = 1.0 - UNLABELLED_SHARE * ("unlabelled" in pools)
+    return {
+        name: UNLABELLED_SHARE if name == "unlabelled" else rest * SHARES[name] for name in pools
+    }
+
+
+def with_weights(weights: dict[str, Tensor], *, base: str = SMALL) -> Heads:
+    """Return a network for measuring, with these weights over the published ones."""
+    network = new_network(base, seed=0)
     network.load_state_dict(weights, strict=False)
     network.eval()
     return network
 
 
-def machine() -> str:
+def of_run(folder: Path) -> Heads:
+    """Return the network of a run's checkpoint, for its answers."""
+    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+    state = torch.load(folder / "checkpoint.pt", weights_only=True, map_location="cpu")
+    return with_weights(state["mean"], base=record["settings"]["base"])
+
+
+def machine(device: torch.device | None = None) -> str:
     """Describe the processor, in words that name no one's machine."""
+    if device is not None and device.type == "cuda":
+        return str(torch.cuda.get_device_name(device))
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

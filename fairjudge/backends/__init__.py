@@ -34,7 +34,7 @@ __all__ = [
     "resolve_target",
 ]
 
-LOCAL = "local"
+LOCAL, LOCAL_LARGE = "local", "local-large"
 """The embedded default; not a language model, and not opened here."""
 ENTRY_POINT_GROUP = "fairjudge.backends"
 
@@ -283,6 +283,6 @@ def _find(provider: str) -> BackendKind:
     plug_ins = _plug_ins()
     if provider in plug_ins:
         return _plug_in(plug_ins[provider])
-    names = [*_KINDS, *sorted(plug_ins), LOCAL]
+    names = [*_KINDS, *sorted(plug_ins), LOCAL, LOCAL_LARGE]
     hint = did_you_mean(provider, names) or "."
     raise ConfigurationError(f"unknown backend {provider!r}{hint} Known: {', '.join(names)}")

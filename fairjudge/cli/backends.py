@@ -7,6 +7,7 @@ from dataclasses import asdict
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
+from fairjudge.errors import MissingExtraError
 
 app = Application(
     name="backends",
@@ -24,12 +25,22 @@ def list_(*, json_file: opt.Json = None) -> None:
     """
     import importlib.util
 
-    from fairjudge.backends import backend_kinds
+    from fairjudge.backends import LOCAL, LOCAL_LARGE, backend_kinds
     from fairjudge.reports.tables import TextTable, columns, print_table
+    from fairjudge.scorers import large_package
 
     local_here = importlib.util.find_spec("torch") is not None
+    large_here = local_here
+    try:
+        large_package.check_installed()
+    except MissingExtraError:
+        large_here = False
     description = "embedded: small trained models, no LLM, no key"
-    rows = [("local", description, _package("local", is_installed=local_here))]
+    larger = "the same by a larger encoder: better, and slow without a GPU"
+    rows = [
+        (LOCAL, description, _package("local", is_installed=local_here)),
+        (LOCAL_LARGE, larger, _package("local-large", is_installed=large_here)),
+    ]
     for kind in backend_kinds():
         key = "" if kind.has_key else f"{kind.key_variable} is not set"
         package = _package(kind.extra, is_installed=kind.installed) if kind.extra else "ready"
@@ -42,7 +53,8 @@ def list_(*, json_file: opt.Json = None) -> None:
         asdict(kind) | {"installed": kind.installed, "has_key": kind.has_key}
         for kind in backend_kinds()
     ]
-    display.write_json(json_file, {"local": {"installed": local_here}, "backends": kinds})
+    local = {LOCAL: {"installed": local_here}, LOCAL_LARGE: {"installed": large_here}}
+    display.write_json(json_file, local | {"backends": kinds})
 
 
 def _package(extra: str | None, *, is_installed: bool) -> str:

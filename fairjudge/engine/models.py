@@ -102,12 +102,17 @@ class Models:
             self._embedder = load_embedder(self._model.embedding_model)
         return self._embedder
 
+    @property
+    def local_name(self) -> str:
+        """The name of the local models as a judge."""
+        return LOCAL if self.llm is not None else self._model.target
+
     def trained(self) -> TrainedModels:
         """Return the package's own trained models."""
         if self._trained is None:
             from fairjudge.scorers.trained_models import load_trained_models
 
-            self._trained = load_trained_models()
+            self._trained = load_trained_models(folder=self._model.trained_folder)
         return self._trained
 
     def entailment(self) -> EntailmentModel | None:

@@ -50,7 +50,8 @@ class Model:
     ----------
     target : str
         ``"provider:model"`` such as ``"openai:gpt-4o-mini"``, or ``"local"``: no key, no network
-        (extra ``local``). A chat model of LangChain may be given in its place; ``target`` is then
+        (extra ``local``); ``"local-large"``: the same by a larger encoder, better and slower (extra
+        ``local-large``). A chat model of LangChain may be given in its place; ``target`` is then
         a name that identifies it by its class, its model and a hash of its settings.
     cache : path, optional
         Folder of the response cache and of run folders; by default the user's cache folder.
@@ -97,8 +98,9 @@ class Model:
     target: Annotated[
         str,
         Opt(
-            "Model: 'local' (bundled, no LLM, no API key) or provider:model, such as "
-            "openai:gpt-4o-mini. 'fairjudge backends list' shows the providers.",
+            "Model: 'local' (bundled, no LLM, no API key), 'local-large' (extra local-large, slow "
+            "without a GPU) or provider:model, such as openai:gpt-4o-mini. 'fairjudge backends "
+            "list' shows the providers.",
             flag="--backend",
         ),
     ] = "local"
@@ -232,11 +234,18 @@ class Model:
     @property
     def llm(self) -> ModelRef | None:
         """The language model; None for the local models."""
-        from fairjudge.backends import LOCAL, resolve_target
+        from fairjudge.backends import LOCAL, LOCAL_LARGE, resolve_target
 
-        if self.target == LOCAL:
+        if self.target in {LOCAL, LOCAL_LARGE}:
             return None
         return resolve_target(self.target, base_url=self.base_url)
+
+    @property
+    def trained_folder(self) -> Path:
+        """The folder of the trained local models that judge without an LLM."""
+        from fairjudge.scorers.trained_record import trained_folder
+
+        return trained_folder(self.target)
 
     @property
     def cache_folder(self) -> Path:
@@ -316,7 +325,9 @@ class Model:
 
         llm = self.llm
         return {
-            "target": trained_identity() if llm is None else llm.model_dump(mode="json"),
+            "target": trained_identity(self.trained_folder)
+            if llm is None
+            else llm.model_dump(mode="json"),
             "embedding_model": self.embedding_model,
             "entailment_model": self.entailment_model,
             **self.sampling,

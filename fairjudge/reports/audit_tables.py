@@ -105,13 +105,15 @@ def parse_tables(report: Json) -> Iterator[TextTable]:
     from fairjudge.scores.leaderboards import weak_judge
 
     groups = report["groups"]
-    by_default = [group["aspect"] for group in groups if "embedding" in group["scored_by"]]
+    by_default = dict.fromkeys(
+        (group["aspect"], group["judge"]) for group in groups if "embedding" in group["scored_by"]
+    )
     yield table(
         "Judgements with and without a score",
         "judge: {judge} | aspect: {aspect} | protocol: {protocol} | judgements> {n_judgements}"
         " | unscored> {lost} | reasons: {unscored:tally} | scored by: {scored_by:tally}",
         [{**group, "protocol": protocol_of(group), "lost": _lost(group)} for group in groups],
-        notes=map(weak_judge, dict.fromkeys(by_default)),
+        notes=(weak_judge(aspect, judge) for aspect, judge in by_default),
     )
 
 

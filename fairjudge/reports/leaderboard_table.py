@@ -163,7 +163,7 @@ def leaderboard_cautions(board: Leaderboard) -> Iterator[str]:
         n_scored = board.missing.n_items - board.missing.n
         yield two_kinds(board.without_probabilities, n_scored)
     if board.n_by_default:
-        yield weak_judge(board.aspect)
+        yield weak_judge(board.aspect, judge=board.judge)
 
 
 def combined_table(boards: Sequence[Leaderboard]) -> TextTable:

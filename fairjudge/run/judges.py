@@ -298,7 +298,7 @@ def _support(models: Models, fallback: Literal["entailment", "embedding"]) -> Su
         return EntailmentSupport(classifier=other)
     trained, embedder = models.trained(), models.embedder()
     if fallback == "embedding":
-        return TrainedSupport(models=trained, embedder=embedder)
+        return TrainedSupport(models=trained, embedder=embedder, name=models.local_name)
     return TrainedSupport(
         models=trained, embedder=embedder, name="entailment", scored_by="entailment"
     )

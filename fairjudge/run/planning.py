@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fairjudge.backends import loads_its_model, open_backend
+from fairjudge.backends import LOCAL_LARGE, loads_its_model, open_backend
 from fairjudge.backends.planning import PlanningBackend, stand_in
 from fairjudge.backends.pricing import CACHED_FROM
 from fairjudge.datasets import read_clusters
@@ -35,6 +35,7 @@ from fairjudge.run.builders import make_builder
 from fairjudge.run.judges import first_options, make_judge
 from fairjudge.run.material import read_material
 from fairjudge.run.summaries import summarize_loaded
+from fairjudge.scorers import large_package
 from fairjudge.text.counting import pluralize
 
 SECONDS_PER_CALL = 2.0
@@ -268,7 +269,9 @@ def check_opens(*models: Model) -> None:
         A key or a package is missing.
     """
     for model in models:
-        if model.llm is not None and not loads_its_model(model.llm):
+        if model.target == LOCAL_LARGE:
+            large_package.check_installed()
+        elif model.llm is not None and not loads_its_model(model.llm):
             open_backend(model.llm, timeout_seconds=model.timeout, chat=model.chat)
 
 

