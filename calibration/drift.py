@@ -90,8 +90,8 @@ def drift(
     the largest loss of agreement that is put up with, on the scale of the measure.
 
     It is ``"constant"``, whatever the interval, where the judge now gives one value to all anchors
-    and people do not, or to nearly all (`fairjudge.calibration.constancy.nearly_constant_judge`): no
-    number of anchors would help. A constant judge's correlation with people counts as 0.
+    and people do not, or to nearly all (`fairjudge.calibration.constancy.nearly_constant_judge`):
+    no number of anchors would help. A constant judge's correlation with people counts as 0.
 
     Raises
     ------
