@@ -34,9 +34,7 @@ class Constant:
         return f"{who} gave one {value} to {of} {pluralize(self.n, item)}"
 
 
-def constant_side(
-    judged: FloatArray, human: FloatArray, protocol: ProtocolName
-) -> Constant | None:
+def constant_side(judged: FloatArray, human: FloatArray, protocol: ProtocolName) -> Constant | None:
     """Return who gave all items one value, people before the judge; None where values differ.
 
     Fewer than `FEWEST_ITEMS` items say nothing. Of pairs only ties count: which of two systems

@@ -105,9 +105,7 @@ def drift(
     else:
         levels, change = _shares(anchors, level=level)
     n_documents = len(set(anchors.documents))
-    verdict = (
-        "cannot tell" if n_documents < FEWEST_DOCUMENTS else verdict_of(change, margin=margin)
-    )
+    verdict = "cannot tell" if n_documents < FEWEST_DOCUMENTS else verdict_of(change, margin=margin)
     sides = anchors.after, anchors.human, anchors.protocol
     constant = constant_side(*sides) or nearly_constant_judge(*sides)
     if constant is not None and constant.who == "judge":
