@@ -141,7 +141,7 @@ def _passed(groups: Sequence[Json]) -> str:
 
 
 def _unknown(groups: Sequence[Json]) -> str:
-    """Say of which groups a loss of agreement cannot be told, and what it would take."""
+    """Say of which groups a loss of agreement is not known, and what it would take."""
     unknown = [group for group in groups if group["verdict"] == "cannot tell"]
     if not unknown:
         return ""
@@ -151,7 +151,7 @@ def _unknown(groups: Sequence[Json]) -> str:
 
 
 def _cause(group: Json) -> str:
-    """Say why a loss of agreement cannot be told, and what it would take."""
+    """Say why a loss of agreement is not known, and what it would take."""
     if group["reason"]:
         return str(group["reason"])
     n = f"{pluralize(group['n_items'], 'anchor')} in {pluralize(group['n_documents'], 'document')}"
