@@ -31,8 +31,8 @@ def judge_options(
     criterion: Annotated[
         list[Path] | None,
         Opt(
-            "Your own criterion (TOML): aspect, and paths of its prompt and scale; several "
-            "with --together.",
+            "Your own criterion (TOML): aspect, and its rule or paths of its prompt and scale; "
+            "several with --together.",
             panel="Judging",
         ),
     ] = None,
@@ -60,10 +60,11 @@ def judge_options(
     if own and not together:
         (own_criterion,) = own
         aspects = aspects or [own_criterion.aspect]
-        given |= {name: given[name] or getattr(own_criterion, name) for name in ("prompt", "scale")}
-    if own:
-        scale = own[0].scale if together else given["scale"]
-        given["protocol"] = given["protocol"] or load_scale(scale).protocol
+        given |= {name: given[name] or value for name, value in own_criterion.alone.items()}
+    if own and not given["scale"]:
+        given["protocol"] = given["protocol"] or own[0].protocol
+    elif own:
+        given["protocol"] = given["protocol"] or load_scale(given["scale"]).protocol
     asked_aspects = (
         *(AskedAspect(aspect=name) for name in aspects),
         *(

@@ -16,6 +16,10 @@ MODEL = "PROVIDER:MODEL"
 """What stands for a model that the user has to choose."""
 
 
+RULE = "'WHAT IT ASKS'"
+"""What stands for a criterion that the user has to state, quoted."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextCommand:
     """A command, and what it is for: ``"Next"`` for the first one, which others build on."""
@@ -90,10 +94,9 @@ def after_converting(data: Data) -> Iterator[NextCommand]:
     elif data.labels:
         advice = own_aspects_advice(data.labelled)
         yield NextCommand(purpose="To calibrate on these labels", command=advice)
-        own = data.folder / "own_aspect.jsonl"
-        asked = f"--criterion FILE -o {_quoted(own)} --backend {MODEL}"
-        command = f"fairjudge judge --references {_quoted(data.sources)}{_summaries(data)} {asked}"
-        yield NextCommand(purpose="With a criterion file", command=command)
+        name = min(data.labelled)
+        command = judge(data, name, output=data.folder / "own_aspect.jsonl", rule=RULE)
+        yield NextCommand(purpose="With a rule of your own", command=command)
     if data.references is None and data.several_articles:
         yield from _of_coverage(data)
 
@@ -146,13 +149,17 @@ def after_judging(
     return NextCommand(purpose="To calibrate, have people label", command=f"{command}; {later}")
 
 
-def judge(data: Data, aspect: str, *, output: Path) -> str:
-    """Return the command that judges `aspect`, by the embedded models where they can."""
+def judge(data: Data, aspect: str, *, output: Path, rule: str = "") -> str:
+    """Return the command that judges `aspect`, by the embedded models where they can.
+
+    An aspect without a built-in prompt is stated by `rule`, quoted.
+    """
     protocol = data.labelled.get(aspect, "likert")
     can_be_local = aspect in LOCAL_ASPECTS and not (aspect == BALANCE and protocol == "binary")
     return (
         f"fairjudge judge --references {_quoted(data.sources)}{_summaries(data)} --aspect "
-        f"{shlex.quote(aspect)} --protocol {protocol} -o {_quoted(output)}"
+        f"{shlex.quote(aspect)} --protocol {protocol}{rule and f' --rule {rule}'} "
+        f"-o {_quoted(output)}"
         f"{'' if can_be_local else f' --backend {MODEL}'}"
     )
 

@@ -24,7 +24,12 @@ from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_file
 from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.checklist import CoverageForm, order_names
-from fairjudge.judges.criteria import WORDINGS, builtin_criterion, builtin_paraphrases
+from fairjudge.judges.criteria import (
+    WORDINGS,
+    builtin_criterion,
+    builtin_paraphrases,
+    rule_template,
+)
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeated
 from fairjudge.judges.together import together_tasks
 from fairjudge.options.judging import JudgeOptions
@@ -34,6 +39,16 @@ from fairjudge.text.sentences import sentence_texts
 from fairjudge.text.usable import ArticleLeftOut, articles_left_out
 
 Sources: TypeAlias = Loaded[Reference] | Loaded[Cluster]
+
+
+def first_template(options: JudgeOptions, plan: JudgingPlan) -> Template:
+    """Return the prompt: the user's, that of their rule, or else the built-in one."""
+    if options.prompt is not None:
+        return load_template_file(options.prompt)
+    if options.rule is not None:
+        return rule_template(options.rule, plan.protocol)
+    per_answer = plan.reference_unit == "qa_pair"
+    return builtin_criterion(plan.aspect, plan.protocol, per_answer=per_answer).template
 
 
 def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Template]:
@@ -57,9 +72,9 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
     if options.prompt_variants > 1 + len(WORDINGS):
         raise ConfigurationError(f"--prompt-variants: there are {1 + len(WORDINGS)} of each prompt")
     built_in: tuple[Template, ...] = ()
-    if options.prompt is None:
+    first = first_template(options, plan)
+    if options.prompt is None and options.rule is None:
         per_answer = plan.reference_unit == "qa_pair"
-        first = builtin_criterion(plan.aspect, plan.protocol, per_answer=per_answer).template
         paraphrases = builtin_paraphrases(plan.aspect, plan.protocol, per_answer=per_answer)
         built_in = paraphrases[: options.prompt_variants - 1]
     elif options.prompt_variants > 1:
@@ -67,8 +82,6 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
             "--prompt-variants rewords the built-in prompts; give other wordings of your own "
             "prompt by --paraphrase"
         )
-    else:
-        first = load_template_file(options.prompt)
     own = map(load_template_file, options.paraphrases)
     templates = [
         (f"{template.name}.v{template.version}", template) for template in (first, *built_in, *own)

@@ -129,9 +129,8 @@ def test_labels_on_an_aspect_of_ones_own_are_judged_and_calibrated(cli, backend)
     )
     assert refused.code == 1
     assert advice in " ".join(refused.err.split())
-    write_files(_BLOCK.findall(section("Labels on an aspect of your own")))
-    own = named(converted.out, "With a criterion file", backend=backend)
-    own[own.index("FILE")] = "clarity.toml"
+    own = named(converted.out, "With a rule of your own", backend=backend)
+    own[own.index("WHAT IT ASKS")] = "How easy is it to follow?"
     judged = cli(*own)
     assert judged.code == 0, judged.err
     calibrated = cli(*named(judged.out, "To calibrate", backend=backend))

@@ -70,9 +70,10 @@ def test_labels_on_aspects_of_ones_own_only():
     assert "faithfulness" in purposes["Next"]
     assert "Then" not in purposes
     assert "value:ASPECT=x" in purposes["To calibrate on these labels"]
-    judging = shlex.split(purposes["With a criterion file"])
+    judging = shlex.split(purposes["With a rule of your own"])
     assert judging[judging.index("--references") + 1] == str(CLUSTERS)
-    assert "--criterion" in judging
+    assert judging[judging.index("--aspect") + 1] == "x"
+    assert "--rule" in judging
 
 
 @pytest.mark.parametrize("several", [False, True])
