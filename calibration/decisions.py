@@ -28,6 +28,7 @@ from scipy.special import ndtri
 
 from fairjudge.calibration.agreement import Agreement
 from fairjudge.calibration.baseline_gains import BaselineGain
+from fairjudge.calibration.constancy import Constant
 from fairjudge.calibration.replaceability import (
     FEWEST_ANNOTATORS,
     FEWEST_ITEMS,
@@ -50,14 +51,6 @@ _ALPHA = 0.05
 _MOST_TIMES = 100
 """Times as many documents from which the number is not worth saying."""
 _RULE = "yes if the whole interval is at or above 0.5, no if it is below"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Constant:
-    """The side that gave all ``n`` items one value."""
-
-    who: Literal["judge", "people"]
-    n: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,12 +116,10 @@ def decide(
 
 
 def _of_constant(decision: Decision, constant: Constant) -> Decision:
-    items = pluralize(constant.n, "item")
+    reason = constant.in_words()
     if constant.who == "people":
-        reason = f"people gave one label to all {items}"
         needed = "items with different labels"
         return replace(decision, answer="cannot tell", reason=reason, needed=needed)
-    reason = f"the judge gave one score to all {items}"
     return replace(decision, answer="no", reason=reason, needed="")
 
 

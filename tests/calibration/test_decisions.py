@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import get_args
 
 import numpy as np
@@ -12,15 +11,14 @@ import pytest
 
 from fairjudge.calibration import agreement, replaceability
 from fairjudge.calibration.baseline_gains import BaselineGain
+from fairjudge.calibration.constancy import Constant, constant_side
 from fairjudge.calibration.decisions import (
     FEWEST_SYSTEMS,
     THRESHOLD,
     Answer,
-    Constant,
     decide,
     documents_needed,
 )
-from fairjudge.calibration.judge_figures import constant_side
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest, AnnotatorComparison
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.bootstrap import FEW_DOCUMENTS
@@ -199,10 +197,8 @@ def test_one_label_for_all_items_tells_no_judge_from_another():
     ],
 )
 def test_who_gave_all_items_one_value(protocol, judged, human, who):
-    joined = SimpleNamespace(
-        protocol=protocol, keys=judged, judged=np.array(judged), human=np.array(human)
-    )
-    assert constant_side(joined) == (who and Constant(who=who, n=len(judged)))
+    found = constant_side(np.array(judged), np.array(human), protocol)
+    assert found == (who and Constant(who=who, n=len(judged)))
 
 
 def test_two_camps_leave_every_question_open():
