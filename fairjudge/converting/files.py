@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from fairjudge.converting import folders, label_studio, lines, published, rows
 from fairjudge.converting.id_warnings import labels_without_texts, possible_texts, warnings_of
 from fairjudge.converting.layouts import Layout, Settings
-from fairjudge.converting.nesting import unnested
+from fairjudge.converting.nesting import check_one_list, unnested
 from fairjudge.converting.ratings import check_words, possible_ratings
 from fairjudge.converting.records import Converted, Entry, Gathered, Kind, ReadFile
 from fairjudge.converting.rows import N_SAMPLE
@@ -228,7 +228,10 @@ def _opened(path: Path, settings: Settings, *, skip_bad: bool) -> Source:
     rows = () if is_folder else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
     answers = {word.strip().casefold(): float(number) for word, number in settings.values.items()}
     source = label_studio.as_rows(Source(path=path, rows=rows, skip_bad=skip_bad, answers=answers))
-    return unnested(source) if _is_nested(source, settings) else source
+    if not _is_nested(source, settings):
+        return source
+    check_one_list(source)
+    return unnested(source)
 
 
 def _is_nested(source: Source, settings: Settings) -> bool:
