@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -140,7 +141,7 @@ def test_the_built_in_aspects_are_those_with_prompts():
 def test_labels_that_can_never_show_a_ranking(systems, documents, said, paired):
     """By the aspect with the most of them: a second one with fewer changes nothing."""
     names = [f"s{n}" for n in range(systems)]
-    sides = [{"system_a": a, "system_b": b} for a, b in zip(names, names[1:], strict=False)]
+    sides = [{"system_a": a, "system_b": b} for a, b in pairwise(names)]
     rated = sides if paired else [{"system": name} for name in names]
     labels = [
         Label(eid=f"e{n}", aspect="tone", annotator="p", value="a" if paired else 1, **one)
