@@ -55,8 +55,8 @@ class JudgeOptions:
     reference_unit: Annotated[
         ReferenceUnit | None,
         Opt(
-            "Reference of one request: one article or all (faithfulness), all QA pairs or one "
-            "(coverage)."
+            "Reference of one request: all articles or one (faithfulness), all QA pairs or one "
+            "(coverage); any of these for a criterion of your own. The first is the default."
         ),
     ] = None
     text_unit: Annotated[
@@ -170,7 +170,7 @@ class JudgeOptions:
         plan = resolve_plan(
             self.aspect,
             protocol=self.protocol or self._protocol_of_rule(),
-            reference_unit=self.reference_unit or self._material_of_rule(),
+            reference_unit=self.reference_unit,
             text_unit=self.text_unit,
             preset=self.preset,
             own_prompt=self.prompt is not None or self.rule is not None,
@@ -191,10 +191,6 @@ class JudgeOptions:
         if self.prompt is not None:
             raise ConfigurationError("--rule and --prompt both say what is asked: give one of them")
         return "likert" if self.scale is None else load_scale(self.scale).protocol
-
-    def _material_of_rule(self) -> ReferenceUnit | None:
-        is_own = self.rule is not None and self.preset is None and self.aspect != "coverage"
-        return "articles" if is_own else None
 
     @property
     def needs_questions(self) -> bool:

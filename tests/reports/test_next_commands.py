@@ -67,13 +67,33 @@ def test_labels_on_aspects_of_ones_own_only():
     purposes = {
         one.purpose: one.command for one in after_converting(data(labelled={"x": "likert"}))
     }
-    assert "faithfulness" in purposes["Next"]
-    assert "Then" not in purposes
     assert "value:ASPECT=x" in purposes["To calibrate on these labels"]
-    judging = shlex.split(purposes["With a rule of your own"])
+    judging = shlex.split(purposes["Next"])
+    assert judging[judging.index("-o") + 1] == shlex.split(purposes["Then"])[2]
     assert judging[judging.index("--references") + 1] == str(CLUSTERS)
     assert judging[judging.index("--aspect") + 1] == "x"
     assert "--rule" in judging
+
+
+@pytest.mark.parametrize(
+    "others", [{}, {"tone": "likert"}, {"fluency": "binary", "tone": "binary"}]
+)
+def test_labels_on_coverage_need_references_first(others):
+    """No own criterion under the name of a built-in aspect, and one way to judge it."""
+    labelled = {"coverage": "binary"} | others
+    commands = [*after_converting(data(labelled=labelled, several_articles=True))]
+    assert not any("faithfulness" in one.command for one in commands)
+    words = [shlex.split(one.command) for one in commands]
+    kinds = [one[1] for one in words if one[0] == "fairjudge"]
+    first = ["judge", "calibrate"] if "fluency" in others else []
+    last = ["judge"] if "tone" in others else []
+    assert kinds == [*first, "build", "judge", *(["calibrate"] if not first else []), *last]
+    built, judged = words[len(first)], words[len(first) + 1]
+    assert judged[judged.index("--references") + 1] == built[-1]
+    assert judged[judged.index("--protocol") + 1] == "binary"
+    assert not any("'coverage'" in one.command for one in commands)
+    references = data(labelled=labelled, references=FOLDER / "r.jsonl", several_articles=True)
+    assert "--aspect coverage" in next(iter(after_converting(references))).command
 
 
 @pytest.mark.parametrize("several", [False, True])
