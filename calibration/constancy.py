@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,6 +45,20 @@ def constant_side(judged: FloatArray, human: FloatArray, protocol: ProtocolName)
         if _largest_share(values, protocol) == 1.0:
             return Constant(who="people" if who == "people" else "judge", n=values.size)
     return None
+
+
+def constant_scores(
+    values: Iterable[float | str | None], protocol: ProtocolName
+) -> Constant | None:
+    """Return how many items were scored if all got one value, as in `constant_side`."""
+    scored = [
+        0.0 if value == "tie" else 1.0 if isinstance(value, str) else value
+        for value in values
+        if value is not None
+    ]
+    if _largest_share(np.asarray(scored, dtype=np.float64), protocol) < 1.0:
+        return None
+    return Constant(who="judge", n=len(scored))
 
 
 def nearly_constant_judge(
