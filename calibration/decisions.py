@@ -127,7 +127,7 @@ def never_ranks(*, n_systems: int, n_documents: int) -> str:
     few = [
         f"{pluralize(n, what)} (it takes {fewest})"
         for n, what, fewest in (
-            (n_systems, "system", FEWEST_SYSTEMS),
+            (n_systems, "system", FEWEST_RANKED),
             (n_documents, "labelled document", FEW_DOCUMENTS),
         )
         if n < fewest

@@ -93,7 +93,7 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
 
     def work(place: Workplace, _run: Path) -> Done:
         rows = _judgements(judgements, place)
-        if not rows.records:
+        if kind == "parse" and not rows.records:
             output.unlink(missing_ok=True)
             return Done(told="nothing was judged")
         makers: Mapping[str, Callable[[], Findings]] = {
