@@ -10,6 +10,7 @@ import typer
 
 from fairjudge.cli import display, judge_display
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 from fairjudge.judges.asking import AskedAspect
 from fairjudge.options.declaring import Opt
 from fairjudge.options.judging import JudgeOptions
@@ -120,17 +121,14 @@ def judge(
     --plan estimates the cost of a run. --limit 20 tries the first 20 items; the same command
     without it then sends requests only for the rest.
     """
-    from fairjudge.engine.models import print_warning
     from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files
-    from fairjudge.run.labels_beside import next_of_judging, note_on_labels
+    from fairjudge.run.labels_beside import next_of_judging
 
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
     opt.check_targets(output, json_file)
     opt.check_local("judge", *models)
-    if note := note_on_labels(references, summaries, judging):
-        print_warning(f"{note}; 'calibrate' will say so whatever the judge answers")
     if plan:
         from fairjudge.cli.plan import show_plan
         from fairjudge.run.planning import check_opens, plan_judging
@@ -139,6 +137,7 @@ def judge(
         plans = plan_judging(
             references, summaries, options=judging, models=models, skip_bad=skip_bad, limit=limit
         )
+        _say_note(references, summaries, judging, json_file)
         show_plan(plans, models[0], json_file)
         return
     with display.bars(quiet=quiet) as progress_bars:
@@ -156,6 +155,18 @@ def judge(
         )
     report = judge_report(outcome, judging)
     judge_display.show_judged(report, output=output, json_file=json_file)
+    if str(output) != "-":
+        _say_note(references, summaries, judging, json_file)
     following = next_of_judging(references, summaries, output, judging)
     display.say_next(following, output, json_file)
     display.finish_judging(outcome.missing, limit=max_unscored)
+
+
+def _say_note(
+    references: Path, summaries: Sequence[Path], judging: JudgeOptions, json_file: str | None
+) -> None:
+    """Say where labels beside the data can never show that the judge ranks systems."""
+    from fairjudge.run.labels_beside import note_on_labels
+
+    if json_file != "-" and (note := note_on_labels(references, summaries, judging)):
+        say(f"Note: {note}")

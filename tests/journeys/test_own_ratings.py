@@ -147,6 +147,21 @@ def test_a_plan_refuses_what_the_run_refuses(cli, name):
     run, plan = cli(*asked), cli(*asked, "--plan")
     assert (run.code, plan.code) == (1, 1)
     assert run.err == plan.err
+    assert "Note" not in run.out + plan.out
+
+
+@pytest.mark.parametrize("more", [(), ("--plan",)])
+def test_labels_beside_the_data_that_can_never_show_a_ranking_are_noted(cli, server, more):
+    write_corpus("in")
+    assert cli("convert", "in", "-o", "data").code == 0
+    asked = ("judge", "--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
+    backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1", *more)
+    rule = ("--rule", "How neutral is it?")
+    done = cli(*asked, "--aspect", "neutrality", *rule, "-o", "j.jsonl", *backend)
+    assert done.code == 0, done.err
+    assert "Note: too few to tell whether a judge ranks systems" in plain(done.out)
+    other = cli(*asked, "--aspect", "tone", *rule, "-o", "k.jsonl", *backend)
+    assert "Note" not in other.out
 
 
 def test_study_init_takes_the_columns_that_convert_takes(cli):
