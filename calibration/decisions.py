@@ -122,6 +122,21 @@ def decide(
     return tuple(decisions)
 
 
+def never_ranks(*, n_systems: int, n_documents: int) -> str:
+    """Return why no judge can be shown to rank these systems as people do; empty if one can."""
+    few = [
+        f"{pluralize(n, what)} (it takes {fewest})"
+        for n, what, fewest in (
+            (n_systems, "system", FEWEST_RANKED),
+            (n_documents, "labelled document", FEW_DOCUMENTS),
+        )
+        if n < fewest
+    ]
+    if not few:
+        return ""
+    return f"too few to tell whether a judge ranks systems as people do: {' and '.join(few)}"
+
+
 def _of_constant(decision: Decision, constant: Constant) -> Decision:
     reason = constant.in_words()
     if constant.who == "people":

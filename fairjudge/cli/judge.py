@@ -120,14 +120,17 @@ def judge(
     --plan estimates the cost of a run. --limit 20 tries the first 20 items; the same command
     without it then sends requests only for the rest.
     """
+    from fairjudge.engine.models import print_warning
     from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files
-    from fairjudge.run.labels_beside import next_of_judging
+    from fairjudge.run.labels_beside import next_of_judging, note_on_labels
 
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
     opt.check_targets(output, json_file)
     opt.check_local("judge", *models)
+    if note := note_on_labels(references, summaries, judging):
+        print_warning(f"{note}; 'calibrate' will say so whatever the judge answers")
     if plan:
         from fairjudge.cli.plan import show_plan
         from fairjudge.run.planning import check_opens, plan_judging

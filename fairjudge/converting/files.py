@@ -137,7 +137,7 @@ def _recognise_together(
     ]
 
 
-def that_hold_data(paths: Sequence[Path]) -> list[Path]:
+def that_hold_data(paths: Sequence[Path], settings: Settings) -> list[Path]:
     """Return those of `paths`, which belong together, that are in a known layout, ours included."""
     held = {*lines.take_lines(paths)[0], *filter(lines.is_lines, paths)}
     sources = []
@@ -145,10 +145,10 @@ def that_hold_data(paths: Sequence[Path]) -> list[Path]:
         if path in held:
             continue
         with suppress(FairJudgeError):
-            source = _opened(path, Settings(), skip_bad=True)
-            recognise(source, Settings())
+            source = _opened(path, settings, skip_bad=True)
+            recognise(source, of_columns(settings, columns_of(source)))
             sources.append(source)
-    layouts = _recognise_together(sources, Settings())
+    layouts = _recognise_together(sources, settings)
     held |= {source.path for source, layout in zip(sources, layouts, strict=True) if layout}
     return [path for path in paths if path in held]
 

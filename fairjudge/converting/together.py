@@ -76,7 +76,7 @@ def shared_keys(
 
     These are the columns that group a file's articles, and where clusters are rows without ids,
     columns named as such groups are that tell its rows apart and that another file has too, or
-    whose values `eids` has.
+    whose values `eids` has; of a file alone, such columns that tell its rows apart.
     """
     keys = [folded(layout.group) for layout in layouts if layout is not None and layout.group]
     for source, layout in zip(sources, layouts, strict=True):
@@ -92,6 +92,8 @@ def shared_keys(
         others = {
             folded(name) for other in sources if other is not source for name in columns_of(other)
         }
+        if len(sources) == 1 and not eids:
+            others |= _GROUPS
         keys += [
             folded(name)
             for name in columns_of(source)

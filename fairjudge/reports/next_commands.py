@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from fairjudge.calibration.decisions import never_ranks
 from fairjudge.domain import Label, ProtocolName, Verdict
 from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
@@ -54,6 +56,23 @@ class Data:
     def sources(self) -> Path | None:
         """The references, or else the clusters."""
         return self.references or self.clusters
+
+
+def too_few_to_rank(labels: Iterable[Label]) -> str:
+    """Return why `labels` can never show that a judge ranks systems; empty if they can.
+
+    By the aspect with the most of them.
+    """
+    systems, eids = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    for label in labels:
+        eids[label.aspect].add(label.eid)
+        names = (label.system, label.system_a, label.system_b)
+        systems[label.aspect].update(name for name in names if name is not None)
+    whys = [
+        never_ranks(n_systems=len(systems[aspect]), n_documents=len(eids[aspect]))
+        for aspect in eids
+    ]
+    return min(whys, key=len, default="")
 
 
 def protocol_of(values: Iterable[float | Verdict]) -> ProtocolName:

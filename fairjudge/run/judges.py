@@ -36,6 +36,8 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.run.material import first_template, prompt_variants
 from fairjudge.scales import Scale, load_scale
 
+_NOT_TOGETHER = "--together needs a model that writes its verdicts: --backend"
+
 
 def make_judge(
     models: Models,
@@ -68,6 +70,8 @@ def make_judge(
 
 def check_without_llm(options: JudgeOptions, plan: JudgingPlan) -> None:
     """Reject what the local backend cannot judge, before its models are loaded."""
+    if options.together:
+        raise ConfigurationError(_NOT_TOGETHER)
     _asked_once(options, prompt_variants(options, plan))
     if PROTOCOLS[plan.protocol].listwise:
         raise ConfigurationError("--protocol ranking needs an LLM: give one by --backend")
@@ -135,7 +139,7 @@ def stated_criteria(options: JudgeOptions) -> dict[str, StatedCriterion]:
 def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask]) -> Judge:
     criteria = stated_criteria(options)
     if models.llm is None or models.llm.decides is not None:
-        raise ConfigurationError("--together needs a model that writes its verdicts: --backend")
+        raise ConfigurationError(_NOT_TOGETHER)
     return TogetherJudge(
         backend=models.llm.backend,
         target=models.llm.target,

@@ -220,7 +220,7 @@ def check_material(
     names = () if options.together else tuple(prompt_variants(options, plans[0]))
     tasks = repeated(once, repeats=options.repeats, variants=names)
     if not tasks:
-        raise InputError(_why_nothing(plans[0]), path=sources.path)
+        raise InputError(_why_nothing(plans[0], sources), path=sources.path)
     return Material(
         sources=sources,
         summaries=files,
@@ -244,9 +244,16 @@ def _by_content(value: object) -> object:
     return hashlib.sha256(read_file(value)).hexdigest() if isinstance(value, Path) else value
 
 
-def _why_nothing(plan: JudgingPlan) -> str:
+def _why_nothing(plan: JudgingPlan, sources: Sources) -> str:
     if PROTOCOLS[plan.protocol].paired:
         return "nothing to judge: pairwise needs two systems' summaries of one cluster"
     if plan.needs_questions:
-        return "nothing to judge: no cluster with a summary has questions; run 'fairjudge build'"
+        with_questions = [one.eid for one in sources if getattr(one, "question_answers", ())]
+        why = (
+            f"those with questions, such as {with_questions[0]!r}, have no summary"
+            if with_questions
+            else "in these references 'fairjudge build' found no points; where the local model "
+            "built them, an LLM is needed (fairjudge build --backend provider:model)"
+        )
+        return f"nothing to judge: no cluster with a summary has questions; {why}"
     return "nothing to judge: no cluster has both a summary and an article with content"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from fairjudge.reports.next_commands import (
     after_judging,
     after_summarizing,
     protocols_of,
+    too_few_to_rank,
 )
 from fairjudge.text.own_aspects import built_in_aspects
 
@@ -125,3 +127,27 @@ def test_summaries_and_references_are_judged_next():
 
 def test_the_built_in_aspects_are_those_with_prompts():
     assert built_in_aspects() == {*ASPECTS}
+
+
+@pytest.mark.parametrize(
+    ("systems", "documents", "said"),
+    [
+        (5, 15, ""),
+        (4, 15, "4 systems (it takes 5)"),
+        (9, 14, "14 labelled documents (it takes 15)"),
+    ],
+)
+@pytest.mark.parametrize("paired", [False, True])
+def test_labels_that_can_never_show_a_ranking(systems, documents, said, paired):
+    """By the aspect with the most of them: a second one with fewer changes nothing."""
+    names = [f"s{n}" for n in range(systems)]
+    sides = [{"system_a": a, "system_b": b} for a, b in pairwise(names)]
+    rated = sides if paired else [{"system": name} for name in names]
+    labels = [
+        Label(eid=f"e{n}", aspect="tone", annotator="p", value="a" if paired else 1, **one)
+        for n in range(documents) for one in rated
+    ]  # fmt: skip
+    few = Label(eid="e", system="s", aspect="focus", annotator="p", value=1)
+    why = too_few_to_rank([*labels, few])
+    assert why.endswith(said) if said else not why
+    assert not too_few_to_rank([])
