@@ -27,7 +27,15 @@ from fairjudge.stats.agreement import (
 )
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, weighted_mean
 from fairjudge.stats.correlation import Sides
-from fairjudge.stats.levels import LEVELS, Level, Part, averaged_correlations, scores, summaries_of
+from fairjudge.stats.levels import (
+    LEVELS,
+    Level,
+    Part,
+    averaged_correlations,
+    correlation_gain,
+    scores,
+    summaries_of,
+)
 from fairjudge.text.counting import pluralize
 
 Figures: TypeAlias = dict[str, Estimate | Undefined]
@@ -168,6 +176,37 @@ def baseline_agreement(
         joined, noise, resampling=resampling, rng=rng, side=_BASELINE_SIDE
     )
     return out
+
+
+def gain_over_systems(
+    joined: Joined,
+    values: Sequence[float | None],
+    *,
+    resampling: Resampling,
+    rng: np.random.Generator,
+) -> Estimate | Undefined:
+    """Return the judge's tau-b over systems less that of `values`, on the items that have both.
+
+    The two are over the same resampled documents.
+    """
+    rows = np.array([row for row, value in enumerate(values) if value is not None], dtype=np.intp)
+    scores = np.array([values[row] for row in rows], dtype=np.float64)
+    coded, distinct = codes([joined.documents[row] for row in rows])
+    judge, baseline = (
+        _part(joined, first, joined.human[rows], rows, documents=coded, sides=(side, LABELS_SIDE))
+        for first, side in ((joined.judged[rows], JUDGE_SIDE), (scores, _BASELINE_SIDE))
+    )
+    return correlation_gain(
+        judge,
+        baseline,
+        "system",
+        "kendall",
+        n_documents=len(distinct),
+        rng=rng,
+        n_resamples=resampling.n_resamples,
+        confidence=resampling.level,
+        method=resampling.method,
+    )
 
 
 def baseline_values(joined: Joined, table: Mapping[tuple[str, str], float]) -> list[float | None]:

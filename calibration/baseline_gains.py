@@ -7,17 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairjudge.calibration.agreement import FEWEST_ITEMS, Agreement, Resampling, baseline_values
+from fairjudge.calibration.agreement import (
+    FEWEST_ITEMS,
+    Agreement,
+    Resampling,
+    baseline_values,
+    gain_over_systems,
+)
 from fairjudge.calibration.baselines import Scores
 from fairjudge.calibration.comparison import compare_judges
 from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, codes, totals
 from fairjudge.stats.bootstrap import bootstrap_many, divide
+from fairjudge.stats.correlation import CorrelationName
+from fairjudge.stats.levels import Level
 from fairjudge.text.counting import pluralize
 
 MOST_ANSWERS = 20
 """Labels with more distinct values are no answers that a judge could give."""
+_NO_BASELINE = Undefined(why="no baseline is known: give summaries and clusters")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,17 +50,31 @@ class ConstantAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SystemsGain:
+    """What a judge adds in ranking systems.
+
+    ``best`` is the baseline with the highest tau-b of systems' means with people's, and ``gain``
+    the judge's less its own, on the items that both score.
+    """
+
+    best: str
+    gain: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineGain:
     """What a judge adds.
 
     ``best`` is the baseline with the highest pooled Spearman correlation with people, and ``gain``
     the judge's correlation less its own, on the items that both score. The best is chosen on the
     same items, which is to the judge's disadvantage: the gain is rather too small than too large.
+    ``systems`` says the same of ranking systems.
     """
 
     best: str
     gain: Estimate | Undefined
     constant: ConstantAnswer | Undefined
+    systems: SystemsGain | Undefined = _NO_BASELINE
 
 
 def baseline_gain(
@@ -67,17 +90,11 @@ def baseline_gain(
     The difference of correlations is a paired bootstrap over documents.
     """
     constant = against_constant(joined, resampling=resampling, rng=rng)
-    correlations = {
-        name: pooled.value
-        for name, agreement in baselines.items()
-        if name in scores
-        and not isinstance(agreement, Undefined)
-        and isinstance(pooled := agreement["pooled"]["spearman"], Estimate)
-    }
-    if not correlations:
-        why = Undefined(why="no baseline is known: give summaries and clusters")
-        return BaselineGain(best="", gain=why, constant=constant)
-    best = max(correlations, key=lambda name: correlations[name])
+    (of_systems,) = rng.spawn(1)  # the other figures stay as they were
+    systems = _systems_gain(joined, baselines, scores, resampling=resampling, rng=of_systems)
+    best = _best(baselines, scores, "pooled", "spearman")
+    if best is None:
+        return BaselineGain(best="", gain=_NO_BASELINE, constant=constant, systems=systems)
     values = dict(enumerate(baseline_values(joined, scores[best])))
     scores_by_row = {row: value for row, value in values.items() if value is not None}
     rows = list(scores_by_row)
@@ -90,7 +107,40 @@ def baseline_gain(
         level=resampling.level,
         method=resampling.method,
     )
-    return BaselineGain(best=best, gain=compared.difference, constant=constant)
+    return BaselineGain(best=best, gain=compared.difference, constant=constant, systems=systems)
+
+
+def _systems_gain(
+    joined: Joined,
+    baselines: Mapping[str, Agreement | Undefined],
+    scores: Mapping[str, Scores],
+    *,
+    resampling: Resampling,
+    rng: np.random.Generator,
+) -> SystemsGain | Undefined:
+    best = _best(baselines, scores, "system", "kendall")
+    if best is None:
+        return _NO_BASELINE
+    values = baseline_values(joined, scores[best])
+    gain = gain_over_systems(joined, values, resampling=resampling, rng=rng)
+    return SystemsGain(best=best, gain=gain)
+
+
+def _best(
+    baselines: Mapping[str, Agreement | Undefined],
+    scores: Mapping[str, Scores],
+    level: Level,
+    measure: CorrelationName,
+) -> str | None:
+    """Return the baseline of `scores` with the highest correlation; None where none has one."""
+    correlations = {
+        name: found.value
+        for name, agreement in baselines.items()
+        if name in scores
+        and not isinstance(agreement, Undefined)
+        and isinstance(found := agreement[level][measure], Estimate)
+    }
+    return max(correlations, key=lambda name: correlations[name], default=None)
 
 
 def against_constant(

@@ -4,7 +4,8 @@ Each question has one figure with an interval, held against `THRESHOLD`: yes whe
 interval is at or above it, no where it is below, otherwise too few to tell.
 
 * Rank systems: Kendall's tau-b of systems' mean scores and mean labels, documents resampled.
-* Score single items: tau-b over items, which must also be significantly above the best baseline.
+* Score single items: tau-b over items.
+  Both must also be significantly above those of the best baseline for a yes.
   tau-b is the share of pairs in people's order less that in the reverse order, so that 0.5 is three
   of four pairs in people's order; ties of one side count as half.
 * Replace an annotator: the winning rate of the alternative annotator test (Calderon et al. 2025),
@@ -27,7 +28,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from fairjudge.calibration.agreement import Agreement
-from fairjudge.calibration.baseline_gains import BaselineGain
+from fairjudge.calibration.baseline_gains import BaselineGain, SystemsGain
+from fairjudge.calibration.constancy import Constant
 from fairjudge.calibration.replaceability import (
     FEWEST_ANNOTATORS,
     FEWEST_ITEMS,
@@ -35,7 +37,7 @@ from fairjudge.calibration.replaceability import (
 )
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.bootstrap import FEW_DOCUMENTS
-from fairjudge.stats.levels import Level
+from fairjudge.stats.levels import FEWEST_RANKED, Level
 from fairjudge.stats.multiplicity import benjamini_yekutieli
 from fairjudge.text.counting import pluralize
 
@@ -43,21 +45,10 @@ Question: TypeAlias = Literal["rank_systems", "score_items", "replace_annotator"
 Answer: TypeAlias = Literal["yes", "no", "too few to tell", "cannot tell"]
 
 THRESHOLD = 0.5
-FEWEST_SYSTEMS = 5
-"""Of fewer systems even people's very order is no evidence: a judge that guesses has it with
-probability 1 / n!, two-sided 1 / 12 for 4 systems and 1 / 60 for 5 (Kendall's exact test)."""
 _ALPHA = 0.05
 _MOST_TIMES = 100
 """Times as many documents from which the number is not worth saying."""
 _RULE = "yes if the whole interval is at or above 0.5, no if it is below"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Constant:
-    """The side that gave all ``n`` items one value."""
-
-    who: Literal["judge", "people"]
-    n: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +91,18 @@ def decide(
     ranks = _of_correlation("rank_systems", of_systems, systems, n_documents)
     scores = _of_correlation("score_items", "Kendall's tau-b over items", items, n_documents)
     if isinstance(over_baselines, BaselineGain):
-        scores = _beside_baseline(scores, over_baselines, n_documents)
-    if 0 < n_systems < FEWEST_SYSTEMS:
-        ranks = replace(ranks, answer="too few to tell", needed=f"{FEWEST_SYSTEMS} systems or more")
+        scores = _beside_baseline(
+            scores, over_baselines, "Spearman's correlations", n_documents=n_documents
+        )
+        if isinstance(over_baselines.systems, SystemsGain) and n_systems >= FEWEST_RANKED:
+            ranks = _beside_baseline(
+                ranks,
+                over_baselines.systems,
+                "Kendall's tau-b over systems",
+                n_documents=n_documents,
+            )
+    if 0 < n_systems < FEWEST_RANKED:
+        ranks = replace(ranks, answer="too few to tell", needed=f"{FEWEST_RANKED} systems or more")
     decisions = [ranks, scores, _of_test(replaceability, n_documents)]
     if constant is not None:
         return tuple(_of_constant(decision, constant) for decision in decisions)
@@ -122,13 +122,26 @@ def decide(
     return tuple(decisions)
 
 
+def never_ranks(*, n_systems: int, n_documents: int) -> str:
+    """Return why no judge can be shown to rank these systems as people do; empty if one can."""
+    few = [
+        f"{pluralize(n, what)} (it takes {fewest})"
+        for n, what, fewest in (
+            (n_systems, "system", FEWEST_RANKED),
+            (n_documents, "labelled document", FEW_DOCUMENTS),
+        )
+        if n < fewest
+    ]
+    if not few:
+        return ""
+    return f"too few to tell whether a judge ranks systems as people do: {' and '.join(few)}"
+
+
 def _of_constant(decision: Decision, constant: Constant) -> Decision:
-    items = pluralize(constant.n, "item")
+    reason = constant.in_words()
     if constant.who == "people":
-        reason = f"people gave one label to all {items}"
         needed = "items with different labels"
         return replace(decision, answer="cannot tell", reason=reason, needed=needed)
-    reason = f"the judge gave one score to all {items}"
     return replace(decision, answer="no", reason=reason, needed="")
 
 
@@ -180,23 +193,43 @@ def _more_documents(
     needed = documents_needed(figure, n_documents=n_documents, against=against)
     if needed is None:
         return f"more than {pluralize(_MOST_TIMES * n_documents, 'labelled document')}"
-    return f"about {pluralize(needed, 'labelled document')}, were {figure.value:.2f} true"
+    answer = "yes" if figure.value >= against else "no"
+    return (
+        f"about {pluralize(needed, 'labelled document')}, were {figure.value:.2f} true: the answer "
+        f"would then be {answer}"
+    )
 
 
-def _beside_baseline(decision: Decision, over: BaselineGain, n_documents: int) -> Decision:
-    """Withdraw a yes where a baseline may do as well."""
+def _beside_baseline(
+    decision: Decision, over: BaselineGain | SystemsGain, measure: str, *, n_documents: int
+) -> Decision:
+    """Withdraw a yes where a baseline may do as well, and what would make one.
+
+    A baseline that orders systems just as the judge does, on all resamples, is no reason for a no:
+    of these systems nothing can be told.
+    """
     gain = over.gain
-    if decision.answer != "yes" or isinstance(gain, Undefined):
+    if decision.answer == "no" or isinstance(gain, Undefined):
         return decision
     if gain.low is None or gain.high is None or gain.low > 0.0:
         return decision
+    baseline = over.best.replace("_", " ")
+    if decision.answer != "yes":
+        if not decision.needed.endswith("yes"):
+            return decision
+        return replace(decision, needed=f"{decision.needed} if also above '{baseline}'")
+    as_well = "does" if gain.high < 0.0 else "may do"
     reason = (
-        f"Spearman's correlation less that of the baseline '{over.best.replace('_', ' ')}' is "
+        f"the baseline '{baseline}' {as_well} as well: difference of {measure} "
         f"{gain.value:.2f} [{gain.low:.2f}, {gain.high:.2f}]"
     )
-    if gain.high <= 0.0:
+    if gain.high < 0.0 or (gain.high == 0.0 and decision.question == "score_items"):
         return replace(decision, answer="no", reason=reason)
-    needed = _more_documents(gain, n_documents, against=0.0)
+    needed = (
+        f"systems that '{baseline}' does not order as people do"
+        if gain.value == 0.0 and decision.question == "rank_systems"
+        else _more_documents(gain, n_documents, against=0.0)
+    )
     return replace(decision, answer="too few to tell", reason=reason, needed=needed)
 
 
@@ -247,9 +280,9 @@ def _documents_of_test(p_values: Sequence[float], n_documents: int) -> str:
     losses = np.sort(-z[z < 0.0])[::-1]
     enough, more = ceil(m / 2), m // 2 + 1
     if wins.size >= enough:
-        least = wins[enough - 1]
+        least, answer = wins[enough - 1], "yes"
     elif losses.size >= more:
-        least = losses[more - 1]
+        least, answer = losses[more - 1], "no"
     else:
         return "more labelled documents"
     factor = (critical / least) ** 2
@@ -257,4 +290,7 @@ def _documents_of_test(p_values: Sequence[float], n_documents: int) -> str:
         return f"more than {pluralize(_MOST_TIMES * n_documents, 'labelled document')}"
     needed = max(FEW_DOCUMENTS, n_documents + 1, ceil(n_documents * factor))
     documents = pluralize(needed, "labelled document")
-    return f"about {documents}, if the differences to annotators are as estimated"
+    return (
+        f"about {documents}, if the differences to annotators are as estimated: the answer would "
+        f"then be {answer}"
+    )

@@ -13,18 +13,19 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.comparison import compare_judges
-from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE
+from fairjudge.calibration.constancy import constant_side, nearly_constant_judge
+from fairjudge.calibration.items import LABELS_SIDE
 from fairjudge.domain import Estimate, ProtocolName, Undefined
 from fairjudge.errors import ConfigurationError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, same_length
+from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap
 from fairjudge.stats.clustered import clustered_mean, within
-from fairjudge.stats.correlation import correlation
+from fairjudge.stats.correlation import correlation, weighted_correlation
 
 FEWEST_DOCUMENTS = 5
 """Labelled documents below which no verdict is given: few that change alike have no spread."""
-DriftVerdict: TypeAlias = Literal["better", "same", "worse", "cannot tell"]
+DriftVerdict: TypeAlias = Literal["better", "same", "worse", "constant", "cannot tell"]
 DriftMeasure: TypeAlias = Literal["spearman", "agreement"]
 
 
@@ -58,8 +59,9 @@ class Drift:
     """What changed, after less before, with intervals over documents.
 
     ``agreement`` is the figure that decides. ``shift`` is the mean change of the judge's own
-    values; ``sensitivity`` and ``specificity`` are for answers of yes and no. ``documents_needed``
-    is about how many documents would make the interval of `agreement` as narrow as the margin.
+    values; ``sensitivity`` and ``specificity`` are for answers of yes and no. ``reason`` says which
+    side gave one value to all anchors, or nearly; ``documents_needed`` is about how many documents
+    would tell, where the anchors cannot (`documents_to_tell`).
     """
 
     measure: DriftMeasure
@@ -72,6 +74,7 @@ class Drift:
     sensitivity: Estimate | Undefined
     specificity: Estimate | Undefined
     verdict: DriftVerdict
+    reason: str
     documents_needed: int | None
 
 
@@ -86,6 +89,10 @@ def drift(
     change a verdict of worse has a probability of about ``(1 - level) / 2`` at most. `margin` is
     the largest loss of agreement that is put up with, on the scale of the measure.
 
+    It is ``"constant"``, whatever the interval, where the judge now gives one value to all anchors
+    and people do not, or to nearly all (`fairjudge.calibration.constancy.nearly_constant_judge`):
+    no number of anchors would help. A constant judge's correlation with people counts as 0.
+
     Raises
     ------
     ConfigurationError
@@ -97,22 +104,29 @@ def drift(
         levels, change = _correlations(anchors, rng=rng, level=level)
     else:
         levels, change = _shares(anchors, level=level)
+    n_documents = len(set(anchors.documents))
+    verdict = "cannot tell" if n_documents < FEWEST_DOCUMENTS else verdict_of(change, margin=margin)
+    sides = anchors.after, anchors.human, anchors.protocol
+    constant = constant_side(*sides) or nearly_constant_judge(*sides)
+    if constant is not None and constant.who == "judge":
+        verdict = "constant"
     return Drift(
         measure=anchors.measure,
         n_items=len(anchors.human),
-        n_documents=len(set(anchors.documents)),
+        n_documents=n_documents,
         before=levels[0],
         after=levels[1],
         agreement=change,
         shift=_shift(anchors, level=level),
         sensitivity=_rate(anchors, anchors.human > 0.5, level=level),
         specificity=_rate(anchors, anchors.human < 0.5, level=level),
-        verdict=(
-            "cannot tell"
-            if len(set(anchors.documents)) < FEWEST_DOCUMENTS
-            else verdict_of(change, margin=margin)
+        verdict=verdict,
+        reason="" if constant is None else constant.in_words("anchor"),
+        documents_needed=(
+            documents_to_tell(change, margin=margin, n_documents=n_documents)
+            if verdict == "cannot tell"
+            else None
         ),
-        documents_needed=_needed(change, margin, len(set(anchors.documents))),
     )
 
 
@@ -132,23 +146,34 @@ _Change: TypeAlias = tuple[tuple[float | None, float | None], Estimate | Undefin
 
 
 def _correlations(anchors: Anchors, *, rng: np.random.Generator, level: float) -> _Change:
-    pair = anchors.before, anchors.after
-    sides = (JUDGE_SIDE, LABELS_SIDE)
-    results = [correlation("spearman", values, anchors.human, sides=sides) for values in pair]
-    before, after = (None if isinstance(result, Undefined) else result for result in results)
-    for name, result in zip(("before", "after"), results, strict=True):
-        if isinstance(result, Undefined):
-            return (before, after), Undefined(why=f"{name}: {result.why}")
-    (difference,) = compare_judges(
-        {"after": anchors.after, "before": anchors.before},
-        anchors.human,
+    """Take Spearman's correlation, which is 0 where a judge is constant and people are not."""
+    human, documents = anchors.human, anchors.documents
+    of_people = correlation("spearman", human, human, sides=(LABELS_SIDE, LABELS_SIDE))
+    if isinstance(of_people, Undefined):
+        return (None, None), of_people
+    people = weighted_correlation("spearman", human, human, documents=documents)
+    before, after = (
+        weighted_correlation("spearman", values, human, documents=documents)
+        for values in (anchors.before, anchors.after)
+    )
+
+    def with_zeros(statistic: WeightedStatistic, counts: FloatArray) -> FloatArray:
+        values = statistic(counts)
+        is_constant = np.isnan(values) & ~np.isnan(people(counts))
+        return np.where(is_constant, 0.0, values)
+
+    n_documents = len(set(documents))
+    ones = np.ones((1, n_documents))
+    change = bootstrap(
+        lambda counts: with_zeros(after, counts) - with_zeros(before, counts),
+        n_documents=n_documents,
         rng=rng,
-        measure="spearman",
-        documents=anchors.documents,
         level=level,
         method="expanded",
+        n=human.size,
+        null=0.0,
     )
-    return (before, after), difference.difference
+    return (float(with_zeros(before, ones)[0]), float(with_zeros(after, ones)[0])), change
 
 
 def _shares(anchors: Anchors, *, level: float) -> _Change:
@@ -187,8 +212,20 @@ def _mean_change(
     return within(clustered_mean(changes, documents, level=level, null=0.0), -1.0, 1.0)
 
 
-def _needed(change: Estimate | Undefined, margin: float, n_documents: int) -> int | None:
+def documents_to_tell(
+    change: Estimate | Undefined, *, margin: float, n_documents: int
+) -> int | None:
+    """Return on about how many documents there would be a verdict, were the change true.
+
+    The ends come nearer by the square root of the documents: N = n (h / d)^2, with h the distance
+    from the change to its lower end and d that to ``-margin`` for ``"same"``, and to its upper
+    end and to 0 for ``"worse"``; whichever takes fewer. None without an interval.
+    """
     if isinstance(change, Undefined) or change.low is None or change.high is None:
         return None
-    half = (change.high - change.low) / 2
-    return max(FEWEST_DOCUMENTS, math.ceil(n_documents * (half / margin) ** 2))
+    ends = (
+        (change.value - change.low, change.value + margin),
+        (change.high - change.value, -change.value),
+    )
+    factor = min((half / distance) ** 2 for half, distance in ends if distance > 0.0)
+    return max(FEWEST_DOCUMENTS, n_documents + 1, math.ceil(n_documents * factor))

@@ -17,7 +17,8 @@ from fairjudge.calibration.agreement import (
 )
 from fairjudge.calibration.annotators import AnnotatorReport, Camps, annotator_report
 from fairjudge.calibration.baseline_gains import BaselineGain, baseline_gain
-from fairjudge.calibration.decisions import Constant, Decision, decide
+from fairjudge.calibration.constancy import constant_side
+from fairjudge.calibration.decisions import Decision, decide
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.replaceability import (
     AlternativeAnnotatorTest,
@@ -95,22 +96,7 @@ def judge_figures(
             over_baselines=over,
             replaceability=replaceability,
             n_documents=len(set(joined.documents)),
-            constant=constant_side(joined),
+            constant=constant_side(joined.judged, joined.human, joined.protocol),
             in_camps=isinstance(people.camps, Camps) and people.camps.found,
         ),
     )
-
-
-def constant_side(joined: Joined) -> Constant | None:
-    """Return who gave all items one value, people before the judge; None where values differ.
-
-    Fewer than `FEWEST_ITEMS` items say nothing. Of pairs only ties count: which of two systems
-    stands first is arbitrary, so that one verdict to all of them may be right.
-    """
-    if len(joined.keys) < FEWEST_ITEMS:
-        return None
-    paired = PROTOCOLS[joined.protocol].paired
-    for who, values in (("people", joined.human), ("judge", joined.judged)):
-        if np.unique(values).size == 1 and not (paired and values[0]):
-            return Constant(who="people" if who == "people" else "judge", n=values.size)
-    return None

@@ -13,7 +13,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fairjudge.calibration.choices import SequenceName
-from fairjudge.calibration.drift import FEWEST_DOCUMENTS, DriftVerdict, verdict_of
+from fairjudge.calibration.drift import (
+    FEWEST_DOCUMENTS,
+    DriftVerdict,
+    documents_to_tell,
+    verdict_of,
+)
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._bounds import Bounds
 from fairjudge.stats.sequences import (
@@ -62,8 +67,9 @@ class Watch:
     """What the last of several looks says; each interval holds at all looks at once.
 
     ``systems`` is the change of what the judge says of new summaries since the first look that had
-    such, less ``shift``. ``first_worse`` is the first look of this block whose verdict was worse,
-    ``by_look`` has the changes of every look.
+    such, less ``shift``. ``documents_needed`` is about how many documents would tell, where these
+    cannot; ``first_worse`` is the first look of this block whose verdict was worse, ``by_look`` has
+    the changes of every look.
     """
 
     n_looks: int
@@ -73,6 +79,7 @@ class Watch:
     shift: Estimate | Undefined
     systems: Estimate | Undefined
     verdict: DriftVerdict
+    documents_needed: int | None
     moved: Moved
     first_worse: int | None
     by_look: tuple[LookChanges, ...]
@@ -111,6 +118,11 @@ def watch(
         shift=shift,
         systems=systems,
         verdict=verdicts[-1],
+        documents_needed=(
+            documents_to_tell(estimates[-1], margin=margin, n_documents=len(looks[-1].agreement))
+            if verdicts[-1] == "cannot tell"
+            else None
+        ),
         moved=_moved(judge=judge_moved, systems=_excludes_zero(systems)),
         first_worse=worse[0] + 1 if worse else None,
         by_look=tuple(

@@ -16,7 +16,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -275,6 +275,18 @@ def read_lock() -> Mapping[str, str]:
     """Return the released hashes: ``task/name.vN`` to sha256."""
     locked: Mapping[str, str] = json.loads((_released() / _LOCK_FILE).read_text("utf-8"))
     return locked
+
+
+def with_field(template: Template, field: str, words: str) -> Template:
+    """Return `template` with `words` in place of a field, under a hash of their own.
+
+    `PromptError` if the words hold braces, which would be fields.
+    """
+    if _FIELD.search(words):
+        raise PromptError(f"expected text without {{{{fields}}}}: {words!r}")
+    parts = tuple((role, body.replace("{{" + field + "}}", words)) for role, body in template.parts)
+    digest = hashlib.sha256(json.dumps([template.sha256, words]).encode()).hexdigest()
+    return replace(template, parts=parts, fields=template.fields - {field}, sha256=digest)
 
 
 def lock_new_templates(folder: Path) -> tuple[str, ...]:

@@ -306,7 +306,7 @@ def base_criterion(judging: JudgeOptions) -> Criterion:
     plan = judging.plan()
     if PROTOCOLS[plan.protocol].itemized:
         raise ConfigurationError("align improves prompts of --protocol likert, binary or pairwise")
-    return criterion_of(plan, prompt=judging.prompt, scale=judging.scale)
+    return criterion_of(plan, judging)
 
 
 def writing_llm(models: Models) -> Llm:
@@ -333,7 +333,8 @@ def made_of(
 
 def using(judging: JudgeOptions, folder: Path, name: str) -> JudgeOptions:
     """Return `judging` with the prompt and the scale of the candidate `name` in `folder`."""
-    return replace(judging, prompt=folder / f"{name}.md", scale=folder / f"{name}.scale.toml")
+    scale = folder / f"{name}.scale.toml"
+    return replace(judging, rule=None, prompt=folder / f"{name}.md", scale=scale)
 
 
 def write_candidate(candidate: Candidate, folder: Path, aspect: str) -> None:

@@ -21,10 +21,10 @@ from fairjudge.records.matching import name_of
 from fairjudge.records.results import to_json
 from fairjudge.stats.clustered import clustered_mean, within
 
-Outcome: TypeAlias = Literal["passed", "worse", "cannot tell", "unscored"]
+Outcome: TypeAlias = Literal["passed", "worse", "constant", "cannot tell", "unscored"]
 _ByAspect: TypeAlias = Mapping[Aspect, Mapping[str, Joined]]
 """Judgements with labels by aspect, protocol and unit, then by judge."""
-_WORST_FIRST: tuple[DriftVerdict, ...] = ("worse", "cannot tell", "same", "better")
+_WORST_FIRST: tuple[DriftVerdict, ...] = ("worse", "constant", "cannot tell", "same", "better")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,10 @@ def check_report(
         looks = take_look(watching, sides_by_name, level=level)
         for name, group in zip(sides_by_name, groups, strict=True):
             watch = looks.report(name, margin=gate.margin, level=level)
-            group |= {"watch": watch, "verdict": watch["verdict"]}
+            group |= {"watch": watch}
+            if group["verdict"] != "constant":
+                needed = watch["documents_needed"]
+                group |= {"verdict": watch["verdict"], "documents_needed": needed}
     verdicts = {group["verdict"] for group in groups}
     worst = next(verdict for verdict in _WORST_FIRST if verdict in verdicts)
     n_unscored = sum(row.unscored is not None for row in judged)
@@ -156,7 +159,7 @@ def _outcome(
     verdict: DriftVerdict, groups: Sequence[Mapping[str, Any]], gate: Gate, *, unscored: float
 ) -> Outcome:
     """Return whether a check passes, or the first reason why it does not."""
-    if verdict == "worse" or (gate.strict and verdict == "cannot tell"):
+    if verdict in ("worse", "constant") or (gate.strict and verdict == "cannot tell"):
         return verdict
     missing = (
         max(group["n_without_before"], group["n_without_after"]) / max(group["n_labelled"], 1)

@@ -108,9 +108,10 @@ def check(
     Returns
     -------
     Findings
-        ``["outcome"]`` is "passed", or why not: "worse", "cannot tell" or "unscored";
-        ``["verdict"]`` is "better", "same", "worse" or "cannot tell"; ``["groups"]`` has the change
-        of each figure by aspect and protocol.
+        ``["outcome"]`` is "passed", or why not: "worse", "constant" (one score to all anchors, or
+        to nearly all), "cannot tell" or "unscored"; ``["verdict"]`` is "better", "same", "worse",
+        "constant" or "cannot tell"; ``["groups"]`` has the change of each figure by aspect and
+        protocol.
 
     Raises
     ------

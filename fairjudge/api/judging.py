@@ -306,7 +306,7 @@ class Judge:
     aspect : str
         ``"coverage"``, ``"faithfulness"`` or ``"balance"``; by an LLM also ``"relevance"``,
         ``"coherence"``, ``"fluency"``, ``"consistency"``, ``"quality"``, or one of your own with
-        ``prompt`` and ``scale``.
+        ``rule``, or ``prompt`` and ``scale``.
     protocol : {"likert", "binary", "pairwise", "checklist", "ranking"}, optional
         By default the preset's. A checklist says for each group of answers whether it is covered.
     preset : {"recommended", "paper", "budget", "granular"}, optional
@@ -317,6 +317,9 @@ class Judge:
         What one question to the judge is about: one article or all, all questions or one.
     text_unit : {"summary", "sentence"}, optional
         Whole summaries, or their sentences.
+    rule : str, optional
+        Your own criterion in a sentence or two, under the name of ``aspect``; rated 1 to 5 unless
+        ``protocol`` or ``scale`` says otherwise.
     prompt, scale : path, optional
         Your own prompt template and scale (TOML).
     fallback : {"entailment", "embedding", "none"}
@@ -365,6 +368,7 @@ class Judge:
         jury: JuryRule = "mean",
         reference_unit: ReferenceUnit | None = None,
         text_unit: TextUnit | None = None,
+        rule: str | None = None,
         prompt: str | Path | None = None,
         scale: str | Path | None = None,
         fallback: Fallback = "none",

@@ -35,7 +35,7 @@ def baseline_judge(
     given: dict[str, Any],
     criterion: Annotated[
         Path | None,
-        Opt("The old criterion (TOML): aspect, and paths of its prompt and scale."),
+        Opt("The old criterion (TOML): aspect, and its rule or paths of its prompt and scale."),
     ] = None,
 ) -> JudgeOptions:
     """Return the options of the judge whose prompt is to be improved."""
@@ -45,7 +45,7 @@ def baseline_judge(
     if criterion is not None:
         own = read_criterion_file(criterion)
         aspect = aspect or own.aspect
-        given |= {name: given[name] or getattr(own, name) for name in ("prompt", "scale")}
+        given |= {name: given.get(name) or value for name, value in own.alone.items()}
     if aspect is None:
         raise typer.BadParameter("give --aspect, or a --criterion that names one")
     scale = given["scale"]

@@ -169,7 +169,7 @@ def _of_criterion(path: Path) -> Iterator[Path]:
     from fairjudge.judges.criterion_files import read_criterion_file
 
     criterion_file = read_criterion_file(path)
-    yield from (criterion_file.prompt, criterion_file.scale)
+    yield from filter(None, (criterion_file.prompt, criterion_file.scale))
 
 
 def _same(path: Path, other: Path) -> bool:

@@ -14,7 +14,7 @@ from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
 
-_EXIT_CODES = {"worse": 4, "cannot tell": 4, "unscored": 3}
+_EXIT_CODES = {"worse": 4, "constant": 4, "cannot tell": 4, "unscored": 3}
 
 
 @opt.with_options(gate=opt.call_of(comparing.check))
@@ -33,8 +33,9 @@ def check(
 
     The same labelled items are judged before and after; the paired change in agreement decides,
     with an interval over documents: better, same (within the margin), worse, or cannot tell.
-    Ends with exit code 4 where it is worse, and 3 where more anchors than --max-unscored have no
-    score; anchors that were not judged are unscored.
+    Ends with exit code 4 where it is worse, or where the judge gives one score to all anchors or
+    nearly all, and 3 where more anchors than --max-unscored have no score; anchors that were not
+    judged are unscored.
 
         fairjudge check new.jsonl --baseline old.jsonl --labels anchors.jsonl
     """

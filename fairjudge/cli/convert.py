@@ -59,6 +59,8 @@ def convert(
             say(f"Excluded {pluralize(n, 'time')}: {why}")
         for warning in converted.command_line_warnings:
             say(f"Warning: {warning}")
+        if converted.too_few_to_rank:
+            say(f"Note: {converted.too_few_to_rank}")
         for command in (following, *later):
             say(str(command))
     report = {

@@ -10,6 +10,7 @@ import typer
 
 from fairjudge.cli import display, judge_display
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 from fairjudge.judges.asking import AskedAspect
 from fairjudge.options.declaring import Opt
 from fairjudge.options.judging import JudgeOptions
@@ -31,8 +32,8 @@ def judge_options(
     criterion: Annotated[
         list[Path] | None,
         Opt(
-            "Your own criterion (TOML): aspect, and paths of its prompt and scale; several "
-            "with --together.",
+            "Your own criterion (TOML): aspect, and its rule or paths of its prompt and scale; "
+            "several with --together.",
             panel="Judging",
         ),
     ] = None,
@@ -60,10 +61,11 @@ def judge_options(
     if own and not together:
         (own_criterion,) = own
         aspects = aspects or [own_criterion.aspect]
-        given |= {name: given[name] or getattr(own_criterion, name) for name in ("prompt", "scale")}
-    if own:
-        scale = own[0].scale if together else given["scale"]
-        given["protocol"] = given["protocol"] or load_scale(scale).protocol
+        given |= {name: given[name] or value for name, value in own_criterion.alone.items()}
+    if own and not given["scale"]:
+        given["protocol"] = given["protocol"] or own[0].protocol
+    elif own:
+        given["protocol"] = given["protocol"] or load_scale(given["scale"]).protocol
     asked_aspects = (
         *(AskedAspect(aspect=name) for name in aspects),
         *(
@@ -135,6 +137,7 @@ def judge(
         plans = plan_judging(
             references, summaries, options=judging, models=models, skip_bad=skip_bad, limit=limit
         )
+        _say_note(references, summaries, judging, json_file)
         show_plan(plans, models[0], json_file)
         return
     with display.bars(quiet=quiet) as progress_bars:
@@ -152,6 +155,18 @@ def judge(
         )
     report = judge_report(outcome, judging)
     judge_display.show_judged(report, output=output, json_file=json_file)
+    if str(output) != "-":
+        _say_note(references, summaries, judging, json_file)
     following = next_of_judging(references, summaries, output, judging)
     display.say_next(following, output, json_file)
     display.finish_judging(outcome.missing, limit=max_unscored)
+
+
+def _say_note(
+    references: Path, summaries: Sequence[Path], judging: JudgeOptions, json_file: str | None
+) -> None:
+    """Say where labels beside the data can never show that the judge ranks systems."""
+    from fairjudge.run.labels_beside import note_on_labels
+
+    if json_file != "-" and (note := note_on_labels(references, summaries, judging)):
+        say(f"Note: {note}")

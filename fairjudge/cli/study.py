@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from fairjudge.api import converting
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
@@ -51,6 +52,7 @@ def run(
 
         fairjudge study study.toml --plan
     """
+    from fairjudge.studies.checks import note_on_labels
     from fairjudge.studies.files import read_study
     from fairjudge.studies.planning import plan_study
     from fairjudge.studies.running import budget_left, folder_of
@@ -66,6 +68,8 @@ def run(
                 seconds_per_call=seconds_per_call,
                 progress=progress_bars,
             )
+        if json_file != "-" and (note := note_on_labels(study)):
+            say(f"Note: {note}")
         remaining = budget_left(study, where)
         report = _plan_json(planned, usd_left=remaining.usd_left, calls_left=remaining.calls_left)
         display.report(report, json_file, [_plan_table(report)])
@@ -125,7 +129,7 @@ def _plan_json(
     planned: Sequence[PlannedStep], *, usd_left: float | None, calls_left: int | None
 ) -> dict[str, Any]:
     steps = [
-        {"step": planned_step.step, "done": True}
+        {"step": planned_step.step, "done": True, **_nothing(planned_step)}
         if planned_step.plan is None
         else {
             "step": planned_step.step,
@@ -158,11 +162,15 @@ def _plan_json(
     return {**total, "steps": steps, "over": over}
 
 
+def _nothing(planned: PlannedStep) -> dict[str, str]:
+    return {"nothing": planned.nothing} if planned.nothing else {}
+
+
 def _plan_table(report: Any) -> TextTable:
     heads = ("calls", "cached", "tokens in", "tokens out", "US dollars", "minutes")
     names = ("calls", "cached", "input_tokens", "output_tokens")
     rows = [
-        (step["step"], "done", *("-",) * len(heads))
+        (step["step"], "no item" if step.get("nothing") else "done", *("-",) * len(heads))
         if step.get("done")
         else (
             step["step"],
@@ -176,6 +184,7 @@ def _plan_table(report: Any) -> TextTable:
     notes = ["Estimated, without retries; cached replies cost nothing."]
     if not report["steps"]:
         rows, notes = [], ["No step asks a language model: nothing to pay."]
+    notes += [f"{step['step']}: {why}." for step in report["steps"] if (why := step.get("nothing"))]
     if report["cost_usd"] is None:
         notes.append("A price is unknown: cost cannot be estimated.")
     notes += [f"Beyond {name} of [budget]: the study would stop there." for name in report["over"]]
@@ -188,7 +197,10 @@ def _plan_table(report: Any) -> TextTable:
 
 
 @app.command("init")
-@opt.with_options(model=opt.options_of(Model, only=("target", "base_url")))
+@opt.with_options(
+    model=opt.options_of(Model, only=("target", "base_url")),
+    reading=opt.fields_of(converting.convert, only=("columns", "group", "split", "values")),
+)
 def init(
     data: Annotated[
         list[Path] | None,
@@ -201,6 +213,7 @@ def init(
         Opt("The experiment of this paper: its judges, measures and variants of summaries."),
     ] = None,
     model: Model,
+    reading: dict[str, Any],
     force: Annotated[bool, Opt("Overwrite the file.")] = False,
 ) -> None:
     """Write a commented study file: clusters, references, summaries and labels that are found.
@@ -208,12 +221,14 @@ def init(
     Files are recognised by content; data in other layouts are converted ('fairjudge convert') to
     the folder 'converted' beside the study file. The judges are of the aspects that have labels.
     What the data cannot bear, and what needs an LLM without --backend, is commented out, with the
-    reason.
+    reason; aspects of your own need a rule in their table. --map, --group, --split and --values are
+    those of 'convert'.
 
         fairjudge study init data/ -o study.toml --backend openai:gpt-4o-mini
 
         fairjudge study init data/ --like diversesumm
     """
+    from fairjudge.converting import Settings
     from fairjudge.engine.runs import check_writable
     from fairjudge.errors import InputError
     from fairjudge.records.folder import write_output
@@ -223,7 +238,9 @@ def init(
     if output.exists() and not force:
         raise InputError("is there already; choose another -o, or --force", path=output)
     check_writable(output)
-    found_data = find_data(data or [Path()], converted=output.parent / "converted")
+    settings = Settings(**{name: value for name, value in reading.items() if value is not None})
+    converted = output.parent / "converted"
+    found_data = find_data(data or [Path()], converted=converted, settings=settings)
     write_output(output, study_text(found_data, output, model=model, like=like))
     n_files = sum(
         map(

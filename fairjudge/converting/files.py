@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from fairjudge.converting import folders, label_studio, lines, published, rows
-from fairjudge.converting.id_warnings import possible_texts, warnings_of
+from fairjudge.converting.id_warnings import labels_without_texts, possible_texts, warnings_of
 from fairjudge.converting.layouts import Layout, Settings
-from fairjudge.converting.nesting import unnested
-from fairjudge.converting.ratings import possible_ratings
+from fairjudge.converting.nesting import check_one_list, unnested
+from fairjudge.converting.ratings import check_words, possible_ratings
 from fairjudge.converting.records import Converted, Entry, Gathered, Kind, ReadFile
 from fairjudge.converting.rows import N_SAMPLE
 from fairjudge.converting.together import (
@@ -73,7 +73,8 @@ def convert_files(
         layouts.append((together[0], lines.layout_of(together, settings)))
         _add(gathered, layouts[-1][1], together[0], skip_bad=skip_bad)
     sources = [_opened(path, settings, skip_bad=skip_bad) for path in others]
-    for source, layout in zip(sources, _recognise_together(sources, settings), strict=True):
+    eids = {*gathered.clusters}
+    for source, layout in zip(sources, _recognise_together(sources, settings, eids), strict=True):
         if layout is None:
             raise _not_known(source)
         layouts.append((source.path, layout))
@@ -85,8 +86,10 @@ def convert_files(
         raise InputError(f"nothing could be taken: {why}", path=paths[0])
     by_file = dict(layouts)
     recognised = [(source, by_file[source.path]) for source in sources]
+    check_words([(source, layout.roles) for source, layout in recognised], settings.values)
     warnings = (
         *warnings_of(converted, recognised),
+        *labels_without_texts(converted),
         *_possible_ratings(recognised),
         *(() if converted.summaries else possible_texts(recognised)),
     )
@@ -101,14 +104,19 @@ def recognise(source: Source, settings: Settings) -> Layout | None:
     return _own(source, by_rows) or published.layout_of(source) or _of_tool(source) or by_rows
 
 
-def _recognise_together(sources: Sequence[Source], settings: Settings) -> list[Layout | None]:
-    """Recognize the files' layouts; a column that groups one file's rows has the others' ids."""
+def _recognise_together(
+    sources: Sequence[Source], settings: Settings, eids: Collection[str] = ()
+) -> list[Layout | None]:
+    """Recognize the files' layouts; a column that groups one file's rows has the others' ids.
+
+    `eids` are those of clusters that are no rows, such as folders.
+    """
     by_file = settings_by_file(sources, settings)
     layouts = [recognise(*pair) for pair in zip(sources, by_file, strict=True)]
     grouped = any(layout is not None and layout.group for layout in layouts)
     if sources and settings.group and not grouped:
         raise ConfigurationError("--group: name the column of the text by --map content=COLUMN")
-    keys = shared_keys(sources, layouts)
+    keys = shared_keys(sources, layouts, eids)
     if not keys:
         return layouts
     others = [
@@ -129,7 +137,7 @@ def _recognise_together(sources: Sequence[Source], settings: Settings) -> list[L
     ]
 
 
-def that_hold_data(paths: Sequence[Path]) -> list[Path]:
+def that_hold_data(paths: Sequence[Path], settings: Settings) -> list[Path]:
     """Return those of `paths`, which belong together, that are in a known layout, ours included."""
     held = {*lines.take_lines(paths)[0], *filter(lines.is_lines, paths)}
     sources = []
@@ -137,10 +145,10 @@ def that_hold_data(paths: Sequence[Path]) -> list[Path]:
         if path in held:
             continue
         with suppress(FairJudgeError):
-            source = _opened(path, Settings(), skip_bad=True)
-            recognise(source, Settings())
+            source = _opened(path, settings, skip_bad=True)
+            recognise(source, of_columns(settings, columns_of(source)))
             sources.append(source)
-    layouts = _recognise_together(sources, Settings())
+    layouts = _recognise_together(sources, settings)
     held |= {source.path for source, layout in zip(sources, layouts, strict=True) if layout}
     return [path for path in paths if path in held]
 
@@ -207,7 +215,7 @@ def _files(
         here = folders.texts_of(path, alone=not found)
         if not found and not here:
             raise InputError("holds no files of data", path=path)
-        files += found
+        files += [file for file in found if file not in files]
         texts += here
         read = {file.path.relative_to(path).parts[0] for file in here}
         left_out += [f"{path / name}: {why}" for name, why in others.items() if name not in read]
@@ -220,7 +228,10 @@ def _opened(path: Path, settings: Settings, *, skip_bad: bool) -> Source:
     rows = () if is_folder else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
     answers = {word.strip().casefold(): float(number) for word, number in settings.values.items()}
     source = label_studio.as_rows(Source(path=path, rows=rows, skip_bad=skip_bad, answers=answers))
-    return unnested(source) if _is_nested(source, settings) else source
+    if not _is_nested(source, settings):
+        return source
+    check_one_list(source)
+    return unnested(source)
 
 
 def _is_nested(source: Source, settings: Settings) -> bool:

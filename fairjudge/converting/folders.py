@@ -2,7 +2,8 @@
 
 Articles are ``articles/CLUSTER/ARTICLE.txt`` or ``articles/CLUSTER.txt``, summaries
 ``summaries/SYSTEM/CLUSTER.txt`` or ``summaries/CLUSTER/SYSTEM.txt``; the folder of a cluster may
-also hold both. Where no folder has such a name, all texts are articles.
+also hold both, as such folders or as files such as ``article1.txt`` and ``summary_SYSTEM.txt``.
+Where no name tells, texts are articles.
 """
 
 from __future__ import annotations
@@ -37,6 +38,14 @@ _NAMES: Mapping[str, _Content] = {
     **dict.fromkeys(("references", "reference", "gold", "human", "humansummaries"), "references"),
 }
 """Names of folders, folded, that say what their files hold."""
+_OF_FILES: Mapping[str, _Content] = {
+    **dict.fromkeys(("summary", "summaries", "output", "prediction", "generated"), "summaries"),
+    **dict.fromkeys(("reference", "gold"), "references"),
+}
+"""Words, folded, before or after the system in the name of a file within a cluster's folder."""
+_WHAT = f"(?P<what>{'|'.join(_OF_FILES)})"
+_SYSTEM_LAST = re.compile(rf"{_WHAT}(?:[\s_.-]+(?P<system>.+))?", re.IGNORECASE)
+_SYSTEM_FIRST = re.compile(rf"(?P<system>.+?)[\s_.-]+{_WHAT}", re.IGNORECASE)
 _TEXTS = frozenset({".txt", ".md", ".text"})
 _MAX_DEPTH = 4
 
@@ -53,22 +62,56 @@ class TextFile:
 def texts_of(folder: Path, *, alone: bool) -> tuple[TextFile, ...]:
     """Return the files of texts in `folder`: those in folders with a name that tells what they are.
 
-    Where the folder stands `alone`, without other data, all of its texts are meant.
+    Where the folder stands `alone`, without other data, all of its texts are meant; beside other
+    data also those in folders of clusters.
     """
     paths = sorted(_texts(folder), key=_in_order)
-    files = [_text_file(path, folder) for path in paths]
-    named = [file for path, file in zip(paths, files, strict=True) if _named(path, folder)]
-    return tuple(named or (files if alone else ()))
+    if named := [path for path in paths if _named(path, folder)]:
+        return tuple(_text_file(path, folder) for path in named)
+    paths = [path for path in paths if alone or path.parent != folder]
+    base = _folder_of_clusters(paths, folder)
+    files = [_text_file(path, base) for path in paths]
+    return tuple(files if alone else _in_clusters(files, folder))
+
+
+def _folder_of_clusters(paths: Sequence[Path], folder: Path) -> Path:
+    """Return the folder within `folder` that holds the folders of all clusters, else itself."""
+    parts = [path.relative_to(folder).parts for path in paths]
+    firsts = {names[0] for names in parts if len(names) > 2}
+    if len(firsts) == 1 and all(len(names) > 2 for names in parts):
+        return _folder_of_clusters(paths, folder / firsts.pop())
+    return folder
+
+
+def _in_clusters(files: Sequence[TextFile], folder: Path) -> list[TextFile]:
+    """Return the texts in folders of clusters that lie in a folder of their own, or in `folder`.
+
+    Right in `folder`, the names of their files have to tell articles from summaries.
+    """
+    by_place: dict[Path, list[TextFile]] = {}
+    for file in files:
+        by_place.setdefault(file.path.parent.parent, []).append(file)
+    return [
+        file
+        for place, several in by_place.items()
+        if len({one.path.parent for one in several}) > 1
+        if (folder in place.parents)
+        or (place == folder and {one.content for one in several} > {"articles"})
+        for file in several
+    ]
 
 
 def text_folders(folder: Path, *, alone: bool) -> list[Path]:
     """Return the folders within `folder`, or itself, whose texts `texts_of` returns."""
     files = texts_of(folder, alone=alone)
-    if any(file.path.parent == folder for file in files) or not any(
-        folded(path.name) in _NAMES for path in {_first(file.path, folder) for file in files}
+    firsts = list(dict.fromkeys(_first(file.path, folder) for file in files))
+    are_named = any(folded(path.name) in _NAMES for path in firsts)
+    of_clusters = any(file.path.parent in {folder, *firsts} for file in files)
+    if any(file.path.parent == folder for file in files) or (
+        not are_named and (alone or of_clusters)
     ):
         return [folder] if files else []
-    return list(dict.fromkeys(_first(file.path, folder) for file in files))
+    return firsts
 
 
 def _first(path: Path, folder: Path) -> Path:
@@ -124,7 +167,17 @@ def _text_file(path: Path, folder: Path) -> TextFile:
     contents = [_NAMES[folded(part)] for part in folders if folded(part) in _NAMES]
     ids = tuple(part for part in folders[1:] if folded(part) not in _NAMES)
     content = contents[-1] if contents else "articles"
+    is_named = any(folded(part) in _NAMES for part in folders[1:])
+    if ids and not is_named and (by_name := _of_its_name(system_of(path))):
+        content, system = by_name
+        return TextFile(path=path, content=content, ids=(system, *ids) if system else ids)
     return TextFile(path=path, content=content, ids=(*ids, system_of(path)))
+
+
+def _of_its_name(name: str) -> tuple[_Content, str] | None:
+    """Return what a file holds, and by which system, as ``summary_gpt`` says; else None."""
+    match = _SYSTEM_LAST.fullmatch(name) or _SYSTEM_FIRST.fullmatch(name)
+    return match and (_OF_FILES[match["what"].lower()], match["system"] or "")
 
 
 def _entries(files: Sequence[TextFile], settings: Settings) -> Iterator[Entry]:
@@ -153,6 +206,8 @@ def _summarized(file: TextFile, eids: Mapping[str, object], settings: Settings) 
     """Return the cluster and the system of a summary: the ids of clusters tell which is which."""
     eid = next((name for name in reversed(file.ids) if name in eids), file.ids[-1])
     others = [name for name in file.ids if name != eid]
+    if not others and len(file.ids) == 1 and folded(file.path.stem) in _OF_FILES:
+        return eid, settings.system or REFERENCE
     if file.content == "references":
         return eid, REFERENCE if not others else f"{REFERENCE}-{'-'.join(others)}"
     return eid, "/".join(others) or settings.system or file.path.parent.name

@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from fairjudge.converting.layouts import Layout
-from fairjudge.converting.ratings import LABEL_STUDIO
+from fairjudge.converting.ratings import LABEL_STUDIO, short_name
 from fairjudge.converting.records import Converted
 from fairjudge.converting.roles import REFERENCE
 from fairjudge.importing.sources import Source
 from fairjudge.text.counting import pluralize
 
+MAX_NAMED = 5
 _MIN_WORDS = 3
 """A column with shorter texts than this holds names."""
 Files = Sequence[tuple[Source, Layout]]
@@ -44,6 +45,41 @@ def warnings_of(converted: Converted, files: Files) -> Iterator[str]:
             "each cluster has one summary, though there are several systems. "
             f"{_advice(_by_system(files))}"
         )
+
+
+def labels_without_texts(converted: Converted) -> Iterator[str]:
+    """Yield which systems and clusters labels name that the texts lack."""
+    systems = {one.system for one in converted.summaries}
+    eids = {cluster.eid for cluster in (*converted.clusters, *converted.references)}
+    eids |= {summary.eid for summary in converted.summaries}
+    rated = {
+        name
+        for label in converted.labels
+        for name in (label.system, label.system_a, label.system_b)
+        if name is not None
+    }
+    if systems and rated - systems:
+        yield _lacking("system", sorted(rated - systems), "no summary is by", sorted(systems))
+    of_labels = {label.eid for label in converted.labels}
+    if eids and of_labels - eids:
+        yield _lacking("cluster", sorted(of_labels - eids), "no text is of", sorted(eids))
+    if converted.clusters and not systems and rated:
+        yield (
+            f"labels are of summaries by {_some(sorted(rated))}, but no summary was read: texts of "
+            "a cluster's folder are named summary_SYSTEM.txt, columns --map text:SYSTEM=COLUMN"
+        )
+
+
+def _lacking(what: str, names: Sequence[str], lack: str, known: Sequence[str]) -> str:
+    return (
+        f"labels name {pluralize(len(names), what)} that {lack}: {_some(names)}. "
+        f"The texts have {_some(known)}"
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(map(repr, names[:MAX_NAMED])) + more
 
 
 def _advice(columns: Iterator[str]) -> str:
@@ -101,11 +137,17 @@ def possible_texts(files: Files) -> Iterator[str]:
             continue
         names = [name for name, rows in _unused(source, layout) if _are_texts(name, rows)]
         if names:
-            option = shlex.quote(",".join(f"text={name}" for name in names))
+            option = shlex.quote(",".join(map(_text_of, names)))
             yield (
                 f"Columns with texts are not read: {', '.join(map(repr, names))}. If they hold "
                 f"summaries, each of a system: --map {option}"
             )
+
+
+def _text_of(column: str) -> str:
+    """Return how a column of summaries is mapped, with its system: ``gpt`` of ``summary_gpt``."""
+    system = short_name(column)
+    return f"text:{system}={column}" if system not in {"", column} else f"text={column}"
 
 
 def _are_texts(column: str, rows: Sequence[Mapping[str, Any]]) -> bool:

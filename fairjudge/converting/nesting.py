@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import combinations
+from typing import Any, TypeAlias
 
 from fairjudge.converting.columns import FIELDS, folded
 from fairjudge.datasets._row import Row
+from fairjudge.errors import InputError
 from fairjudge.importing.sources import Source
 
 _SYSTEMS = frozenset(map(folded, FIELDS["system"]))
 _ANNOTATORS = frozenset(map(folded, FIELDS["annotator"]))
+_KEYS = frozenset(map(folded, (*FIELDS["group"], *FIELDS["eid"]))) - {"id"} | _SYSTEMS
 _MAX_DEPTH = 4
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 def unnested(source: Source) -> Source:
@@ -29,6 +35,47 @@ def unnested(source: Source) -> Source:
     return replace(
         source, rows=tuple(row for _, row in made), numbers=tuple(number for number, _ in made)
     )
+
+
+def check_one_list(source: Source) -> None:
+    """Check that a file is no object of several lists whose rows name each other by ids.
+
+    Raises
+    ------
+    InputError
+        It is one; to pair every row of a list with every row of the others would be wrong.
+    """
+    if len(source.rows) != 1 or not isinstance(source.rows[0].value, dict):
+        return
+    lists = {name: part for name, part in source.rows[0].value.items() if _is_records(part)}
+    for (_, rows), (_, others) in combinations(lists.items(), 2):
+        key = _shared_key(rows, others) or _shared_key(others, rows)
+        if key is not None:
+            path = source.path
+            names = [shlex.quote(f"{name}.json") for name in lists]
+            commands = [
+                f"jq {shlex.quote(f'.[{json.dumps(name)}]')} {shlex.quote(str(path))} > {file}"
+                for name, file in zip(lists, names, strict=True)
+            ]
+            raise InputError(
+                f"its lists {', '.join(map(repr, lists))} belong together by {key!r}: write each "
+                f"to a file of its own and convert them together: {'; '.join(commands)}; "
+                f"fairjudge convert {' '.join(names)} -o data",
+                path=path,
+            )
+
+
+def _shared_key(rows: Rows, others: Rows) -> str | None:
+    """Return the column by which several of `rows` name rows of `others`, if there is one."""
+    ids = {str(row.get("id")) for row in others}
+    for name in rows[0]:
+        values = {str(row.get(name)) for row in rows}
+        same = {str(row[name]) for row in others if name in row}
+        by_name = folded(name) in _KEYS and values & same
+        by_id = name.casefold().endswith("_id") and values <= ids
+        if len(values) > 1 and (by_name or by_id):
+            return name
+    return None
 
 
 def _records(value: Mapping[str, Any], depth: int = 0) -> list[Any]:

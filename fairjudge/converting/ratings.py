@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.converting.columns import ASPECTS, FIELDS, Columns, folded, leaf
 from fairjudge.converting.texts import id_of
-from fairjudge.errors import InputError
+from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.importing.records import Skipped, make_label
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Source, score
+from fairjudge.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from fairjudge.converting.records import Entry
@@ -30,6 +31,16 @@ _SIGNS = " _-.:()[]"
 _MISSING = frozenset({"", "-", "--", "?", "n/a", "na", "nan", "none", "null"})
 _MAX_WORDS, _LONGEST = 8, 5
 """A column with more different answers than this, or with longer ones, holds texts."""
+_SCALE, _MAX_LEVELS = (0.0, 10.0), 11
+"""Range and number of different ratings in a column whose name is that of no usual aspect."""
+_OTHER_NUMBERS = re.compile(
+    r"(^|[\W_])(id|ids|index|idx|nr|no|num|number|n|rank|order|position|pos|round|batch|fold|seed|"
+    r"version|split|group|session|task|year|month|week|day|hours?|minutes?|seconds?|secs?|time|"
+    r"duration|timestamp|age|price|cost|lengths?|words?|tokens?|sentences?|chars?|characters|"
+    r"articles|counts?|confidence|rouge\w*|bleu\w*|meteor|bertscore|temperature)($|[\W_])",
+    re.IGNORECASE,
+)
+"""Names of columns of numbers that are no ratings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,20 +75,46 @@ def rating_columns(
     """
     if not roles.system and not roles.texts:
         return
-    if mapped := columns.named("value"):
-        for column, what in mapped:
-            yield _mapped_rating(source, column, what, roles)
+    mapped = [
+        _mapped_rating(source, column, what, roles) for column, what in columns.named("value")
+    ]
+    yield from mapped
+    ignored = roles.used() | LABEL_STUDIO | {"id"} | {rating.column for rating in mapped}
+    ignored |= {column for names in columns.mapped.values() for column in names}
+    ignored |= {name.rpartition(".")[0] for name in columns.names}
+    aspects = {(folded(rating.aspect), rating.system) for rating in mapped}
+    numbers = {
+        rating: values
+        for name in columns.names
+        if name not in ignored and (rating := _rating_by_name(name, roles)) is not None
+        if (folded(rating.aspect), rating.system) not in aspects
+        if (values := _numbers(sample, name, source))
+    }
+    usual = [rating for rating in numbers if folded(rating.aspect) in ASPECTS]
+    if len(LABEL_STUDIO & {*columns.names}) > 1 and not mapped:
+        yield from numbers
         return
-    any_name = len(LABEL_STUDIO & {*columns.names}) > 1
-    ignored = roles.used() | LABEL_STUDIO | {"id"}
-    for name in columns.names:
-        rating = _rating_by_name(name, roles)
-        if name in ignored or rating is None:
-            continue
-        if any_name or folded(rating.aspect) in ASPECTS:
-            cells = [cell for row in sample if not _is_missing(cell := _one_value(row.get(name)))]
-            if cells and all(rating_of(cell, source) is not None for cell in cells):
-                yield rating
+    by_people = bool(usual) or (roles.annotator is not None and not mapped)
+    scale = [value for rating in usual for value in numbers[rating]] or _SCALE
+    for rating, values in numbers.items():
+        of_own_name = by_people and _is_rated(rating.aspect, values, scale)
+        if rating in usual or of_own_name:
+            yield rating
+
+
+def _numbers(sample: Sequence[Row], column: str, source: Source) -> list[float]:
+    """Return the numbers of a column; none where a cell holds something else."""
+    cells = [cell for row in sample if not _is_missing(cell := _one_value(row.get(column)))]
+    numbers = [rating_of(cell, source) for cell in cells]
+    return [] if None in numbers else [number for number in numbers if number is not None]
+
+
+def _is_rated(name: str, values: Sequence[float], scale: Sequence[float]) -> bool:
+    """Say whether the numbers under a name of no usual aspect are ratings on `scale`."""
+    low, high = min(scale), max(scale)
+    if _OTHER_NUMBERS.search(name) or len({*values}) > _MAX_LEVELS:
+        return False
+    return all(min(low, 1) <= value <= max(high, 5) for value in values)
 
 
 def _mapped_rating(source: Source, column: str, what: str | None, roles: Roles) -> Rating:
@@ -104,7 +141,7 @@ def _rating_by_name(column: str, roles: Roles) -> Rating | None:
     found = [
         (word, system)
         for text, system in roles.texts
-        for word in (text, system, _short(text), _short(system or ""))
+        for word in (text, system, short_name(text), short_name(system or ""))
         if word and system and folded(word) and folded(word) in folded(name)
     ]
     if not found:
@@ -114,7 +151,7 @@ def _rating_by_name(column: str, roles: Roles) -> Rating | None:
     return Rating(column=column, aspect=rest or name, system=system)
 
 
-def _short(name: str) -> str:
+def short_name(name: str) -> str:
     """Return what tells a column of summaries from others: ``gpt`` of ``gpt_summary``."""
     return _SUMMARY.sub("", name).strip(_SIGNS)
 
@@ -189,7 +226,7 @@ def _preferred(cell: object, pair: tuple[str, str]) -> str | None:
 def _sides(pair: tuple[str, str]) -> dict[str, str]:
     """Return which side of a pair each name of its systems is."""
     names = zip(pair, "ab", strict=True)
-    return {folded(word): side for system, side in names for word in (system, _short(system))}
+    return {folded(word): side for system, side in names for word in (system, short_name(system))}
 
 
 def possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> Iterator[str]:
@@ -201,7 +238,8 @@ def possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> It
             yield f"Column {column!r} is not read. If it says which summary is better: {option}"
             continue
         chosen = [cell for row in rows if isinstance(cell := row.get(column), list) and cell]
-        if not chosen and folded(leaf(column)) not in _VERDICTS:
+        of_numbers = bool(roles.ratings) and _are_levels(column, rows, source)
+        if not chosen and not of_numbers and folded(leaf(column)) not in _VERDICTS:
             continue
         option = _map(f"value={column}")
         cells = [cell for row in rows if not _is_missing(cell := _one_value(row.get(column)))]
@@ -210,6 +248,12 @@ def possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> It
             yield f"Column {column!r} is not read. If it rates summaries: {option} {_values(words)}"
         elif cells and all(rating_of(cell, source) is not None for cell in cells):
             yield f"Column {column!r} is not read. If it rates summaries: {option}"
+
+
+def _are_levels(column: str, rows: Sequence[Row], source: Source) -> bool:
+    """Say whether a column beside ratings holds numbers that may be ratings on another scale."""
+    values = _numbers(rows, column, source)
+    return bool(values) and not _OTHER_NUMBERS.search(leaf(column)) and len({*values}) > 1
 
 
 def _map(text: str) -> str:
@@ -226,6 +270,52 @@ def _one_value(value: object) -> object:
 
 def _is_missing(value: object) -> bool:
     return value is None or (isinstance(value, str) and value.strip().casefold() in _MISSING)
+
+
+def check_words(files: Iterable[tuple[Source, Roles | None]], values: Mapping[str, float]) -> None:
+    """Check that each word of `values` stands in a cell.
+
+    Raises
+    ------
+    ConfigurationError
+        No cell holds a word.
+    """
+    several = list(files) if values else []
+    cells = {
+        _word(text) for source, _ in several for row in source.rows for text in _texts(row.value)
+    }
+    for word in values:
+        if several and _word(word) not in cells:
+            words = sorted(
+                {seen for source, roles in several for seen in _rated_words(source, roles)}
+            )
+            seen = f"; columns of ratings hold {', '.join(map(repr, words))}" if words else ""
+            advice = did_you_mean(word, words)
+            raise ConfigurationError(f"--values: no cell holds {word!r}{seen}{advice}")
+
+
+def _rated_words(source: Source, roles: Roles | None) -> list[str]:
+    """Return the different words in the columns of ratings."""
+    columns = [rating.column for rating in roles.ratings] if roles else []
+    columns += [roles.value] if roles and roles.value else []
+    rows = [row.value for row in source.rows if isinstance(row.value, dict)]
+    cells = [_one_value(row.get(column)) for column in columns for row in rows]
+    return sorted({cell.strip() for cell in cells if isinstance(cell, str) and score(cell) is None})
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield all texts within a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+    elif value is not None:
+        yield str(value)
+
+
+def _word(text: str) -> str:
+    return text.strip().casefold()
 
 
 def _check_words(source: Source, column: str, aspect: str) -> None:

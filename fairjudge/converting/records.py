@@ -12,7 +12,13 @@ from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Cluster, Label, Record, Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Skipped
-from fairjudge.reports.next_commands import Data, NextCommand, after_converting, protocols_of
+from fairjudge.reports.next_commands import (
+    Data,
+    NextCommand,
+    after_converting,
+    protocols_of,
+    too_few_to_rank,
+)
 from fairjudge.text.counting import pluralize
 from fairjudge.text.usable import usable
 
@@ -122,6 +128,11 @@ class Converted:
         )
         return tuple(after_converting(data))
 
+    @property
+    def too_few_to_rank(self) -> str:
+        """Why the labels can never show that a judge ranks systems; empty if they can."""
+        return too_few_to_rank(self.labels)
+
     def to_json(self) -> dict[str, Any]:
         """Return layouts, counts and exclusions as JSON."""
         return {
@@ -135,6 +146,7 @@ class Converted:
             ),
             "left_out": dict(self.left_out),
             "warnings": list(self.command_line_warnings),
+            "note": self.too_few_to_rank,
         }
 
 

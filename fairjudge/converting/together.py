@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from fairjudge.converting.columns import FIELDS, column_names, folded
 from fairjudge.converting.id_warnings import ids_advice
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.rows import sample_of
+from fairjudge.converting.texts import id_of
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.importing.sources import Source
 from fairjudge.text.counting import pluralize
@@ -68,19 +69,31 @@ def of_columns(settings: Settings, names: Sequence[str]) -> Settings:
     )
 
 
-def shared_keys(sources: Sequence[Source], layouts: Sequence[Layout | None]) -> tuple[str, ...]:
+def shared_keys(
+    sources: Sequence[Source], layouts: Sequence[Layout | None], eids: Collection[str]
+) -> tuple[str, ...]:
     """Return the columns, folded, by which the rows of one file name clusters of another.
 
     These are the columns that group a file's articles, and where clusters are rows without ids,
-    columns named as such groups are that tell its rows apart and that another file has too.
+    columns named as such groups are that tell its rows apart and that another file has too, or
+    whose values `eids` has; of a file alone, such columns that tell its rows apart.
     """
     keys = [folded(layout.group) for layout in layouts if layout is not None and layout.group]
     for source, layout in zip(sources, layouts, strict=True):
-        if layout is None or layout.numbered is None or "clusters" not in layout.gives:
+        if layout is None or layout.numbered is None:
+            continue
+        keys += [
+            folded(name)
+            for name in columns_of(source)
+            if folded(name) in _GROUPS and {*values_of(source, name)} & {*eids}
+        ]
+        if "clusters" not in layout.gives:
             continue
         others = {
             folded(name) for other in sources if other is not source for name in columns_of(other)
         }
+        if len(sources) == 1 and not eids:
+            others |= _GROUPS
         keys += [
             folded(name)
             for name in columns_of(source)
@@ -90,8 +103,13 @@ def shared_keys(sources: Sequence[Source], layouts: Sequence[Layout | None]) -> 
 
 
 def _tells_apart(source: Source, column: str) -> bool:
-    values = [row.value.get(column) for row in source.rows if isinstance(row.value, dict)]
-    return None not in values and len(set(map(str, values))) == len(values)
+    values = values_of(source, column)
+    return None not in values and len({*values}) == len(values)
+
+
+def values_of(source: Source, column: str) -> list[str | None]:
+    """Return the ids in the rows of a column, None where there is none."""
+    return [id_of(row.value, column) for row in source.rows if isinstance(row.value, dict)]
 
 
 def check_numbers(

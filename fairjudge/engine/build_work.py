@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.graph.state import CompiledStateGraph
@@ -18,6 +19,7 @@ from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_
 from fairjudge.options.building import PAPER_ARTICLES, PAPER_QUESTIONS, SettledOptions
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.references.embedded import LocalQuestionWriter
+from fairjudge.references.points import has_copies
 from fairjudge.references.ports import ArticleBuilder, Builder
 from fairjudge.text.counting import pluralize
 from fairjudge.text.usable import Skipped, usable
@@ -25,6 +27,11 @@ from fairjudge.text.usable import Skipped, usable
 _NO_QUESTION = (
     "no valid question was left; more articles, a lower --min-sources, or a --backend that asks "
     "better ones would help"
+)
+_COPIES = (
+    "no valid question was left: articles share statements in the same words, which are left out "
+    "as copies, and the local model is sure of no others that say the same; an LLM is needed "
+    "(--backend provider:model)"
 )
 _NO_POINT = (
     "no valid question was left: too few articles say the same in words that the local model is "
@@ -97,9 +104,10 @@ def _deps(
     )
 
 
-def _why_none(builder: Builder | ArticleBuilder) -> str:
-    by_points = isinstance(builder, Builder) and isinstance(builder.writer, LocalQuestionWriter)
-    return _NO_POINT if by_points else _NO_QUESTION
+def _why_none(builder: Builder | ArticleBuilder, articles: Sequence[Article]) -> str:
+    if not isinstance(builder, Builder) or not isinstance(builder.writer, LocalQuestionWriter):
+        return _NO_QUESTION
+    return _COPIES if has_copies(articles) else _NO_POINT
 
 
 async def build_one(
@@ -139,5 +147,5 @@ async def build_one(
         "problems": [problem["text"] for problem in state["problems"]],
         "retry": any(problem["reason"] in RETRYABLE for problem in state["problems"]),
         "signature": builder.signature,
-        "why_none": None if questions else _why_none(builder),
+        "why_none": None if questions else _why_none(builder, articles),
     }

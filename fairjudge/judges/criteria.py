@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from fairjudge.domain import Answer, Article, Aspect, JudgeTask, ProtocolName, QuestionAnswers
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.balance import BALANCE
-from fairjudge.prompting import Fenced, Template, load_template
+from fairjudge.prompting import Fenced, Template, load_template, with_field
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.scales import Scale, binary, likert, pairwise
 from fairjudge.text.own_aspects import own_aspects_advice
@@ -63,6 +63,27 @@ def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: boo
     template = load_template("judge", name)
     wording = name if name == "coverage-answer" else aspect
     return Criterion(aspect=aspect, template=template, scale=BUILTIN_SCALES[wording][protocol])
+
+
+def rule_scale(protocol: ProtocolName) -> Scale:
+    """Return the scale of a criterion that is only a rule: 1 to 5, yes or no, or of pairs.
+
+    Raises `ConfigurationError` for a protocol that has no scale.
+    """
+    scales: Mapping[str, Callable[[], Scale]] = {
+        "likert": likert,
+        "binary": lambda: binary(yes="it meets the criterion", no="it does not"),
+        "pairwise": lambda: pairwise(tie="neither is better by the criterion"),
+    }
+    if protocol not in scales:
+        raise ConfigurationError(f"--rule takes likert, binary or pairwise, not {protocol}")
+    return scales[protocol]()
+
+
+def rule_template(rule: str, protocol: ProtocolName) -> Template:
+    """Return the released prompt for a criterion of one's own, with its `rule`."""
+    name = "rule-pairwise" if PROTOCOLS[protocol].paired else "rule"
+    return replace(with_field(load_template("judge", name), "rule", rule.strip()), task="own")
 
 
 def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> str:

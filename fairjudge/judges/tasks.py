@@ -32,8 +32,8 @@ _EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {
     "coverage": ("qa_pairs", "qa_pair"),
     BALANCE: ("articles",),
 }
-"""The reference units of an aspect; the first is the default. Custom criteria take any."""
-
+"""The reference units of an aspect; the first is the default. Custom criteria take `_EVERY`."""
+_EVERY: tuple[ReferenceUnit, ...] = ("articles", "article", "qa_pairs", "qa_pair")
 _RATED = frozenset({"consistency", "relevance", "coherence", "fluency", "quality"})
 """Aspects that the built-in prompts judge against all articles."""
 _CHECKLISTS = frozenset({("coverage", "qa_pairs"), ("faithfulness", "articles")})
@@ -108,9 +108,8 @@ def resolve_plan(
             f"aspect {aspect!r} needs --protocol {'|'.join(get_args(ProtocolName))}"
             + (", since no preset knows it" if preset else " or --preset")
         )
-    every = get_args(ReferenceUnit)
-    rated: tuple[ReferenceUnit, ...] = ("articles",) if aspect in _RATED else every
-    allowed = _EVIDENCE.get(aspect, every if own_prompt else rated)
+    only_articles = aspect in _RATED and not own_prompt
+    allowed = _EVIDENCE.get(aspect, ("articles",) if only_articles else _EVERY)
     plan = JudgingPlan(
         aspect=aspect,
         protocol=protocol or (base[0] if base else "likert"),
@@ -118,8 +117,10 @@ def resolve_plan(
         text_unit=text_unit or (base[2] if base else "summary"),
     )
     if plan.reference_unit not in allowed:
+        advice = "; 'fairjudge build' makes these of articles" if aspect == "coverage" else ""
         raise ConfigurationError(
-            f"{aspect} is judged against {' or '.join(allowed)}, not {plan.reference_unit!r}"
+            f"{aspect} is judged against {' or '.join(allowed)}, not {plan.reference_unit!r} "
+            f"(--reference-unit){advice}"
         )
     listed = (plan.aspect, plan.reference_unit)
     if PROTOCOLS[plan.protocol].itemized and listed not in _CHECKLISTS:

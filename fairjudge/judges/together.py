@@ -16,6 +16,7 @@ from fairjudge.judges.criteria import (
     builtin_scale,
     fence_articles,
     fence_questions,
+    rule_scale,
     support_rule,
 )
 from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
@@ -73,7 +74,7 @@ def stated_criterion(
             f"to judge {aspect!r} with others, its criterion file needs a 'rule': what it asks, in "
             "a few sentences"
         )
-    scale = scale or builtin_scale(aspect, protocol)
+    scale = scale or (rule_scale(protocol) if rule else builtin_scale(aspect, protocol))
     if scale.protocol != protocol:
         raise ConfigurationError(f"the scale of {aspect!r} is for {scale.protocol}, not {protocol}")
     return StatedCriterion(aspect=aspect, scale=scale, rule=rule)

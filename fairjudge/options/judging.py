@@ -20,6 +20,7 @@ from fairjudge.judges.asking import (
 from fairjudge.options.declaring import Opt
 
 if TYPE_CHECKING:
+    from fairjudge.domain import ProtocolName
     from fairjudge.judges.tasks import JudgingPlan
 
 
@@ -33,7 +34,7 @@ class JudgeOptions:
         Opt(
             "What is judged: 'coverage', 'faithfulness' or 'balance', also by the local backend; "
             "by an LLM also 'relevance', 'coherence', 'fluency', 'consistency' or 'quality', or "
-            "the name of your own criterion."
+            "the name of your own criterion (--rule)."
         ),
     ]
     protocol: Annotated[
@@ -54,13 +55,21 @@ class JudgeOptions:
     reference_unit: Annotated[
         ReferenceUnit | None,
         Opt(
-            "Reference of one request: one article or all (faithfulness), all QA pairs or one "
-            "(coverage)."
+            "Reference of one request: all articles or one (faithfulness), all QA pairs or one "
+            "(coverage); any of these for a criterion of your own. The first is the default."
         ),
     ] = None
     text_unit: Annotated[
         TextUnit | None,
         Opt("Whole summaries, or their sentences (faithfulness, all articles)."),
+    ] = None
+    rule: Annotated[
+        str | None,
+        Opt(
+            "Your own criterion in a sentence or two, under the name of --aspect; rated 1 to 5 "
+            "unless --protocol or --scale says otherwise.",
+            metavar="TEXT",
+        ),
     ] = None
     prompt: Annotated[Path | None, Opt("Your own prompt template, for any aspect.")] = None
     scale: Annotated[Path | None, Opt("Your own scale (TOML).")] = None
@@ -140,13 +149,16 @@ class JudgeOptions:
     def stated(self) -> dict[str, Any]:
         """Return the settled options by name, as runs and studies are known by.
 
-        ``groups_per_call`` at its default is left out: runs of earlier versions go on.
+        ``groups_per_call`` at its default, and a rule that there is not, are left out: runs of
+        earlier versions go on.
         """
         from fairjudge.judges.checklist import GROUPS_PER_CALL
 
         options = asdict(self.settled())
         if self.groups_per_call == GROUPS_PER_CALL:
             del options["groups_per_call"]
+        if self.rule is None:
+            del options["rule"]
         return options
 
     def plan(self) -> JudgingPlan:
@@ -157,11 +169,11 @@ class JudgeOptions:
 
         plan = resolve_plan(
             self.aspect,
-            protocol=self.protocol,
+            protocol=self.protocol or self._protocol_of_rule(),
             reference_unit=self.reference_unit,
             text_unit=self.text_unit,
             preset=self.preset,
-            own_prompt=self.prompt is not None,
+            own_prompt=self.prompt is not None or self.rule is not None,
         )
         if self.derive and not PROTOCOLS[plan.protocol].itemized:
             raise ConfigurationError("--derive takes its verdicts from --protocol checklist")
@@ -169,6 +181,16 @@ class JudgeOptions:
         if self.groups_per_call != GROUPS_PER_CALL and not of_groups:
             raise ConfigurationError("--groups-per-call is of coverage by --protocol checklist")
         return plan
+
+    def _protocol_of_rule(self) -> ProtocolName | None:
+        """Return the protocol of a rule on its scale, or None without a rule."""
+        from fairjudge.scales import load_scale
+
+        if self.rule is None or self.preset is not None:
+            return None
+        if self.prompt is not None:
+            raise ConfigurationError("--rule and --prompt both say what is asked: give one of them")
+        return "likert" if self.scale is None else load_scale(self.scale).protocol
 
     @property
     def needs_questions(self) -> bool:
@@ -201,6 +223,7 @@ class JudgeOptions:
             "--preset": self.preset,
             "--reference-unit": self.reference_unit,
             "--text-unit": self.text_unit,
+            "--rule": self.rule,
             "--prompt": self.prompt,
             "--scale": self.scale,
             "--fallback": self.fallback != "none",

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -148,6 +149,15 @@ def _particulars_agree(statement: Statement, other: Statement) -> bool:
         bool(numbers & other_numbers)
         or not statement.names.isdisjoint(other.stems)
         or (not other.names.isdisjoint(statement.stems))
+    )
+
+
+def has_copies(articles: Sequence[Article]) -> bool:
+    """Return whether a statement of one article is a copy of one of another."""
+    statements = statements_of(articles)
+    return any(
+        first.aid != second.aid and _is_copy(first, second)
+        for first, second in combinations(statements, 2)
     )
 
 

@@ -122,7 +122,7 @@ def _comparison(report: Json) -> Iterator[Part]:
 
 def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
     yield Paragraph(sentence(verdict(group)), "strong")
-    yield Paragraph(tables.replaceability_note(group["replaceability"]))
+    yield Paragraph(tables.replaceability_note(group))
     yield Heading("Agreement with people", level)
     yield Group(tuple(_agreement(group)), "row")
     yield from tables.agreement_tables(group)

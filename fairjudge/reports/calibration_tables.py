@@ -9,7 +9,7 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.annotator_tables import annotator_tables
 from fairjudge.reports.audit_tables import POSITION
 from fairjudge.reports.decision_tables import group_title, verdict
-from fairjudge.reports.figures import Json, interval, p_value, percent, tally, why
+from fairjudge.reports.figures import Json, interval, p_value, percent, tally, why, why_no_interval
 from fairjudge.reports.protocol_tables import protocol_tables
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import Column, TextTable
@@ -206,8 +206,8 @@ def errors_table(group: Json) -> TextTable:
         _ERRORS,
         {"as judged": calibration["before"], held_out: calibration["after"]},
         notes=(
-            f"No calibrator: {reason}." if reason else "",
-            replaceability_note(group["replaceability"]),
+            f"No calibrator for items without a label: {reason}." if reason else "",
+            replaceability_note(group),
             *_unfair(group),
         ),
     )
@@ -341,40 +341,66 @@ def _reasons(group: Json) -> list[str]:
             sentences.append(f"{name}: {why(agreement)}.")
             continue
         reasons = {
-            why(agreement[level][statistic]): label
+            why(figure) or why_no_interval(figure): label
             for level, label in levels_of(group).items()
             for statistic in _STATISTICS
+            for figure in (agreement[level][statistic],)
         }
         sentences += [f"{name}, {label}: {reason}." for reason, label in reasons.items() if reason]
     return sentences
 
 
-def replaceability_note(found: Json) -> str:
-    """Say what the alternative annotator test found."""
+_TEST_OUTCOMES = {"yes": "passed", "no": "not passed"}
+
+
+def replaceability_note(group: Json) -> str:
+    """Say what the alternative annotator test says, in step with the decision that follows."""
+    found = group["replaceability"]
     if why(found):
         return f"Alternative-annotator test: not run; {why(found)}."
-    verdict = "passed" if found["passes"] else "not passed"
+    decided = next(
+        (one for one in group.get("decisions", ()) if one["question"] == "replace_annotator"),
+        {"answer": "yes" if found["passes"] else "no", "reason": ""},
+    )
+    outcome = _TEST_OUTCOMES.get(decided["answer"], decided["answer"])
+    reason = f"; {decided['reason']}" if decided["reason"] else ""
     return (
-        f"Alternative-annotator test: {verdict} (beats "
+        f"Alternative-annotator test: {outcome} (beats "
         f"{percentage(found['winning_rate'])} of annotators, "
         f"needs 50 %; advantage probability {found['advantage_probability']:.2f}, margin "
-        f"{found['epsilon']:g})."
+        f"{found['epsilon']:g}{reason})."
     )
 
 
-def _unfair(group: Json) -> list[str]:
-    """Name the groups that the judge treats otherwise than the rest."""
-    sentences = []
+_GAPS = {
+    "error_gap": "Judge bias differs by {}: mean error",
+    "absolute_error_gap": "The size of the judge's errors differs by {}: mean absolute error",
+}
+
+
+def _unfair(group: Json) -> Iterator[str]:
+    """Name the groups whose error, or size of errors, differs significantly from the rest's."""
     for name, groups in group["fairness"]["groups"].items():
-        flagged = [
-            f"{group_error['group']} ({group_error['error_gap']['value']:+.2f}"
-            + (", few documents)" if group_error["few_documents"] else ")")
-            for group_error in groups
-            if group_error["flagged"]
-        ]
-        if flagged:
-            sentences.append(
-                f"Judge bias differs by {name}: mean error less that of the rest, "
-                f"{', '.join(flagged)} (FDR 5 %)."
-            )
-    return sentences
+        for gap, title in _GAPS.items():
+            named_groups = [
+                f"{of_group['group']} {interval(of_group[gap])}"
+                + (" (few documents)" if of_group["few_documents"] else "")
+                for of_group in groups
+                if _is_significant(of_group, gap)
+            ]
+            if named_groups:
+                yield (
+                    f"{title.format(name)} minus that of the rest, {', '.join(named_groups)} "
+                    "(FDR 5 %)."
+                )
+
+
+def _is_significant(of_group: Json, gap: str) -> bool:
+    """Whether a difference is: by its corrected p-value, and its interval excludes 0."""
+    p, difference = of_group["adjusted_p_values"][gap], of_group[gap]
+    return (
+        p is not None
+        and difference["low"] is not None
+        and p < 1.0 - difference["level"]
+        and not difference["low"] <= 0.0 <= difference["high"]
+    )

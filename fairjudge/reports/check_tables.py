@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from fairjudge.calibration.drift import FEWEST_DOCUMENTS
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.figures import Json, forest, interval, protocol_of, row
+from fairjudge.reports.figures import (
+    Json,
+    forest,
+    interval,
+    protocol_of,
+    row,
+    sentence,
+    why,
+)
 from fairjudge.reports.parts import Plot
 from fairjudge.reports.point_plots import LooksPlot
 from fairjudge.reports.row_tables import table
@@ -17,7 +25,8 @@ _SAID = {
     "better": "It agrees with people better than before.",
     "same": "It agrees with people as before, within the margin.",
     "worse": "It agrees with people less than before, and the loss may exceed the margin.",
-    "cannot tell": "The anchors are too few to tell whether the loss is within the margin.",
+    "constant": "Such a judge cannot agree with people, on however many anchors.",
+    "cannot tell": "Whether a loss of agreement is within the margin is not known.",
 }
 _MEASURES = {
     "spearman": "agreement with people (Spearman)",
@@ -86,12 +95,15 @@ def check_findings(report: Json) -> Iterator[str]:
     outcomes = {
         "passed": _passed(report["groups"]),
         "worse": "Failed: it agrees with people less than before.",
-        "cannot tell": "Failed: the anchors are too few to tell, which --strict does not accept.",
+        "constant": f"Failed: {_constant(report['groups'])}.",
+        "cannot tell": f"Failed by --strict: {_unknown(report['groups'])}.",
         "unscored": (
             f"Failed: more than --max-unscored {report['max_unscored']:g} is without a score."
         ),
     }
     yield outcomes[report["outcome"]]
+    if report["outcome"] == "worse" and (constant := _constant(report["groups"])):
+        yield sentence(constant)
     if since := report.get("since"):
         same = "" if since["is_new"] else ", the same as last time"
         yield f"Look {since['n_looks']} of {since['name']}{same}."
@@ -100,6 +112,12 @@ def check_findings(report: Json) -> Iterator[str]:
             for group in report["groups"]
             if group["watch"]["moved"] != "neither"
         )
+    for group in report["groups"]:
+        if group["verdict"] == "cannot tell" and "watch" not in group and _is_moved(group["shift"]):
+            yield (
+                f"{_title(group)}: the judge's values of the same anchors changed by "
+                f"{interval(group['shift'])} on average."
+            )
     n_unscored, n_all = report["n_unscored"], report["n_judgements"]
     if n_unscored > report["max_unscored"] * n_all:
         yield f"{n_unscored:,} of {pluralize(n_all, 'judgement')} without a score."
@@ -114,14 +132,54 @@ def check_findings(report: Json) -> Iterator[str]:
 
 
 def _passed(groups: Sequence[Json]) -> str:
-    """Say that nothing is worse, and for which groups the anchors are too few to tell."""
-    unknown = [_title(group) for group in groups if group["verdict"] == "cannot tell"]
+    """Say that no agreement is worse, and for which groups that is not known."""
+    unknown = _unknown(groups)
     if not unknown:
         return "Passed."
-    few = "the anchors are too few to tell, which fails with --strict"
-    if len(unknown) == len(groups):
-        return f"Cannot tell: {few}."
-    return f"Passed, but cannot tell of {'; '.join(unknown)}: {few}."
+    passed = "" if _are_all(groups, "cannot tell") else "Passed, but "
+    return f"{sentence(passed + unknown)} This fails with --strict."
+
+
+def _unknown(groups: Sequence[Json]) -> str:
+    """Say of which groups a loss of agreement is not known, and what it would take."""
+    unknown = [group for group in groups if group["verdict"] == "cannot tell"]
+    if not unknown:
+        return ""
+    which = "" if len(groups) == 1 else "of {}, "
+    causes = "; ".join(f"{which.format(_title(group))}{_cause(group)}" for group in unknown)
+    return f"cannot tell whether agreement with people fell by more than the margin: {causes}"
+
+
+def _cause(group: Json) -> str:
+    """Say why a loss of agreement is not known, and what it would take."""
+    if group["reason"]:
+        return str(group["reason"])
+    n = f"{pluralize(group['n_items'], 'anchor')} in {pluralize(group['n_documents'], 'document')}"
+    needed = group["documents_needed"]
+    if needed is None:
+        change = group.get("watch", group)["agreement"]
+        return f"{n}, {why(change) or change['method']}"
+    change = group.get("watch", group)["agreement"]["value"]
+    documents = pluralize(needed, "document")
+    return f"{n} are too few; it takes about {documents}, were the change of {change:.2f} true"
+
+
+def _constant(groups: Sequence[Json]) -> str:
+    """Say of which groups the judge gave one score to all anchors, or to nearly all."""
+    which = "{}: " if len(groups) > 1 else ""
+    return "; ".join(
+        f"{which.format(_title(group))}{group['reason']}"
+        for group in groups
+        if group["verdict"] == "constant"
+    )
+
+
+def _is_moved(change: Json) -> bool:
+    return change.get("low") is not None and not change["low"] <= 0.0 <= change["high"]
+
+
+def _are_all(groups: Sequence[Json], verdict: str) -> bool:
+    return all(group["verdict"] == verdict for group in groups)
 
 
 def _title(group: Json) -> str:
@@ -176,22 +234,35 @@ def _levels(group: Json, name: str) -> Json:
 
 
 def _notes(group: Json, margin: float) -> Iterator[str]:
-    yield f"{group['verdict'].capitalize()}. {_SAID[group['verdict']]} Margin: {number(margin)}."
+    said = f"{sentence(group['reason'])} " if group["verdict"] == "constant" else ""
+    yield (
+        f"{group['verdict'].capitalize()}. {said}{_SAID[group['verdict']]} "
+        f"Margin: {number(margin)}."
+    )
     yield (
         f"{pluralize(group['n_items'], 'anchor')} judged both times, in "
         f"{pluralize(group['n_documents'], 'document')}, of {group['n_labelled']:,} labelled."
     )
     if "watch" in group:
         yield from _watch_notes(group["watch"])
+    yield from _bound_notes(group.get("watch", group)["agreement"])
     if group["n_documents"] < FEWEST_DOCUMENTS:
         yield f"No verdict is given on fewer than {FEWEST_DOCUMENTS} documents."
-    elif "watch" in group:
+    elif group["verdict"] == "cannot tell":
+        yield sentence(_cause(group))
+
+
+def _bound_notes(change: Json) -> Iterator[str]:
+    """Say on which side of 0 an end of the interval lies that the table shows as 0; or no end."""
+    if change.get("value") is None:
         return
-    elif group["verdict"] == "cannot tell" and group["documents_needed"]:
-        yield (
-            f"About {pluralize(group['documents_needed'], 'document')} would make the interval "
-            "narrow enough for this margin."
-        )
+    if change["low"] is None:
+        yield f"The change of agreement has {change['method']}."
+    for end in ("low", "high"):
+        bound = change[end]
+        if bound and not float(number(bound)):
+            side = "below" if bound < 0.0 else "above"
+            yield f"The {end} end of the change of agreement is {bound:.1g}, {side} 0."
 
 
 def _watch_notes(watch: Json) -> Iterator[str]:

@@ -10,7 +10,15 @@ from dataclasses import replace
 
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.annotator_tables import camps_sentence
-from fairjudge.reports.figures import Json, dollars, interval, protocol_of, sentence, why
+from fairjudge.reports.figures import (
+    Json,
+    dollars,
+    interval,
+    protocol_of,
+    sentence,
+    why,
+    why_no_interval,
+)
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
@@ -62,8 +70,15 @@ def verdict(group: Json) -> str:
     if len(outcomes) == 1 and reason:
         uses = ", ".join(use_of(group, decision) for decision in decisions)
         return f"{uses}: {answer}: {reason}"
-    uses = "; ".join(f"{use_of(group, decision)}: {decision['answer']}" for decision in decisions)
+    uses = "; ".join(f"{use_of(group, decision)}: {_outcome(decision)}" for decision in decisions)
     return uses or _OLD
+
+
+def _outcome(decision: Json) -> str:
+    """Return an answer, with the reason where something else than its figure decided."""
+    return (
+        f"{decision['answer']} ({reason})" if (reason := decision["reason"]) else decision["answer"]
+    )
 
 
 def use_of(group: Json, decision: Json) -> str:
@@ -133,7 +148,7 @@ def cost_of(group: Json) -> str:
 
 def _figure(decision: Json) -> str:
     figure = decision["figure"]
-    reason = decision["reason"] or why(figure)
+    reason = decision["reason"] or why(figure) or why_no_interval(figure)
     text = "" if why(figure) else f"{decision['measure']} {interval(figure)}"
     needed = f"needed: {decision['needed']}" if decision["needed"] else ""
     return "; ".join(filter(None, (text, reason, needed)))

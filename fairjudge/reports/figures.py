@@ -67,6 +67,13 @@ def why(found: Json | None) -> str:
     return "" if found is None or found.get("value") is not None else str(found.get("why") or "")
 
 
+def why_no_interval(found: Json | None) -> str:
+    """Return why a figure that has a value has no interval; nothing where it has one."""
+    if found is None or found.get("value") is None or found.get("low") is not None:
+        return ""
+    return str(found.get("method") or "no interval")
+
+
 def protocol_of(group: Json) -> str:
     """Return the protocol, with the unit where parts were judged: ``"binary by answer"``."""
     return shown_protocol(str(group["protocol"]), str(group.get("unit", "")))

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from fairjudge.calibration.constancy import Constant
 from fairjudge.domain import Estimate
 from fairjudge.reports.figures import named
 from fairjudge.scores.aggregate import SystemScore
@@ -42,6 +43,7 @@ class Board:
     which is ``score`` in words; ``as_good`` are the others that may be no worse than the first,
     None where no intervals say so: ``by_rank`` says whether by the ranks that they may have, or by
     their difference to the first. ``why`` says why no system is ranked where one has a score.
+    ``constant`` says that the judge gave one value to all scored items.
     ``of`` tells this ranking from others beside it, such as ``", judged by a"``; ``calibrated``
     says that its judge is held against people there.
     ``reasons`` counts items without a score by reason, ``without_probabilities`` scores that do not
@@ -61,6 +63,7 @@ class Board:
     without_probabilities: Mapping[str, int] = field(default_factory=dict)
     score: str = "mean"
     why: str = ""
+    constant: Constant | None = None
     of: str = ""
     calibrated: bool = False
 
@@ -80,6 +83,8 @@ def board_findings(board: Board) -> tuple[str, ...]:
 def standing(board: Board) -> tuple[str, ...]:
     """Return who leads, who is not compared, and whether scores of two kinds stand together."""
     sentences = [_leads(board)]
+    if board.calibrated and board.as_good is not None and len(board.systems) > 1:
+        sentences.append(f"That is the judge's order{_of(board)}; see whether it may rank systems.")
     if board.not_ranked and board.systems:
         names = named(board.not_ranked, _MAX_NAMED)
         sentences.append(f"Judged on fewer clusters{_of(board)}, and not compared: {names}.")
@@ -120,6 +125,7 @@ def of_leaderboard(found: Leaderboard) -> Board:
         without_probabilities=found.without_probabilities,
         score=score_in_words(scores),
         why=why_not_ranked(scores),
+        constant=found.constant,
     )
 
 
@@ -211,6 +217,8 @@ def _leads(board: Board) -> str:
             else f"No system has a score{where}."
         )
     first = board.systems[0]
+    if board.constant is not None:
+        return f"In {board.what} {board.constant.in_words()}: no system leads."
     if board.n_level > 1:
         return _stand_level(board, board.systems[: board.n_level])
     if len(board.systems) == 1:

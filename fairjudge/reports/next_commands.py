@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from fairjudge.calibration.decisions import never_ranks
 from fairjudge.domain import Label, ProtocolName, Verdict
 from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
@@ -14,6 +17,12 @@ from fairjudge.text.own_aspects import own_aspects_advice
 
 MODEL = "PROVIDER:MODEL"
 """What stands for a model that the user has to choose."""
+
+
+RULE = "'WHAT IT ASKS'"
+"""What stands for a criterion that the user has to state, quoted."""
+_MAX_OWN = 3
+"""Largest number of labelled aspects of one's own for which commands are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +58,23 @@ class Data:
         return self.references or self.clusters
 
 
+def too_few_to_rank(labels: Iterable[Label]) -> str:
+    """Return why `labels` can never show that a judge ranks systems; empty if they can.
+
+    By the aspect with the most of them.
+    """
+    systems, eids = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    for label in labels:
+        eids[label.aspect].add(label.eid)
+        names = (label.system, label.system_a, label.system_b)
+        systems[label.aspect].update(name for name in names if name is not None)
+    whys = [
+        never_ranks(n_systems=len(systems[aspect]), n_documents=len(eids[aspect]))
+        for aspect in eids
+    ]
+    return min(whys, key=len, default="")
+
+
 def protocol_of(values: Iterable[float | Verdict]) -> ProtocolName:
     """Return the protocol by which a judge answers as people did, from the values of labels."""
     distinct = set(values)
@@ -82,20 +108,55 @@ def after_converting(data: Data) -> Iterator[NextCommand]:
         command = f"fairjudge summarize {_quoted(data.sources)} -o {_quoted(summaries)}"
         yield NextCommand(purpose="Next", command=f"{command} --backend {MODEL}")
         return
-    aspect = _first_aspect(data)
+    commands = [*_of_labels(data)] or [_judged(data, _usual_aspect(data), "Next")]
+    if "coverage" not in data.labelled and data.references is None and data.several_articles:
+        commands += _of_coverage(data, "For coverage, first", "and then")
+    yield from commands
+
+
+def _of_labels(data: Data) -> Iterator[NextCommand]:
+    """Yield the commands that judge the labelled aspects and calibrate, a built-in one first.
+
+    Coverage needs references, which are built first. None where there are no labels, or labels on
+    coverage alone of clusters that references cannot be built of.
+    """
+    able = [_usual_aspect(data), *(name for name in ASPECTS if name != "coverage")]
+    first = next((name for name in able if name in data.labelled), None)
+    if first is not None:
+        yield _judged(data, first, "Next")
+        yield _calibrated(data, "Then")
+    if "coverage" in data.labelled and data.references is None and data.several_articles:
+        firsts = ("Next", "Then") if first is None else ("For coverage, first", "and then")
+        yield from _of_coverage(data, *firsts)
+        if first is None:
+            yield _calibrated(data, "To calibrate")
+            first = "coverage"
+    own = sorted({*data.labelled} - {*ASPECTS})
+    for name in own[:_MAX_OWN]:
+        file_name = re.sub(r"[^-.\w]+", "_", name)
+        judgements = data.folder / f"judgements_{file_name}.jsonl"
+        purpose = "Next" if first is None else "With a rule of your own"
+        command = judge(data, name, output=judgements, rule=RULE)
+        yield NextCommand(purpose=purpose, command=command)
+        if first is None:
+            yield NextCommand(purpose="Then", command=calibrate(data, judgements))
+            first = name
+    if own:
+        yield NextCommand(purpose="To calibrate on these labels", command=own_aspects_advice(own))
+
+
+def _judged(data: Data, aspect: str, purpose: str) -> NextCommand:
+    output = data.folder / "judgements.jsonl"
+    return NextCommand(purpose=purpose, command=judge(data, aspect, output=output))
+
+
+def _calibrated(data: Data, purpose: str) -> NextCommand:
     judgements = data.folder / "judgements.jsonl"
-    yield NextCommand(purpose="Next", command=judge(data, aspect, output=judgements))
-    if aspect in data.labelled:
-        yield NextCommand(purpose="Then", command=calibrate(data, judgements))
-    elif data.labels:
-        advice = own_aspects_advice(data.labelled)
-        yield NextCommand(purpose="To calibrate on these labels", command=advice)
-        own = data.folder / "own_aspect.jsonl"
-        asked = f"--criterion FILE -o {_quoted(own)} --backend {MODEL}"
-        command = f"fairjudge judge --references {_quoted(data.sources)}{_summaries(data)} {asked}"
-        yield NextCommand(purpose="With a criterion file", command=command)
-    if data.references is None and data.several_articles:
-        yield from _of_coverage(data)
+    return NextCommand(purpose=purpose, command=calibrate(data, judgements))
+
+
+def _usual_aspect(data: Data) -> str:
+    return "coverage" if data.references else "faithfulness"
 
 
 def after_importing(
@@ -146,13 +207,17 @@ def after_judging(
     return NextCommand(purpose="To calibrate, have people label", command=f"{command}; {later}")
 
 
-def judge(data: Data, aspect: str, *, output: Path) -> str:
-    """Return the command that judges `aspect`, by the embedded models where they can."""
+def judge(data: Data, aspect: str, *, output: Path, rule: str = "") -> str:
+    """Return the command that judges `aspect`, by the embedded models where they can.
+
+    An aspect without a built-in prompt is stated by `rule`, quoted.
+    """
     protocol = data.labelled.get(aspect, "likert")
     can_be_local = aspect in LOCAL_ASPECTS and not (aspect == BALANCE and protocol == "binary")
     return (
         f"fairjudge judge --references {_quoted(data.sources)}{_summaries(data)} --aspect "
-        f"{shlex.quote(aspect)} --protocol {protocol} -o {_quoted(output)}"
+        f"{shlex.quote(aspect)} --protocol {protocol}{rule and f' --rule {rule}'} "
+        f"-o {_quoted(output)}"
         f"{'' if can_be_local else f' --backend {MODEL}'}"
     )
 
@@ -167,20 +232,14 @@ def calibrate(data: Data, judgements: Path, *, labels: Path | None = None) -> st
     )
 
 
-def _of_coverage(data: Data) -> Iterator[NextCommand]:
+def _of_coverage(data: Data, build: str, judging: str) -> Iterator[NextCommand]:
+    """Yield the commands that build references and judge coverage, for the purposes named."""
     references = data.folder / "references.jsonl"
-    build = f"fairjudge build {_quoted(data.clusters)} -o {_quoted(references)}"
-    yield NextCommand(purpose="For coverage, first", command=build)
-    built = Data(folder=data.folder, references=references, summaries=data.summaries)
-    command = judge(built, "coverage", output=data.folder / "coverage.jsonl")
-    yield NextCommand(purpose="and then", command=command)
-
-
-def _first_aspect(data: Data) -> str:
-    """Return the aspect to judge first: one with labels, if a built-in prompt judges it."""
-    usual = "coverage" if data.references else "faithfulness"
-    able = [name for name in ASPECTS if name != "coverage" or data.references]
-    return next((name for name in (usual, *able) if name in data.labelled), usual)
+    command = f"fairjudge build {_quoted(data.clusters)} -o {_quoted(references)}"
+    yield NextCommand(purpose=build, command=command)
+    output = "judgements.jsonl" if judging == "Then" else "coverage.jsonl"
+    command = judge(replace(data, references=references), "coverage", output=data.folder / output)
+    yield NextCommand(purpose=judging, command=command)
 
 
 def _summaries(data: Data) -> str:

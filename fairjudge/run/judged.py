@@ -108,6 +108,7 @@ class AspectReport:
             without_probabilities=outcome.without_probabilities,
             score=score_in_words(outcome.scores),
             why=why_not_ranked(outcome.scores),
+            constant=self.leaderboard.constant if self.leaderboard else None,
         )
 
     @property

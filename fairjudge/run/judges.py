@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 from fairjudge.domain import JudgeTask, ProtocolName
@@ -15,7 +14,7 @@ from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.cascade import CascadeJudge
 from fairjudge.judges.checklist import CoverageForm
 from fairjudge.judges.checklist_judge import FORMS, ChecklistJudge
-from fairjudge.judges.criteria import Criterion, builtin_criterion
+from fairjudge.judges.criteria import Criterion, builtin_criterion, rule_scale
 from fairjudge.judges.decision import decision_judge
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import LlmJudge
@@ -32,10 +31,12 @@ from fairjudge.judges.together import (
 )
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.options.judging import JudgeOptions
-from fairjudge.prompting import Template, load_template_file
+from fairjudge.prompting import Template
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.run.material import prompt_variants
+from fairjudge.run.material import first_template, prompt_variants
 from fairjudge.scales import Scale, load_scale
+
+_NOT_TOGETHER = "--together needs a model that writes its verdicts: --backend"
 
 
 def make_judge(
@@ -69,11 +70,13 @@ def make_judge(
 
 def check_without_llm(options: JudgeOptions, plan: JudgingPlan) -> None:
     """Reject what the local backend cannot judge, before its models are loaded."""
+    if options.together:
+        raise ConfigurationError(_NOT_TOGETHER)
     _asked_once(options, prompt_variants(options, plan))
     if PROTOCOLS[plan.protocol].listwise:
         raise ConfigurationError("--protocol ranking needs an LLM: give one by --backend")
-    if options.prompt or options.scale:
-        raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
+    if options.prompt or options.scale or options.rule:
+        raise ConfigurationError("--rule, --prompt and --scale need an LLM: give one by --backend")
     check_local_aspect(plan.aspect)
     is_whole = plan.text_unit == "summary" and not PROTOCOLS[plan.protocol].yes_no
     if plan.aspect == BALANCE and not is_whole:
@@ -101,7 +104,7 @@ def _llm_judge(
         return _checklist(llm, options, plan)
     if PROTOCOLS[plan.protocol].listwise:
         return _ranking(llm, options, plan)
-    criterion = criterion_of(plan, prompt=options.prompt, scale=options.scale)
+    criterion = criterion_of(plan, options)
     if llm.decides is not None:
         if variants:
             raise ConfigurationError("--prompt-variants need a model that writes its verdict")
@@ -136,7 +139,7 @@ def stated_criteria(options: JudgeOptions) -> dict[str, StatedCriterion]:
 def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask]) -> Judge:
     criteria = stated_criteria(options)
     if models.llm is None or models.llm.decides is not None:
-        raise ConfigurationError("--together needs a model that writes its verdicts: --backend")
+        raise ConfigurationError(_NOT_TOGETHER)
     return TogetherJudge(
         backend=models.llm.backend,
         target=models.llm.target,
@@ -158,6 +161,7 @@ def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None
 def _own_form(llm: Llm, options: JudgeOptions, protocol: ProtocolName) -> None:
     """Reject options that do not apply to protocols with their own prompt and reply format."""
     options_given = {
+        "--rule": options.rule,
         "--prompt": options.prompt,
         "--scale": options.scale,
         "--token-probabilities": options.token_probabilities,
@@ -248,11 +252,14 @@ def first_options(options: JudgeOptions, promise: Promise) -> JudgeOptions:
     )
 
 
-def criterion_of(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) -> Criterion:
+def criterion_of(plan: JudgingPlan, options: JudgeOptions) -> Criterion:
     """Return prompt and scale of `plan`: the user's, else the built-in ones."""
-    if prompt and scale:
+    prompt, scale = options.prompt, options.scale
+    if options.rule is not None or (prompt and scale):
         criterion = Criterion(
-            aspect=plan.aspect, template=load_template_file(prompt), scale=load_scale(scale)
+            aspect=plan.aspect,
+            template=first_template(options, plan),
+            scale=load_scale(scale) if scale else rule_scale(plan.protocol),
         )
         if criterion.scale.protocol != plan.protocol:
             raise ConfigurationError(
@@ -265,7 +272,7 @@ def criterion_of(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) 
     )
     return Criterion(
         aspect=plan.aspect,
-        template=load_template_file(prompt) if prompt else builtin.template,
+        template=first_template(options, plan),
         scale=load_scale(scale) if scale else builtin.scale,
     )
 

@@ -24,7 +24,12 @@ from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_file
 from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.checklist import CoverageForm, order_names
-from fairjudge.judges.criteria import WORDINGS, builtin_criterion, builtin_paraphrases
+from fairjudge.judges.criteria import (
+    WORDINGS,
+    builtin_criterion,
+    builtin_paraphrases,
+    rule_template,
+)
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeated
 from fairjudge.judges.together import together_tasks
 from fairjudge.options.judging import JudgeOptions
@@ -34,6 +39,16 @@ from fairjudge.text.sentences import sentence_texts
 from fairjudge.text.usable import ArticleLeftOut, articles_left_out
 
 Sources: TypeAlias = Loaded[Reference] | Loaded[Cluster]
+
+
+def first_template(options: JudgeOptions, plan: JudgingPlan) -> Template:
+    """Return the prompt: the user's, that of their rule, or else the built-in one."""
+    if options.prompt is not None:
+        return load_template_file(options.prompt)
+    if options.rule is not None:
+        return rule_template(options.rule, plan.protocol)
+    per_answer = plan.reference_unit == "qa_pair"
+    return builtin_criterion(plan.aspect, plan.protocol, per_answer=per_answer).template
 
 
 def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Template]:
@@ -57,9 +72,9 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
     if options.prompt_variants > 1 + len(WORDINGS):
         raise ConfigurationError(f"--prompt-variants: there are {1 + len(WORDINGS)} of each prompt")
     built_in: tuple[Template, ...] = ()
-    if options.prompt is None:
+    first = first_template(options, plan)
+    if options.prompt is None and options.rule is None:
         per_answer = plan.reference_unit == "qa_pair"
-        first = builtin_criterion(plan.aspect, plan.protocol, per_answer=per_answer).template
         paraphrases = builtin_paraphrases(plan.aspect, plan.protocol, per_answer=per_answer)
         built_in = paraphrases[: options.prompt_variants - 1]
     elif options.prompt_variants > 1:
@@ -67,8 +82,6 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
             "--prompt-variants rewords the built-in prompts; give other wordings of your own "
             "prompt by --paraphrase"
         )
-    else:
-        first = load_template_file(options.prompt)
     own = map(load_template_file, options.paraphrases)
     templates = [
         (f"{template.name}.v{template.version}", template) for template in (first, *built_in, *own)
@@ -207,7 +220,7 @@ def check_material(
     names = () if options.together else tuple(prompt_variants(options, plans[0]))
     tasks = repeated(once, repeats=options.repeats, variants=names)
     if not tasks:
-        raise InputError(_why_nothing(plans[0]), path=sources.path)
+        raise InputError(_why_nothing(plans[0], sources), path=sources.path)
     return Material(
         sources=sources,
         summaries=files,
@@ -231,9 +244,16 @@ def _by_content(value: object) -> object:
     return hashlib.sha256(read_file(value)).hexdigest() if isinstance(value, Path) else value
 
 
-def _why_nothing(plan: JudgingPlan) -> str:
+def _why_nothing(plan: JudgingPlan, sources: Sources) -> str:
     if PROTOCOLS[plan.protocol].paired:
         return "nothing to judge: pairwise needs two systems' summaries of one cluster"
     if plan.needs_questions:
-        return "nothing to judge: no cluster with a summary has questions; run 'fairjudge build'"
+        with_questions = [one.eid for one in sources if getattr(one, "question_answers", ())]
+        why = (
+            f"those with questions, such as {with_questions[0]!r}, have no summary"
+            if with_questions
+            else "in these references 'fairjudge build' found no points; where the local model "
+            "built them, an LLM is needed (fairjudge build --backend provider:model)"
+        )
+        return f"nothing to judge: no cluster with a summary has questions; {why}"
     return "nothing to judge: no cluster has both a summary and an article with content"

@@ -32,7 +32,8 @@ from fairjudge.records.folder import RunFolder
 from fairjudge.references.embedded import GroupsAlone
 from fairjudge.references.ports import ArticleBuilder, Builder, Groups, sort_groups
 from fairjudge.run.builders import make_builder
-from fairjudge.run.judges import first_options, make_judge
+from fairjudge.run.judges import check_without_llm, first_options, make_judge
+from fairjudge.run.jury import check_members
 from fairjudge.run.material import read_material
 from fairjudge.run.summaries import summarize_loaded
 from fairjudge.scorers import large_package
@@ -80,6 +81,8 @@ def plan_judging(
     The local scorer of a cascade is really run: it decides who is asked.
     """
     material = read_material(references, summaries, options=options, skip_bad=skip_bad, limit=limit)
+    if len(models) > 1:
+        check_members(models, options)
 
     async def one(model: Model, asked: JudgeOptions, tasks: Sequence[JudgeTask]) -> Plan:
         async with planned(model) as (opened, planner):
@@ -93,6 +96,9 @@ def plan_judging(
         again = repeated(material.tasks, repeats=promise.repeats)
         steps = [(first, first_options(options, promise), again)]
         steps += [(model, replace(options, cascade=None), material.tasks) for model in models]
+    for model, asked, _ in steps:
+        if not _calls(model):
+            check_without_llm(asked, material.plan)
     return tuple(run_to_end(one(*step)) for step in steps if _calls(step[0]))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fairjudge.calibration.constancy import Constant, constant_scores
 from fairjudge.calibration.grouping import GroupKey, keyed
 from fairjudge.domain import Estimate, Judgement, Undefined
 from fairjudge.judges.balance import BALANCE
@@ -94,7 +95,8 @@ class Leaderboard:
     default's; ``without_probabilities`` counts values that were to come from token probabilities,
     by the reason why they do not. ``derived``: they say what checklists do under this protocol, and
     and cost no request. ``ranking`` are the strengths by which systems compared in an
-    incomplete design are ranked, or why there are none; None for any other.
+    incomplete design are ranked, or why there are none; None for any other. ``constant`` says that
+    all scored items got one value.
     """
 
     judge: str
@@ -109,6 +111,7 @@ class Leaderboard:
     without_probabilities: Mapping[str, int] = field(default_factory=dict)
     derived: bool = False
     ranking: Ranking | Undefined | None = None
+    constant: Constant | None = None
 
     @property
     def shown_protocol(self) -> str:
@@ -296,6 +299,7 @@ def leaderboard(
         n_by_default=sum(row.scored_by == "embedding" for row in rows),
         derived=derived,
         ranking=ranking,
+        constant=constant_scores((row.value for row in rows), rows[0].protocol),
     )
 
 

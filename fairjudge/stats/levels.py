@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, IntArray, codes, document_codes, same_length, vector
-from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many, divide
+from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, bootstrap_many, divide
 from fairjudge.stats.correlation import (
     CORRELATIONS,
     SIDES,
@@ -33,6 +33,9 @@ _DECIMALS = 12
 """Decimals of system means: smaller differences are rounding errors, and count as ties."""
 _STRENGTH_DECIMALS = 6
 """Decimals of strengths: smaller differences are within the fit's tolerance, and count as ties."""
+FEWEST_RANKED = 5
+"""Of fewer systems even people's very order is no evidence: a judge that guesses has it with
+probability 1 / n!, two-sided 1 / 12 for 4 systems and 1 / 60 for 5 (Kendall's exact test)."""
 FEWEST_SYSTEMS = 3
 """Minimum of systems compared in pairs: two have opposite strengths, which always correlate."""
 
@@ -170,13 +173,42 @@ def averaged_correlations(
         else ()
     )
     out: dict[CorrelationName, Estimate | Undefined] = {
-        name: _counted(estimate, defined[name], n_excluded)
+        name: _counted(estimate, defined[name], n_excluded, of_systems=level == "system")
         for name, estimate in zip(names, estimates, strict=True)
     }
     for name in CORRELATIONS:
         reasons = [item for item in prepared[name] if isinstance(item, Undefined)]
         out.setdefault(name, reasons[0] if reasons else Undefined(why="nothing to correlate"))
     return {name: out[name] for name in CORRELATIONS}
+
+
+def correlation_gain(
+    first: Part,
+    second: Part,
+    level: Level,
+    name: CorrelationName,
+    *,
+    n_documents: int,
+    rng: np.random.Generator,
+    n_resamples: int,
+    confidence: float,
+    method: Method,
+) -> Estimate | Undefined:
+    """Return the correlation of `first` less that of `second`, on the same resamples."""
+    minuend, subtrahend = (_BUILDERS[level](part, n_documents, name) for part in (first, second))
+    if isinstance(minuend, Undefined):
+        return minuend
+    if isinstance(subtrahend, Undefined):
+        return subtrahend
+    return bootstrap(
+        lambda counts: minuend.statistic(counts) - subtrahend.statistic(counts),
+        n_documents=n_documents,
+        rng=rng,
+        n_resamples=n_resamples,
+        level=confidence,
+        method=method,
+        n=minuend.n,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,10 +219,23 @@ class _Prepared:
 
 
 def _counted(
-    estimate: Estimate | Undefined, items: Sequence[_Prepared], n_excluded: int
+    estimate: Estimate | Undefined,
+    items: Sequence[_Prepared],
+    n_excluded: int,
+    *,
+    of_systems: bool,
 ) -> Estimate | Undefined:
+    """Count the units; few systems that stand in one order in every resample have no interval."""
     if isinstance(estimate, Undefined):
         return estimate
+    n = max(item.n for item in items)
+    if of_systems and n < FEWEST_RANKED and estimate.low is not None:
+        width = (estimate.high or 0.0) - estimate.low
+        if not round(width, _DECIMALS):
+            why = f"no interval: every resample has one order, and {n} systems are too few"
+            estimate = replace(
+                estimate, low=None, high=None, p_value=None, p_floor=None, method=why
+            )
     return replace(
         estimate,
         n=sum(item.n for item in items),

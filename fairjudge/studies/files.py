@@ -25,7 +25,6 @@ from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.run.sweeping import settings_of
-from fairjudge.scales import load_scale
 from fairjudge.scores.juries import JuryRule
 from fairjudge.studies.places import line_named_in, line_of
 from fairjudge.text.suggestions import did_you_mean
@@ -304,11 +303,13 @@ def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
     settings = dict(table.options)
     if table.criterion is not None:
         own = read_criterion_file(path.parent / table.criterion)
+        values = {"aspect": own.aspect, "protocol": own.protocol, **own.alone}
         settings = {
-            "aspect": own.aspect,
-            "prompt": own.prompt.absolute(),
-            "scale": own.scale.absolute(),
-            "protocol": load_scale(own.scale).protocol,
+            **{
+                name: value.absolute() if isinstance(value, Path) else value
+                for name, value in values.items()
+                if value is not None
+            },
             **settings,
         }
     if isinstance(settings.get("cascade"), str):

@@ -102,19 +102,23 @@ class FoundData:
         self.protocols = protocols_of(labels)
 
 
-def find_data(places: Sequence[Path], *, converted: Path) -> FoundData:
+def find_data(
+    places: Sequence[Path], *, converted: Path, settings: Settings | None = None
+) -> FoundData:
     """Return what the files, and the files right in the folders, of `places` hold.
 
-    Files in other layouts are converted to FairJudge's formats in the folder `converted`.
+    Files in other layouts are converted to FairJudge's formats in the folder `converted`, as
+    `settings` say.
     """
+    settings = settings or Settings()
     found_data = FoundData()
     paths, texts, left_out = _files(places)
     others = [path for path in paths if not found_data.add(path)]
-    convertible = that_hold_data(others)
+    convertible = that_hold_data(others, settings)
     left_out |= {path: why_not_read(path) for path in others if path not in convertible}
     found_data.left_out |= left_out
     if convertible or texts:
-        data = convert_files([*convertible, *texts], Settings())
+        data = convert_files([*convertible, *texts], settings)
         found_data.warnings = data.command_line_warnings
         for path in data.write(converted):
             found_data.add(path)

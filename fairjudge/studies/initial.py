@@ -44,8 +44,16 @@ n_sentences = 5
 """
 _BUILD = """\
 [build]                                      # questions that sources answer differently
-model = "local"
+model = "{model}"
 n_questions = 12
+"""
+_OWN = """\
+[[judge]]
+name = {name}
+aspect = {name}
+protocol = "{protocol}"
+model = "main"
+rule = "WHAT IT ASKS"                        # or criterion = "FILE.toml"
 """
 _JUDGE = """\
 [[judge]]
@@ -90,7 +98,7 @@ def study_text(
         drafts = _judges(found, "local" if llm is None else "main")
         judges = "# A judge; as many tables as aspects, protocols and models. Several models are a "
         judges += "jury.\n" + "\n".join(map(str, drafts))
-        parts = [models, _build(found, drafts), _writers(found, llm), judges]
+        parts = [models, _build(found, drafts, llm), _writers(found, llm), judges]
         parts += _calibrate(found, drafts)
         scorer = "coverage" if _judge_of("coverage", drafts) else "local"
         return "\n".join((_head(path), _data(found, path), *parts, *_fairness(found, None, scorer)))
@@ -100,7 +108,7 @@ def study_text(
     )
     writers = experiment.writers.replace("ATTRIBUTE", next(iter(found.attributes), "ATTRIBUTE"))
     drafts = _of_paper(found, experiment.judges)
-    parts = [header, models, _build(found, drafts), writers, "\n".join(map(str, drafts))]
+    parts = [header, models, _build(found, drafts, llm), writers, "\n".join(map(str, drafts))]
     parts += _calibrate(found, drafts, asked=like == "diversesumm")
     parts += _fairness(found, experiment.measures, "local")
     return "\n".join((_head(path), _data(found, path), *parts))
@@ -165,12 +173,13 @@ def _judge_of(aspect: str, drafts: Sequence[_Draft]) -> bool:
     return any(draft.aspect == aspect and not draft.why_not for draft in drafts)
 
 
-def _build(found: FoundData, drafts: Sequence[_Draft]) -> str:
+def _build(found: FoundData, drafts: Sequence[_Draft], llm: Model | None) -> str:
     if found.references:
         return "# No [build]: there are references.\n"
     if not found.has_questions:
         return "# No [build]: questions need clusters of several articles with news enough.\n"
-    return _BUILD if _judge_of("coverage", drafts) else _commented(_BUILD)
+    table = _BUILD.format(model="local" if llm is None else "main")
+    return table if _judge_of("coverage", drafts) else _commented(table)
 
 
 def _writers(found: FoundData, llm: Model | None) -> str:
@@ -251,9 +260,13 @@ def _calibrate(found: FoundData, drafts: Sequence[_Draft], *, asked: bool = Fals
 
 
 def _own_criteria(found: FoundData) -> Iterator[str]:
-    """Name the labelled aspects that no built-in prompt judges."""
-    if aspects := ", ".join(sorted(found.labelled.keys() - set(ASPECTS))):
-        yield f"# Labels on {aspects}: judged by a criterion of your own (docs/judges.md).\n"
+    """Write a judge of each labelled aspect that no built-in prompt judges, commented out."""
+    for aspect in sorted(found.labelled.keys() - set(ASPECTS)):
+        table = _OWN.format(name=_toml(aspect), protocol=found.protocols[aspect])
+        yield (
+            f"# Labels on {aspect}: say in 'rule' what it asks (docs/study.md), with a model in "
+            f"[models.main].\n{_commented(table)}"
+        )
 
 
 def _fairness(found: FoundData, measures: Sequence[str] | None, scorer: str) -> Iterator[str]:

@@ -93,6 +93,9 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
 
     def work(place: Workplace, _run: Path) -> Done:
         rows = _judgements(judgements, place)
+        if kind == "parse" and not rows.records:
+            output.unlink(missing_ok=True)
+            return Done(told="nothing was judged")
         makers: Mapping[str, Callable[[], Findings]] = {
             "parse": lambda: audit.parse(rows),
             "position": lambda: audit.position(rows),

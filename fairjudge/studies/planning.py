@@ -21,15 +21,19 @@ from fairjudge.studies.files import Study
 from fairjudge.studies.graph import needed_by, steps_of
 from fairjudge.studies.record import StudyRecord, locked
 from fairjudge.studies.running import do_step, step_key
-from fairjudge.studies.steps import RUNS, Step, Workplace
+from fairjudge.studies.steps import RUNS, UNJUDGED, Step, Workplace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStep:
-    """Estimated calls of one model in one step; ``plan`` is None for a finished step."""
+    """Estimated calls of one model in one step; ``plan`` is None for a finished step.
+
+    ``nothing`` says why a judge has nothing to judge.
+    """
 
     step: str
     plan: Plan | None
+    nothing: str = ""
 
 
 def plan_study(
@@ -97,7 +101,9 @@ class _Planner:
         for path in twin.makes:
             make_folder(path.parent)
         place = replace(self.place, progress=Bars())
-        twin.work(place, self.scratch / RUNS / str(len(self.guessed)))
+        done = twin.work(place, self.scratch / RUNS / str(len(self.guessed)))
+        if any(text.startswith(UNJUDGED) for text in done.findings):
+            yield PlannedStep(step=step.name, plan=None, nothing=done.told)
         for key, plan in self._plans().items():
             further = _further(plan, before.get(key))
             if further.n_calls or further.n_cached:

@@ -30,7 +30,7 @@ from fairjudge.studies.record import (
     locked,
     spending_file,
 )
-from fairjudge.studies.steps import COSTS, RUNS, Step, Workplace, run_folders, run_name
+from fairjudge.studies.steps import COSTS, RUNS, UNJUDGED, Step, Workplace, run_folders, run_name
 from fairjudge.text.counting import pluralize
 
 
@@ -77,6 +77,9 @@ class StudyResult:
         """Findings in sentences: results, losses and next steps."""
         findings = dict.fromkeys(text for step in self.steps for text in step.done.findings)
         lost = "Every item has a result."
+        if any(text.startswith(UNJUDGED) for text in findings):
+            judged = any(step.done.n_items for step in self.steps if step.name.startswith("judge "))
+            lost = "Every other item has a result." if judged else "No item was judged."
         if self.n_lost:
             share = f"{self.n_lost} of {pluralize(self.n_items, 'item')}"
             where = ", ".join(step.name for step in self.steps if step.done.n_lost)

@@ -27,6 +27,8 @@ from fairjudge.text.counting import pluralize
 _MAX_NAMED = 3
 COSTS = "costs.json"
 """What each step cost, in the study's folder."""
+UNJUDGED = "No judgement by "
+"""How the finding begins of a judge that had nothing to judge."""
 RUNS = "runs"
 """The folder of run folders, in the study's."""
 
@@ -215,7 +217,7 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
             if at.study.build is None:
                 raise
             write_records(files[2], ())  # no question was found: the other judges go on
-            problem = f"No judgement by {part.name}: {error.problem}."
+            problem = f"{UNJUDGED}{part.name}: {error.problem}."
             return Done(told=error.problem, findings=(problem,))
         return _judged(judge_report(outcome, options, seed=seed), part, at.study)
 

@@ -18,8 +18,8 @@ def own_aspects_advice(aspects: Iterable[str]) -> str:
     names = sorted(aspects)
     listed = " or ".join(map(repr, names))
     return (
-        f"no built-in prompt judges {listed}: judge by a criterion of your own under that name, a "
-        "--criterion file or --prompt with --scale (docs/judges.md, 'A criterion of your own'). "
+        f"no built-in prompt judges {listed}: judge by a criterion of your own under that name, "
+        "stated by --rule or a --criterion file (docs/judges.md, 'A criterion of your own'). "
         "Labels that mean a built-in aspect are renamed by 'fairjudge convert --map "
         f"value:ASPECT={names[0]}'"
     )

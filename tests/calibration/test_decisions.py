@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import get_args
 
 import numpy as np
 import pytest
 
 from fairjudge.calibration import agreement, replaceability
-from fairjudge.calibration.baseline_gains import BaselineGain
+from fairjudge.calibration.baseline_gains import BaselineGain, SystemsGain
+from fairjudge.calibration.constancy import Constant, constant_side
 from fairjudge.calibration.decisions import (
-    FEWEST_SYSTEMS,
     THRESHOLD,
     Answer,
-    Constant,
     decide,
     documents_needed,
 )
-from fairjudge.calibration.judge_figures import constant_side
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest, AnnotatorComparison
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.bootstrap import FEW_DOCUMENTS
+from fairjudge.stats.levels import FEWEST_RANKED
 
 WHY = Undefined(why="not measured")
 
@@ -90,7 +88,9 @@ def test_seven_documents_are_too_few_and_not_a_bad_judge():
     ranks, scores, person = answers(tau(0.3, -0.47, 0.82), tau(0.9, 0.8, 0.95), n_documents=7)
     assert {ranks.answer, scores.answer, person.answer} == {"too few to tell"}
     # (0.82 - 0.3)^2 / (0.5 - 0.3)^2 = 6.76 times as many: 47.3 of 7.
-    assert ranks.needed == "about 48 labelled documents, were 0.30 true"
+    assert ranks.needed == (
+        "about 48 labelled documents, were 0.30 true: the answer would then be no"
+    )
     assert scores.needed == "15 labelled documents or more"
 
 
@@ -125,6 +125,46 @@ def test_a_yes_needs_more_than_a_baseline_that_asks_nobody(low, high, answer):
     # What is no already needs no second reason.
     _, scores, _ = answers(WHY, tau(0.3, 0.2, 0.4), over=gain)
     assert (scores.answer, scores.reason) == ("no", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "answer", "needed"),
+    [
+        (0.4, 0.1, 0.7, "yes", ""),
+        (0.1, 0.0, 0.2, "too few to tell", "were 0.10 true: the answer would then be yes"),
+        (-0.1, -0.3, 0.1, "too few to tell", "were -0.10 true: the answer would then be no"),
+        (0.0, 0.0, 0.0, "too few to tell", "systems that 'lead overlap' does not order as people"),
+        (-0.2, -0.3, -0.1, "no", ""),
+        (0.2, None, None, "yes", ""),
+    ],
+)
+def test_ranking_needs_more_than_a_baseline_too(value, low, high, answer, needed):
+    systems = SystemsGain(best="lead_overlap", gain=tau(value, low, high, n=6))
+    gain = BaselineGain(best="longest", gain=WHY, constant=WHY, systems=systems)
+    ranks, *_ = answers(tau(1.0, 0.8, 1.0, n=6), over=gain)
+    assert ranks.answer == answer
+    assert needed in ranks.needed
+    assert bool(ranks.needed) == bool(needed)
+    assert ("the baseline 'lead overlap' " in ranks.reason) == (answer != "yes")
+    # A judge below the threshold needs no second reason, and one that may be above it no less.
+    ranks, *_ = answers(tau(0.1, 0.0, 0.2, n=6), over=gain)
+    assert (ranks.answer, ranks.reason) == ("no", "")
+    ranks, *_ = answers(tau(0.7, 0.3, 0.9, n=6), over=gain)
+    assert ranks.answer == "too few to tell"
+    assert ("if also above 'lead overlap'" in ranks.needed) == (answer != "yes")
+
+
+@pytest.mark.parametrize(("value", "then"), [(0.4, "no"), (0.6, "yes"), (-0.04, "no"), (0.5, None)])
+def test_what_is_needed_says_what_the_answer_would_be(value, then):
+    _, scores, _ = answers(WHY, tau(value, value - 0.6, value + 0.6))
+    if then is None:
+        assert scores.needed == "more than 4,000 labelled documents"
+    else:
+        assert scores.needed.endswith(f"were {value:.2f} true: the answer would then be {then}")
+    *_, person = answers(WHY, test=annotator_test(0.2, 0.1, 0.6))
+    assert person.needed.endswith("would then be yes")
+    *_, person = answers(WHY, test=annotator_test(0.8, 0.9, 0.6))
+    assert person.needed.endswith("would then be no")
 
 
 @pytest.mark.parametrize(
@@ -199,10 +239,8 @@ def test_one_label_for_all_items_tells_no_judge_from_another():
     ],
 )
 def test_who_gave_all_items_one_value(protocol, judged, human, who):
-    joined = SimpleNamespace(
-        protocol=protocol, keys=judged, judged=np.array(judged), human=np.array(human)
-    )
-    assert constant_side(joined) == (who and Constant(who=who, n=len(judged)))
+    found = constant_side(np.array(judged), np.array(human), protocol)
+    assert found == (who and Constant(who=who, n=len(judged)))
 
 
 def test_two_camps_leave_every_question_open():
@@ -227,7 +265,7 @@ def test_the_docs_have_the_rules_as_they_are_applied():
         f"the whole interval is at or above {THRESHOLD:g}",
         f"the whole interval is below {THRESHOLD:g}",
         f"fewer than {FEW_DOCUMENTS} labelled documents",
-        f"too few to tell below {FEWEST_SYSTEMS} systems",
+        f"too few to tell below {FEWEST_RANKED} systems",
         f"one score to all items ({agreement.FEWEST_ITEMS} or more",
         f"one label to all items ({agreement.FEWEST_ITEMS} or more",
         f"{replaceability.FEWEST_ANNOTATORS} annotators with {replaceability.FEWEST_ITEMS} items",

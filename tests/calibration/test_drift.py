@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairjudge.calibration.drift import Anchors, drift, verdict_of
+from fairjudge.calibration.drift import Anchors, documents_to_tell, drift, verdict_of
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import ConfigurationError
 
@@ -90,24 +90,52 @@ def test_a_preference_turned_round_is_a_loss_of_1():
     assert found.agreement.value == -1.0
 
 
-def test_four_times_the_documents_halve_an_interval():
-    """A half-width of twice the margin takes 4 times as many documents."""
-    rng = np.random.default_rng(3)
-    human = rng.integers(0, 2, size=40)
-    after = np.where(rng.random(40) < 0.7, human, 1 - human)
-    before = np.where(rng.random(40) < 0.7, human, 1 - human)
-    some = anchors(before, after, human)
-    found = drift(some, margin=0.05, rng=rng)
-    half = (found.agreement.high - found.agreement.low) / 2
-    assert drift(some, margin=half / 2, rng=rng).documents_needed == pytest.approx(160, abs=1)
+@pytest.mark.parametrize(
+    ("value", "low", "high", "needed"),
+    [
+        (0.0, -0.1, 0.1, 160),  # a half-width of twice the margin takes 4 times as many documents
+        (-0.2, -0.5, 0.1, 90),  # to 0: (0.3 / 0.2)^2; to the margin it never comes
+        (-0.01, -0.09, 0.03, 160),  # to the margin: (0.08 / 0.04)^2; to 0: 4^2
+        (-0.04, -0.30, 0.001, 43),  # to 0: (0.041 / 0.04)^2
+    ],
+)
+def test_documents_to_tell_follow_the_square_root_law(value, low, high, needed):
+    found = Estimate(value=value, low=low, high=high, n=40)
+    assert documents_to_tell(found, margin=0.05, n_documents=40) == pytest.approx(needed, abs=1)
+    assert documents_to_tell(Undefined(why="w"), margin=0.05, n_documents=40) is None
 
 
-def test_a_constant_judge_cannot_tell_and_the_margin_is_above_0():
+def test_a_constant_judge_agrees_by_0_and_the_margin_is_above_0():
     rng = np.random.default_rng(0)
-    found = drift(anchors([3] * 9, range(9), range(9), "likert"), margin=0.1, rng=rng)
-    assert (found.verdict, found.documents_needed, found.before) == ("cannot tell", None, None)
+    human = np.arange(12) % 4
+    found = drift(anchors([3] * 12, human, human, "likert"), margin=0.1, rng=rng)
+    assert (found.verdict, found.before, found.after) == ("better", 0.0, pytest.approx(1.0))
+    found = drift(anchors(human, [3] * 12, human, "likert"), margin=0.1, rng=rng)
+    assert (found.verdict, found.agreement.value) == ("constant", pytest.approx(-1.0))
+    assert found.reason == "the judge gave one score to all 12 anchors"
     with pytest.raises(ConfigurationError, match="margin"):
         drift(anchors([1], [1], [1]), margin=0.0, rng=rng)
+
+
+@pytest.mark.parametrize(
+    ("after", "protocol", "reason"),
+    [
+        ([0.0] * 20, "pairwise", "the judge gave one score to all 20 anchors"),  # ties alone
+        ([0.0] * 18 + [1.0, -1.0], "pairwise", "the judge gave one score to 18 of 20 anchors"),
+        ([1.0] * 20, "pairwise", ""),  # which system stands first is arbitrary
+    ],
+)
+def test_pairs_are_constant_by_ties(after, protocol, reason):
+    human = [1.0, -1.0] * 10
+    found = drift(anchors(human, after, human, protocol), margin=0.05, rng=np.random.default_rng(0))
+    assert found.reason == reason
+    assert found.verdict == ("constant" if reason else "worse")
+
+
+def test_a_judge_nearly_as_constant_as_people_are_is_judged_by_its_interval():
+    human = np.array([5.0] * 36 + [1.0, 2.0, 1.0, 2.0])
+    found = drift(anchors(human, human, human, "likert"), margin=0.1, rng=np.random.default_rng(0))
+    assert (found.verdict, found.reason) == ("same", "")
 
 
 @pytest.mark.parametrize(("n", "verdict"), [(4, "cannot tell"), (5, "worse")])
@@ -117,4 +145,4 @@ def test_few_documents_that_all_change_alike_are_no_verdict(n, verdict):
     found = drift(anchors(human, np.zeros(n), human), margin=0.05, rng=np.random.default_rng(0))
     assert found.agreement.value == -1.0
     assert found.verdict == verdict
-    assert found.documents_needed >= 5
+    assert found.documents_needed == (5 if n == 4 else None)

@@ -57,11 +57,13 @@ def test_few_anchors_cannot_tell_and_fail_where_asked_to(cli):
     write_anchors(4)
     lax = check(cli, "wrong.jsonl")
     assert lax.code == 0
-    assert lax.out.startswith("In short: Cannot tell: the anchors are too few to tell, which fails")
+    said = " ".join(lax.out.split())
+    assert said.startswith("In short: Cannot tell whether agreement with people fell by more than")
+    assert "4 anchors in 4 documents are too few; it takes about " in said
     assert "Passed" not in lax.out
     done = check(cli, "wrong.jsonl", "--strict")
     assert done.code == 4
-    assert "too few to tell whether the loss is within the margin" in " ".join(done.out.split())
+    assert "Failed by --strict: cannot tell whether agreement" in " ".join(done.out.split())
 
 
 def test_a_saved_baseline_has_no_texts_and_checks_the_same(cli):
@@ -108,3 +110,75 @@ def test_the_fixture_fails_with_the_table(cli):
     assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
     assert "fairjudge: worse" in done.stdout
     assert "agreement with people" in done.stdout
+
+
+def write_ratings(**values: list[int]) -> None:
+    """Labels from 1 to 5 of 36 anchors, three a document, and judgements with these values."""
+    eids = [f"e{i // 3:02}" for i in range(36)]
+    systems = ["xyz"[i % 3] for i in range(36)]
+    for name, column in values.items():
+        own = {"annotator": "ann"} if name == "labels" else {"protocol": "likert", "judge": "j"}
+        rows = [
+            {"eid": eid, "system": system, "aspect": "coverage", "value": value, **own}
+            for eid, system, value in zip(eids, systems, column, strict=True)
+        ]
+        write_jsonl(Path(f"{name}.jsonl"), rows)
+
+
+PEOPLE = [1 + (7 * i) % 5 for i in range(36)]
+GOOD = [min(5, max(1, label + (-1, 0, 0, 1)[i % 4])) for i, label in enumerate(PEOPLE)]
+
+
+@pytest.mark.parametrize("old", [GOOD, [2] * 36], ids=["good before", "constant before"])
+@pytest.mark.parametrize(
+    ("new", "reason"),
+    [
+        ([4] * 36, "the judge gave one score to all 36 anchors"),
+        ([4] * 34 + [5, 3], "the judge gave one score to 34 of 36 anchors"),
+    ],
+    ids=["constant", "nearly constant"],
+)
+@pytest.mark.parametrize("since", [(), ("--since", "looks.jsonl")], ids=["once", "watched"])
+def test_a_judge_with_one_score_fails_whatever_it_was(cli, old, new, reason, since):
+    write_ratings(labels=PEOPLE, old=old, new=new)
+    done = check(cli, "new.jsonl", "--json", "out.json", *since)
+    said = " ".join(done.out.split())
+    assert done.code == 4, said
+    assert f"In short: Failed: {reason}." in said
+    assert "too few" not in said
+    found = json.loads(Path("out.json").read_text())
+    (group,) = found["groups"]
+    assert (found["outcome"], group["verdict"], group["reason"]) == ("constant", "constant", reason)
+    assert group["agreement"]["low"] <= group["agreement"]["value"] <= group["agreement"]["high"]
+
+
+def test_the_same_label_for_all_anchors_is_no_fault_of_the_judge(cli):
+    write_ratings(labels=[3] * 36, old=GOOD, new=[4] * 36)
+    done = check(cli, "new.jsonl", "--label-scale", "1-5")
+    said = " ".join(done.out.split())
+    assert done.code == 0, done.err
+    assert "Cannot tell whether agreement with people fell" in said
+    assert "people gave one label to all 36 anchors" in said
+
+
+def test_a_judge_that_says_yes_to_all_fails_though_most_labels_are_yes(cli):
+    """The share of the same answer falls by a thirtieth only, which the margin would allow."""
+    of = [OF | {"eid": f"e{i:02}"} for i in range(60)]
+    labels = [row | {"annotator": "ann", "value": int(i > 1)} for i, row in enumerate(of)]
+    write_jsonl(Path("labels.jsonl"), labels)
+    write_jsonl(Path("old.jsonl"), [JUDGED | row | {"value": row["value"]} for row in labels])
+    write_jsonl(Path("new.jsonl"), [JUDGED | row | {"value": 1} for row in of])
+    done = check(cli, "new.jsonl", "--margin", "0.2")
+    assert done.code == 4, done.out
+    assert "the judge gave one score to all 60 anchors" in " ".join(done.out.split())
+
+
+def test_a_change_of_values_is_no_change_of_agreement(cli):
+    """Two of three values are one higher: that is seen, and whether agreement fell is not."""
+    raised = [min(5, value + (i % 3 > 0)) for i, value in enumerate(GOOD)]
+    write_ratings(labels=PEOPLE, old=GOOD, new=raised)
+    done = check(cli, "new.jsonl", "--margin", "0.01")
+    said = " ".join(done.out.split())
+    assert done.code == 0, done.err
+    assert "36 anchors in 12 documents are too few; it takes about " in said
+    assert "the judge's values of the same anchors changed by 0." in said

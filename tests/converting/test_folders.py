@@ -68,7 +68,7 @@ def test_labels_lie_beside_the_texts(cli):
     assert done.code == 0, done.err
     said = " ".join(done.out.split())
     assert "one text per file: 1 article, 2 summaries" in said
-    assert "1 label of fluency" in said
+    assert "2 labels of fluency, tone" in said
     assert "Excluded 1 time: a file without text" in said
     assert "notes.pdf: no file of data by its name" in said
     assert "a folder" not in said

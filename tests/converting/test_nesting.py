@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import fairjudge as fj
+from fairjudge.errors import InputError
 
 TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
 
@@ -60,12 +61,13 @@ def test_records_are_found_within_objects_and_rows_within_records(layout):
         (event, model, f"{model} on {event}.") for event in ("dam", "fair") for model in "ab"
     }
     assert {(one.annotator, one.aspect, one.value) for one in found.labels} == {
-        ("1", "fluency", 1), ("2", "fluency", 2),
+        ("1", "fluency", 1), ("2", "fluency", 2), ("1", "tone", 2), ("2", "tone", 2),
     }  # fmt: skip
-    assert len(found.labels) == 8
+    assert len(found.labels) == 16
     mapped = {"eid": "event.id", "value:mood": "runs.judged.scores.tone"}
     labels = fj.convert(write("e.json", LAYOUTS[layout]), columns=mapped).labels
-    assert [(one.aspect, one.value) for one in labels] == [("mood", 2)] * 8
+    moods = [(one.aspect, one.value) for one in labels if one.aspect != "fluency"]
+    assert moods == [("mood", 2)] * 8
 
 
 def test_rows_of_one_record_are_of_one_cluster_without_ids():
@@ -171,3 +173,44 @@ def test_pairs_of_label_studio_stay_pairs():
     done = annotation(4) | {"result": [result | {"value": {"selected": "left"}}]}
     (label,) = fj.convert(write("p.json", [task(1, data, done)])).labels
     assert (label.system_a, label.system_b, label.value) == ("one", "two", "a")
+
+
+def relational(key: str) -> dict[str, list[dict]]:
+    """Return four articles of two events, two summaries of each, and a rating of each of these."""
+    documents = [
+        {"id": f"d{n}", "event_id": f"e{n // 2}", "text": f"{TEXT} Number {n}."} for n in range(4)
+    ]
+    summaries = [
+        {"id": f"{event}-{system}", "event_id": event, "system": system, "summary": f"{system}."}
+        for event in ("e0", "e1") for system in "ab"
+    ]  # fmt: skip
+    ratings = [
+        {key: row["id"] if key == "summary_id" else row[key], "system": row["system"],
+         "annotator": "ann", "fluency": 3}
+        for row in summaries
+    ]  # fmt: skip
+    return {"documents": documents, "summaries": summaries, "ratings": ratings}
+
+
+def test_lists_that_name_each_other_by_ids_are_no_pairs_of_every_row():
+    """Crossed, four ratings would make 16 labels; as files of their own they are read."""
+    lists = relational("event_id")
+    write("all.json", {"version": 2, **lists})
+    with pytest.raises(InputError, match="belong together by 'event_id'") as caught:
+        fj.convert("all.json")
+    advice = "fairjudge convert documents.json summaries.json ratings.json -o data"
+    assert str(caught.value).endswith(advice)
+    assert """jq '.["ratings"]' all.json > ratings.json;""" in str(caught.value)
+    converted = fj.convert(*[write(f"{name}.json", rows) for name, rows in lists.items()])
+    assert [len(converted.clusters), len(converted.summaries), len(converted.labels)] == [2, 4, 4]
+
+
+def test_ids_of_another_list_are_known_without_a_common_column():
+    """By the values: `summary_id` of ratings are the `id` of summaries."""
+    lists = relational("summary_id")
+    for row in (*lists["documents"], *lists["summaries"]):
+        del row["event_id"]
+    for row in lists["ratings"]:
+        del row["system"]
+    with pytest.raises(InputError, match="belong together by 'summary_id'"):
+        fj.convert(write("all.json", lists))

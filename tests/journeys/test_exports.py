@@ -111,27 +111,27 @@ def test_a_leaderboard_and_a_decision_come_of_each_export(cli, backend, title):
 def test_labels_on_an_aspect_of_ones_own_are_judged_and_calibrated(cli, backend):
     """The messages lead to the criterion of the page; nothing sends in a circle."""
     write_files(EXPORTS["Nested JSON"])
+    Path("nested.json").write_text(Path("nested.json").read_text().replace("fluency", "note"))
     mapped = ("--map", "eid=topic,value=runs.human.clarity")
     converted = cli("convert", "nested.json", "-o", "data", *mapped)
     assert converted.code == 0, converted.err
     advice = "no built-in prompt judges 'clarity': judge by a criterion of your own under that name"
     assert advice in " ".join(converted.out.split())
-    judged = cli(*named(converted.out, "Next", backend=backend))
+    inputs = ("--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
+    output = ("-o", "other.jsonl")
+    judged = cli("judge", *inputs, "--aspect", "faithfulness", "--protocol", "likert", *output)
     assert judged.code == 0, judged.err
-    labelled = ("--labels", "data/labels.jsonl")
-    refused = cli("calibrate", "data/judgements.jsonl", *labelled)
+    refused = cli("calibrate", "other.jsonl", "--labels", "data/labels.jsonl")
     assert refused.code == 1
     assert advice in " ".join(refused.err.split())
-    inputs = ("--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
     output = ("-o", "own.jsonl")
     refused = cli(
         "judge", *inputs, "--aspect", "clarity", "--protocol", "likert", *output, *backend
     )
     assert refused.code == 1
     assert advice in " ".join(refused.err.split())
-    write_files(_BLOCK.findall(section("Labels on an aspect of your own")))
-    own = named(converted.out, "With a criterion file", backend=backend)
-    own[own.index("FILE")] = "clarity.toml"
+    own = named(converted.out, "Next", backend=backend)
+    own[own.index("WHAT IT ASKS")] = "How easy is it to follow?"
     judged = cli(*own)
     assert judged.code == 0, judged.err
     calibrated = cli(*named(judged.out, "To calibrate", backend=backend))

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_tools import cluster, summary, text_of, write_jsonl
+from cli_tools import cluster, journalist, summary, text_of, write_jsonl
 from missing import missing
 from stub_server import Call, Fault, Reply, StubServer
 
@@ -97,6 +97,86 @@ def test_a_server_that_declines_a_schema_with_500_is_asked_without_it(
     assert "does not support 'response_format'; asking without it" in done.err
     assert values() == [1.0, 1.0]
     assert len(server.calls) == 3  # the schema is declined once, and left out from then on
+
+
+TOKENS = ('{"reasons":"It is there.","verdict":"', "4", '"}', "<|im_end|>")
+RATED = "".join(TOKENS[:-1])
+
+
+def as_tokens() -> list[dict]:
+    """Return the log-probabilities of `RATED`: 4 and 5 are equally likely."""
+
+    def place(token: str) -> dict:
+        likely = [("4", -0.6931), ("5", -0.6931)] if token == "4" else [(token, -0.01)]
+        return {
+            "token": token, "logprob": likely[0][1], "bytes": list(token.encode()),
+            "top_logprobs": [{"token": t, "logprob": p, "bytes": list(t.encode())}
+                             for t, p in likely],
+        }  # fmt: skip
+
+    return [place(token) for token in TOKENS]
+
+
+def declined(message: str) -> Fault:
+    return Fault(status=400, body=json.dumps({"error": {"message": message}}).encode())
+
+
+NO_USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+DIALECTS = {
+    # What comes first, what a schema gets, whether token probabilities come, and the usage.
+    "vLLM": ([], "The provided JSON schema contains features not supported by xgrammar.", True, {}),
+    "Ollama": ([], None, False, {}),
+    "llama.cpp": (
+        [Fault(status=503, body=b'{"error": {"code": 503, "message": "Loading model"}}')],
+        "Failed to parse grammar: expecting name at end",
+        True,
+        {},
+    ),
+    "LM Studio": ([], None, False, NO_USAGE),
+}
+
+
+@pytest.mark.parametrize("recipe", DIALECTS)
+def test_a_server_at_home_rates_fills_a_checklist_and_builds(
+    cli, server: StubServer, monkeypatch: pytest.MonkeyPatch, recipe: str
+) -> None:
+    """By each dialect: what a server declines is left out, and scores are of one kind."""
+    first, schema_error, has_probabilities, usage = DIALECTS[recipe]
+
+    def answer(call: Call) -> Fault | Reply:
+        if schema_error and "response_format" in call.body:
+            return declined(schema_error)
+        if "checklist" not in asked and "judge" in asked:
+            logprobs = as_tokens() if has_probabilities and call.body.get("logprobs") else None
+            return Reply(text=RATED, logprobs=logprobs, usage=usage)
+        said = journalist(call).replace("The bridge closed.", "The dam broke after rain.")
+        return Reply(text=said, usage=usage)
+
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    model = ("--backend", backends_of_recipes()[recipe], "--base-url", server.v1)
+    server.answer = answer
+    server.fail(*first)
+    inputs = ("--summaries", "s.jsonl", "--aspect", "coverage", *model)
+
+    asked: tuple[str, ...] = ("build", "c.jsonl", "-o", "r.jsonl", *model)
+    done = cli(*asked)
+    assert done.code == 0, done.err
+    assert ("does not support 'response_format'" in done.err) == bool(schema_error)
+
+    asked = ("judge", "--references", "r.jsonl", *inputs, "--protocol", "likert",
+             "--token-probabilities", "-o", "judged.jsonl")  # fmt: skip
+    done = cli(*asked)
+    assert done.code == 0, done.err
+    assert values() == pytest.approx([4.5, 4.5] if has_probabilities else [4.0, 4.0], abs=1e-3)
+    assert ("No score comes from token probabilities" in done.out) != has_probabilities
+
+    asked = ("judge", "--references", "r.jsonl", *inputs, "--protocol", "checklist",
+             "-o", "judged.jsonl")  # fmt: skip
+    done = cli(*asked)
+    assert done.code == 0, done.err
+    assert all(0 <= value <= 1 for value in values())
+    checklists = [call.body for call in server.calls if '{"entries"' in text_of(call)]
+    assert any("response_format" in body for body in checklists)
 
 
 def test_a_context_that_ends_is_told_by_the_longest_request_before_anything_is_sent(

@@ -137,19 +137,25 @@ def test_broken_checks_are_named():
         (["same", "better"], "Passed."),
         (
             ["same", "cannot tell"],
-            "Passed, but cannot tell of b, likert: the anchors are too few to tell, which fails "
-            "with --strict.",
+            "Passed, but cannot tell whether agreement with people fell by more than the margin: "
+            "of b, likert, 9 anchors in 6 documents are too few; it takes about 97 documents, were "
+            "the change of -0.03 true. This fails with --strict.",
         ),
         (
             ["cannot tell", "cannot tell"],
-            "Cannot tell: the anchors are too few to tell, which fails with --strict.",
+            "Cannot tell whether agreement with people fell by more than the margin: of a, likert, "
+            "9 anchors in 6 documents are too few; it takes about 97 documents, were the change of "
+            "-0.03 true; of b, likert, 9 anchors in 6 documents are too few; it takes about 97 "
+            "documents, were the change of -0.03 true. This fails with --strict.",
         ),
     ],
 )
 def test_a_check_has_passed_only_where_something_can_be_told(verdicts, said):
     groups = [
         {"aspect": aspect, "protocol": "likert", "unit": "", "verdict": verdict, "n_labelled": 9,
-         "n_without_after": 0, "n_without_before": 0, "n_absent_after": 0}
+         "n_without_after": 0, "n_without_before": 0, "n_absent_after": 0, "reason": "",
+         "n_items": 9, "n_documents": 6, "documents_needed": 97,
+         "agreement": figure(-0.03, -0.2, 0.2), "shift": figure(0.1, -0.2, 0.4)}
         for aspect, verdict in zip("ab", verdicts, strict=True)
     ]  # fmt: skip
     counts = {"n_unscored": 0, "n_judgements": 9, "max_unscored": 0.05}

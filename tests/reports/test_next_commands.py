@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from fairjudge.reports.next_commands import (
     after_judging,
     after_summarizing,
     protocols_of,
+    too_few_to_rank,
 )
 from fairjudge.text.own_aspects import built_in_aspects
 
@@ -67,12 +69,33 @@ def test_labels_on_aspects_of_ones_own_only():
     purposes = {
         one.purpose: one.command for one in after_converting(data(labelled={"x": "likert"}))
     }
-    assert "faithfulness" in purposes["Next"]
-    assert "Then" not in purposes
     assert "value:ASPECT=x" in purposes["To calibrate on these labels"]
-    judging = shlex.split(purposes["With a criterion file"])
+    judging = shlex.split(purposes["Next"])
+    assert judging[judging.index("-o") + 1] == shlex.split(purposes["Then"])[2]
     assert judging[judging.index("--references") + 1] == str(CLUSTERS)
-    assert "--criterion" in judging
+    assert judging[judging.index("--aspect") + 1] == "x"
+    assert "--rule" in judging
+
+
+@pytest.mark.parametrize(
+    "others", [{}, {"tone": "likert"}, {"fluency": "binary", "tone": "binary"}]
+)
+def test_labels_on_coverage_need_references_first(others):
+    """No own criterion under the name of a built-in aspect, and one way to judge it."""
+    labelled = {"coverage": "binary"} | others
+    commands = [*after_converting(data(labelled=labelled, several_articles=True))]
+    assert not any("faithfulness" in one.command for one in commands)
+    words = [shlex.split(one.command) for one in commands]
+    kinds = [one[1] for one in words if one[0] == "fairjudge"]
+    first = ["judge", "calibrate"] if "fluency" in others else []
+    last = ["judge"] if "tone" in others else []
+    assert kinds == [*first, "build", "judge", *(["calibrate"] if not first else []), *last]
+    built, judged = words[len(first)], words[len(first) + 1]
+    assert judged[judged.index("--references") + 1] == built[-1]
+    assert judged[judged.index("--protocol") + 1] == "binary"
+    assert not any("'coverage'" in one.command for one in commands)
+    references = data(labelled=labelled, references=FOLDER / "r.jsonl", several_articles=True)
+    assert "--aspect coverage" in next(iter(after_converting(references))).command
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -104,3 +127,27 @@ def test_summaries_and_references_are_judged_next():
 
 def test_the_built_in_aspects_are_those_with_prompts():
     assert built_in_aspects() == {*ASPECTS}
+
+
+@pytest.mark.parametrize(
+    ("systems", "documents", "said"),
+    [
+        (5, 15, ""),
+        (4, 15, "4 systems (it takes 5)"),
+        (9, 14, "14 labelled documents (it takes 15)"),
+    ],
+)
+@pytest.mark.parametrize("paired", [False, True])
+def test_labels_that_can_never_show_a_ranking(systems, documents, said, paired):
+    """By the aspect with the most of them: a second one with fewer changes nothing."""
+    names = [f"s{n}" for n in range(systems)]
+    sides = [{"system_a": a, "system_b": b} for a, b in pairwise(names)]
+    rated = sides if paired else [{"system": name} for name in names]
+    labels = [
+        Label(eid=f"e{n}", aspect="tone", annotator="p", value="a" if paired else 1, **one)
+        for n in range(documents) for one in rated
+    ]  # fmt: skip
+    few = Label(eid="e", system="s", aspect="focus", annotator="p", value=1)
+    why = too_few_to_rank([*labels, few])
+    assert why.endswith(said) if said else not why
+    assert not too_few_to_rank([])

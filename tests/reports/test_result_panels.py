@@ -53,7 +53,7 @@ def files(tmp_path: Path) -> Path:
         (
             ("check", "one.jsonl", "--baseline", "one.jsonl", "--labels", "labels.jsonl"),
             "A judge before and after a change",
-            "Cannot tell: the anchors are too few",
+            "Cannot tell whether agreement with people fell",
         ),
     ],
 )

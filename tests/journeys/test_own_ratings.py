@@ -1,0 +1,190 @@
+"""From a folder of clusters and a table of ratings, some under a name of one's own, to a study.
+
+What the commands say at each step is what the next one needs, and plans refuse what runs refuse.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+SHARED = "The flood at the river in Dunmere began on Monday and involved 263 residents."
+VIEWS = (
+    "The mayor of Dunmere said that help came within 4 hours of the first call from the harbour.",
+    "A union spokeswoman put the number of residents at 343, and accused the city of lies.",
+)
+RATED = ("coverage", "neutrality")
+
+
+def write_corpus(place: str, *, copied: bool = True) -> None:
+    """Write two clusters of two articles with summaries by two systems, and their ratings."""
+    rows = []
+    for n, eid in enumerate(("dunmere", "tornby")):
+        folder = Path(place, "corpus", eid)
+        folder.mkdir(parents=True)
+        for k, view in enumerate(VIEWS, 1):
+            text = f"{SHARED} {view}" if copied else view
+            (folder / f"article{k}.txt").write_text(text.replace("Dunmere", eid.title()))
+        for system in ("gpt", "llama"):
+            (folder / f"summary_{system}.txt").write_text(f"{system} says: {VIEWS[n]}")
+            rows += [
+                {"cluster": eid, "system": system, "rater": rater, **dict.fromkeys(RATED, 2 + n)}
+                for rater in ("ann", "bo")
+            ]
+    with Path(place, "labels.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0]])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def following(said: str, purpose: str) -> list[str]:
+    lines = " ".join(said.split()).partition(f"{purpose}: fairjudge ")[2]
+    return shlex.split(lines.partition(" Then: ")[0].partition(" To calibrate")[0])
+
+
+def plain(said: str) -> str:
+    return " ".join(said.split())
+
+
+def test_a_study_builds_by_the_model_and_has_a_table_for_the_aspect_of_ones_own(cli, server):
+    write_corpus("in")
+    backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
+    done = cli("study", "init", "in", *backend)
+    assert done.code == 0, done.err
+    text = Path("study.toml").read_text()
+    assert "[build]                                      # questions that" in text
+    assert 'model = "local"' not in text
+    for aspect in RATED:
+        assert f"labels on {', '.join(RATED)}" in text
+        assert f'aspect = "{aspect}"' in text
+    own = text[text.index('# [[judge]]\n# name = "neutrality"') :]
+    ready = own.replace("# ", "", own.count("\n# ") + 1).replace("WHAT IT ASKS", "Is it neutral?")
+    Path("study.toml").write_text(text.replace(own, ready))
+    planned = cli("study", "study.toml", "--plan", "--json", "plan.json")
+    assert planned.code == 0, planned.err
+    calls = {
+        row["step"]: row["calls"] for row in json.loads(Path("plan.json").read_text())["steps"]
+    }
+    assert calls["judge neutrality"] == 4
+    assert {"build", "judge coverage"} <= calls.keys()
+    assert "2 systems (it takes 5) and 2 labelled documents (it takes 15)" in plain(planned.out)
+
+
+def test_copies_are_the_reason_where_the_local_model_has_no_point(cli):
+    write_corpus("in")
+    converted = cli("convert", "in", "-o", "data")
+    assert "Note: too few to tell whether a judge ranks systems" in plain(converted.out)
+    built = cli(*following(converted.out, "Next"), "--max-unscored", "1")
+    assert built.code == 0, built.err
+    assert "articles share statements in the same words, which are left out as copies" in plain(
+        built.out
+    )
+    judging = following(converted.out, "Then")
+    judged = cli(*judging)
+    assert judged.code == 1
+    said = plain(judged.err)
+    assert "found no points" in said
+    assert "an LLM is needed" in said
+    assert "run 'fairjudge build'" not in said
+    write_corpus("other", copied=False)
+    built = cli("build", cli("convert", "other", "-o", "o") and "o/clusters.jsonl", "-o", "r.jsonl")
+    assert "left out as copies" not in plain(built.out)
+
+
+def test_a_study_says_that_its_judge_has_nothing_to_judge(cli):
+    write_corpus("in")
+    assert cli("study", "init", "in").code == 0
+    assert 'model = "local"\nn_questions' in Path("study.toml").read_text()
+    done = cli("study", "study.toml", "--max-unscored", "1")
+    assert done.code == 0, done.err
+    assert "No item was judged." in done.out
+    assert "Every item has a result" not in done.out
+    assert "nothing was judged" in plain(done.out)
+
+
+def test_a_plan_names_the_judge_that_has_nothing_to_judge(cli, server):
+    write_corpus("in")
+    backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
+    assert cli("study", "init", "in", *backend).code == 0
+    text = Path("study.toml").read_text()
+    Path("study.toml").write_text(
+        text.replace('model = "main"\nn_questions', 'model = "local"\nn_questions')
+    )
+    planned = cli("study", "study.toml", "--plan", "--json", "plan.json")
+    assert planned.code == 0, planned.err
+    assert "judge coverage: nothing to judge" in plain(planned.out)
+    (row,) = json.loads(Path("plan.json").read_text())["steps"]
+    assert row["nothing"].startswith("nothing to judge")
+
+
+REFUSED = {
+    "rule": ("--aspect", "tone", "--rule", "How neutral is it?"),
+    "together": (
+        "--together",
+        "--aspect",
+        "fluency",
+        "--aspect",
+        "coherence",
+        "--protocol",
+        "likert",
+    ),
+    "ranking": ("--aspect", "faithfulness", "--protocol", "ranking"),
+    "aspect": ("--aspect", "fluency", "--protocol", "likert"),
+    "repeats": ("--aspect", "faithfulness", "--protocol", "likert", "--repeats", "2"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_plan_refuses_what_the_run_refuses(cli, name):
+    write_corpus("in")
+    assert cli("convert", "in", "-o", "data").code == 0
+    inputs = ("--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
+    asked = ("judge", *inputs, *REFUSED[name], "-o", "j.jsonl")
+    run, plan = cli(*asked), cli(*asked, "--plan")
+    assert (run.code, plan.code) == (1, 1)
+    assert run.err == plan.err
+    assert "Note" not in run.out + plan.out
+
+
+@pytest.mark.parametrize("more", [(), ("--plan",)])
+def test_labels_beside_the_data_that_can_never_show_a_ranking_are_noted(cli, server, more):
+    write_corpus("in")
+    assert cli("convert", "in", "-o", "data").code == 0
+    asked = ("judge", "--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
+    backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1", *more)
+    rule = ("--rule", "How neutral is it?")
+    done = cli(*asked, "--aspect", "neutrality", *rule, "-o", "j.jsonl", *backend)
+    assert done.code == 0, done.err
+    assert "Note: too few to tell whether a judge ranks systems" in plain(done.out)
+    other = cli(*asked, "--aspect", "tone", *rule, "-o", "k.jsonl", *backend)
+    assert "Note" not in other.out
+
+
+def test_study_init_takes_the_columns_that_convert_takes(cli):
+    rows = [
+        {"event": f"e{n}", "article_1": f"{VIEWS[0]} {n}", "article_2": f"{VIEWS[1]} {n}"}
+        | {"summary_gpt": f"One {n} of it.", "summary_llama": f"Two {n} of it."}
+        | {"tone_gpt": "good", "tone_llama": "bad"}
+        for n in range(3)
+    ]
+    with Path("wide.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0]])
+        writer.writeheader()
+        writer.writerows(rows)
+    done = cli("study", "init", "wide.csv")
+    option = plain(done.out).partition("each of a system: ")[2].split()[:2]
+    assert option == ["--map", "text:gpt=summary_gpt,text:llama=summary_llama"]
+    ratings = ("--map", "value=tone_gpt,value=tone_llama", "--values", "good=1,bad=0")
+    done = cli("study", "init", "wide.csv", "--force", *option, *ratings)
+    assert done.code == 0, done.err
+    labels = map(json.loads, Path("converted/labels.jsonl").read_text().splitlines())
+    assert {(row["eid"], row["system"], row["value"]) for row in labels} == {
+        (f"e{n}", system, value) for n in range(3) for system, value in (("gpt", 1), ("llama", 0))
+    }
+    refused = cli("study", "init", "wide.csv", "--force", "--map", "text=nothing")
+    assert refused.code == 1
+    assert "no column 'nothing'" in refused.err
