@@ -28,9 +28,11 @@ NEVER_ONE = {
     "{k} groups",
     "{n} groups",
     "{n} documents",
+    "{n} systems",  # in an order
     "{most} words",  # of a prompt
 }
 NO_NUMBER = {
+    "{quantity} by people",
     "{name} needs summaries",
     "{number(_value(camps['items']))} on items",
     "{number(systems)} on systems",

@@ -17,7 +17,6 @@ from fairjudge.cli.display import (
 from fairjudge.cli.terminal import say
 from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
 from fairjudge.reports.figures import named
-from fairjudge.reports.findings import before_command
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.stability_tables import stability_tables
 from fairjudge.reports.tables import TextTable, print_table
@@ -83,6 +82,7 @@ def _costs(costs: Sequence[Cost], total: Cost) -> TextTable:
 def _show(aspect: AspectReport) -> None:
     """Print findings and tables."""
     from fairjudge.reports.covered_tables import MATRICES, covered_tables
+    from fairjudge.reports.findings import before_command
     from fairjudge.reports.statement_tables import statement_tables
 
     outcome = aspect.outcome

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from fairjudge.calibration.decisions import never_ranks
 from fairjudge.domain import Label, ProtocolName, Verdict
 from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.own_aspects import own_aspects_advice
 
 MODEL = "PROVIDER:MODEL"
@@ -63,6 +63,8 @@ def too_few_to_rank(labels: Iterable[Label]) -> str:
 
     By the aspect with the most of them.
     """
+    from fairjudge.calibration.decisions import never_ranks  # loads SciPy
+
     systems, eids = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for label in labels:
         eids[label.aspect].add(label.eid)
@@ -213,7 +215,9 @@ def judge(data: Data, aspect: str, *, output: Path, rule: str = "") -> str:
     An aspect without a built-in prompt is stated by `rule`, quoted.
     """
     protocol = data.labelled.get(aspect, "likert")
-    can_be_local = aspect in LOCAL_ASPECTS and not (aspect == BALANCE and protocol == "binary")
+    can_be_local = aspect in LOCAL_ASPECTS and not (
+        aspect == BALANCE and PROTOCOLS[protocol].yes_no
+    )
     return (
         f"fairjudge judge --references {_quoted(data.sources)}{_summaries(data)} --aspect "
         f"{shlex.quote(aspect)} --protocol {protocol}{rule and f' --rule {rule}'} "

@@ -103,7 +103,8 @@ def scripted(call: object, questions: tuple[str, ...] = QUESTIONS) -> str:
             for lamp, half in zip("灯燈", halves, strict=False)
         ]
         number = int(re.search(r"^<answers \w+ to question (\d+)>", text, re.MULTILINE)[1])
-        row = {"question": number, "groups": listed, "rivals": [], "invalid": []}
+        rivals = [[1, 2]] if len(listed) == 2 else []
+        row = {"question": number, "groups": listed, "rivals": rivals, "invalid": []}
         return json.dumps({"sorted": [row]}, ensure_ascii=False)
     return "Reasons.\nVerdict: 3"
 

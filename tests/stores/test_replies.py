@@ -342,7 +342,7 @@ def test_a_server_that_stays_away_is_one_error_without_the_password(postgres, st
         postgres.start()
     said = str(caught.value)
     assert said.startswith(f"the store {cache.path} went away: ")
-    assert "same command goes on" in said
+    assert "same command resumes" in said
     assert "s3cret" not in said
     assert "\n" not in said
 
