@@ -19,6 +19,7 @@ from fairjudge.backends.ports import AnyBackend, Pipeline, Warn
 from fairjudge.cache.secret import new_secret
 from fairjudge.errors import ConfigurationError, MissingExtraError
 from fairjudge.ports import ModelRef
+from fairjudge.scorers.trained_record import LARGE
 from fairjudge.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ __all__ = [
     "resolve_target",
 ]
 
-LOCAL, LOCAL_LARGE = "local", "local-large"
-"""The embedded default; not a language model, and not opened here."""
+LOCAL, LOCAL_LARGE = "local", LARGE
+"""The embedded default and its larger models; no language models, and not opened here."""
 ENTRY_POINT_GROUP = "fairjudge.backends"
 
 
