@@ -8,11 +8,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
+from torch import Tensor
 
 from fairjudge.scorers._trained_network import Heads
-from fairjudge.scorers.trained_models import has_bfloat16
-from training.batches import Encoded, collate, group_by_length
+from fairjudge.scorers.trained_models import best_spans, has_bfloat16
+from training.batches import Batch, Encoded, collate, group_by_length
 from training.data import SUPPORTED, UNSUPPORTED
+
+
+def encoded(network: Heads, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Return token vectors and pooled ones of a batch, in float32."""
+    device = batch.ids.device
+    with torch.autocast(device.type, torch.bfloat16, enabled=has_bfloat16(device)):
+        hidden, pooled = network.encode(batch.ids, batch.types, batch.mask)
+    return hidden.float(), pooled.float()
 
 
 def logits_of(network: Heads, found: Sequence[Encoded]) -> NDArray[np.float64]:
@@ -27,9 +36,7 @@ def logits_of(network: Heads, found: Sequence[Encoded]) -> NDArray[np.float64]:
     for places in group_by_length(range(len(found)), lengths):
         batch = collate([found[place] for place in places]).to(device)
         with torch.inference_mode():
-            with torch.autocast(device.type, torch.bfloat16, enabled=has_bfloat16(device)):
-                hidden, pooled = network.encode(batch.ids, batch.types, batch.mask)
-            hidden, pooled = hidden.float(), pooled.float()
+            hidden, pooled = encoded(network, batch)
             task = batch.examples[0].task
             if task == "reading":
                 spans = best_spans(network.span(hidden), batch.outside())
@@ -41,18 +48,6 @@ def logits_of(network: Heads, found: Sequence[Encoded]) -> NDArray[np.float64]:
         for place, value in zip(places, values.double().cpu().numpy(), strict=True):
             rows[place] = value
     return np.stack(rows)
-
-
-def best_spans(logits: torch.Tensor, outside: torch.Tensor, *, limit: int = 40) -> torch.Tensor:
-    """Return first and last token (n, 2) of the likeliest span of at most `limit` tokens."""
-    scores = logits.masked_fill(outside[:, :, None], -1e4)
-    both = scores[:, :, None, 0] + scores[:, None, :, 1]
-    length = both.shape[1]
-    allowed = (
-        torch.ones(length, length, dtype=torch.bool, device=both.device).triu().tril(limit - 1)
-    )
-    flat = both.masked_fill(~allowed, -1e9).flatten(1).argmax(dim=1)
-    return torch.stack((flat // length, flat % length), dim=1)
 
 
 def three_classes(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -21,13 +21,13 @@ from torch.nn import functional
 from fairjudge.records.folder import write_atomically
 from fairjudge.scorers._trained_network import Heads, restored
 from fairjudge.scorers.embedding import packaged_model_folder
-from fairjudge.scorers.trained_models import WEIGHTS, has_bfloat16
+from fairjudge.scorers.trained_models import WEIGHTS
 from training import data
 from training.batches import Batch, Encoded, Pool, encode, max_behind
 from training.data import UNSUPPORTED, Split
 from training.distillation import UNLABELLED, distilled_loss, unlabelled
 from training.key_points import key_points
-from training.measures import summary_of
+from training.measures import encoded, summary_of
 from training.networks import BASES, LARGE, SMALL, new_network, trainable
 from training.planted import planted
 
@@ -142,14 +142,6 @@ def loss_of(
             known = encoded(teacher, batch)
         loss = loss + taught * distilled_loss(network, teacher, batch, (hidden, pooled), known)
     return loss
-
-
-def encoded(network: Heads, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Return token vectors and pooled ones of a batch, in float32."""
-    device = batch.ids.device
-    with torch.autocast(device.type, torch.bfloat16, enabled=has_bfloat16(device)):
-        hidden, pooled = network.encode(batch.ids, batch.types, batch.mask)
-    return hidden.float(), pooled.float()
 
 
 def labelled_loss(
