@@ -157,7 +157,7 @@ def join(
     return groups_joined
 
 
-def only_group(found: Sequence[Joined], *, path: str) -> Joined:
+def only_group(joined_groups: Sequence[Joined], *, path: str) -> Joined:
     """Return the one group of the judgements in `path`.
 
     Raises
@@ -165,12 +165,12 @@ def only_group(found: Sequence[Joined], *, path: str) -> Joined:
     InputError
         There are none or several.
     """
-    if len(found) == 1:
-        return found[0]
-    groups = "; ".join(one.group.title for one in found)
+    if len(joined_groups) == 1:
+        return joined_groups[0]
+    groups = "; ".join(one.group.title for one in joined_groups)
     raise InputError(
-        f"expected one judge, aspect, protocol and unit, found {len(found)}"
-        + (f": {groups}; keep one of them in a file of its own" if found else ""),
+        f"expected one judge, aspect, protocol and unit, found {len(joined_groups)}"
+        + (f": {groups}; keep one of them in a file of its own" if joined_groups else ""),
         path=path,
     )
 

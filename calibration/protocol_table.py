@@ -84,7 +84,7 @@ class ProtocolTable:
 
 def protocol_tables(
     groups: Sequence[tuple[Joined, Agreement | Undefined]],
-    asked: Mapping[GroupKey, Asked],
+    questions: Mapping[GroupKey, Asked],
     *,
     resampling: Resampling,
     rng: np.random.Generator,
@@ -94,7 +94,7 @@ def protocol_tables(
     for joined, agreement in groups:
         by_aspect[joined.aspect].append((joined, agreement))
     return tuple(
-        _table(aspect, groups_of_aspect, asked, resampling, rng)
+        _table(aspect, groups_of_aspect, questions, resampling, rng)
         for aspect, groups_of_aspect in by_aspect.items()
         if len(groups_of_aspect) > 1
     )

@@ -152,7 +152,7 @@ def _said(item: RatedItem, *, labelled: bool) -> str:
 
 def _under_their_material(items: Sequence[RatedItem], scale: Scale) -> Fenced:
     """Group `items` by their material, and put the material above the first item of each group."""
-    told, groups = wording_of(scale).told, defaultdict(list)
+    label, groups = wording_of(scale).told, defaultdict(list)
     for item in items:
         groups[item.material, item.articles].append(item)
     texts, titles = [], []
@@ -161,7 +161,7 @@ def _under_their_material(items: Sequence[RatedItem], scale: Scale) -> Fenced:
         for place, item in enumerate(group):
             above = against if place == 0 else []
             texts.append("\n\n".join([*above, _said(item, labelled=bool(against))]))
-            mean = f"{told(item.value)}, mean of {pluralize(item.n_labels, 'label')}"
+            mean = f"{label(item.value)}, mean of {pluralize(item.n_labels, 'label')}"
             same = ", judged against the same as the item above" if against and place else ""
             titles.append(f"{mean}, nearest answer: {nearest(scale, item.share).answer}{same}")
     return Fenced("item", tuple(texts), tuple(titles))

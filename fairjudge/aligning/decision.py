@@ -261,8 +261,8 @@ def _too_many_unscored(paired: Paired, part: str) -> str | None:
     )
 
 
-def _above_zero(found: Estimate | Undefined) -> bool:
-    return isinstance(found, Estimate) and found.low is not None and found.low > 0.0
+def _above_zero(estimate: Estimate | Undefined) -> bool:
+    return isinstance(estimate, Estimate) and estimate.low is not None and estimate.low > 0.0
 
 
 def check_enough(n_development: int) -> None:

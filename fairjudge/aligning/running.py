@@ -194,7 +194,7 @@ class _Work:
         }
 
     async def _opened(
-        self, record: AlignRecord, opening: Opening, one: Candidate, development: Sides
+        self, record: AlignRecord, opening: Opening, candidate: Candidate, development: Sides
     ) -> tuple[Mapping[str, Any], int]:
         """Open the test, unless it was opened for this; return its report and all openings."""
         self._check_sealed(
@@ -208,7 +208,10 @@ class _Work:
                 return earlier.report, n_opened
             # Other groups of what is judged already: the decision stays the one that was made.
             audits = audits_of(
-                development, await self._tested(one), self._grouping(), level=self.options.level
+                development,
+                await self._tested(candidate),
+                self._grouping(),
+                level=self.options.level,
             )
             report = {**earlier.report, "audits": audits}
         else:
@@ -216,7 +219,7 @@ class _Work:
             write_record(self.folder, record.with_opening(opening))  # before a word of it is read
             report = opened_report(
                 development,
-                await self._tested(one),
+                await self._tested(candidate),
                 self._grouping(),
                 seed=self.options.seed,
                 level=self.options.level,
@@ -225,8 +228,8 @@ class _Work:
         write_record(self.folder, record.with_opening(opened))
         return report, n_opened
 
-    async def _tested(self, one: Candidate) -> Sides:
-        old, new = [await self._judged(side, "test") for side in (None, one)]
+    async def _tested(self, candidate: Candidate) -> Sides:
+        old, new = [await self._judged(side, "test") for side in (None, candidate)]
         return self._sides(old, new, "test")
 
     def _grouping(self) -> Grouping:

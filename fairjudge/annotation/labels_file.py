@@ -82,9 +82,9 @@ class Projection:
     larger draw that are not in this one.
     """
 
-    def __init__(self, writer: LabelWriter, wanted: Sequence[int]) -> None:
+    def __init__(self, writer: LabelWriter, items: Sequence[int]) -> None:
         self._writer = writer
-        self._wanted = wanted
+        self._wanted = items
         self._lines: dict[tuple[str, int], bytes] = {}
 
     def apply(self, event: Event) -> bytes | None:

@@ -427,7 +427,7 @@ def calibrate(
                 summaries=texts,
                 clusters=sources,
                 support=support_by_summary(texts, sources) if support else None,
-                asked=requests,
+                questions=requests,
             )
         )
 

@@ -289,11 +289,11 @@ class JudgeResult(Sequence[Judgement]):
 _INPUTS = (str, Path, JudgeResult)
 
 
-def inputs_of(given: object) -> list[object]:
+def inputs_of(inputs: object) -> list[object]:
     """Return the elements of a list of paths or results; any other value is a single input."""
-    if isinstance(given, list | tuple) and given and isinstance(given[0], _INPUTS):
-        return list(given)
-    return [given]
+    if isinstance(inputs, list | tuple) and inputs and isinstance(inputs[0], _INPUTS):
+        return list(inputs)
+    return [inputs]
 
 
 class Judge:

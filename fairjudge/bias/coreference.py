@@ -67,7 +67,7 @@ def chains_of(
 
 
 def _name(
-    known: list[_Known],
+    candidates: list[_Known],
     tokens: Sequence[str],
     span: Range,
     sentence: int,
@@ -80,7 +80,7 @@ def _name(
     before = name_tokens(tokens[span.start - 1]) if span.start else []
     titled = name_tokens(tokens[span.start]) + before
     gender = next((_TITLES[word] for word in titled if word in _TITLES), None)
-    for person in reversed(known):
+    for person in reversed(candidates):
         fits = person.last == words[-1] or (first is None and person.first == words[-1])
         if fits and first in {None, person.first, *([first] if person.first is None else [])}:
             person.first = person.first or first
@@ -89,11 +89,11 @@ def _name(
             person.mentions.append(span)
             return
     gender = gender or genders.get(words[0])
-    known.append(_Known(first, words[-1], gender, sentence, [span]))
+    candidates.append(_Known(first, words[-1], gender, sentence, [span]))
 
 
-def _pronoun(known: Sequence[_Known], gender: str, place: Range, sentence: int) -> None:
-    near = [person for person in known if sentence - person.sentence <= _REACH]
+def _pronoun(candidates: Sequence[_Known], gender: str, place: Range, sentence: int) -> None:
+    near = [person for person in candidates if sentence - person.sentence <= _REACH]
     surely = [person for person in near if person.gender == gender]
     if fitting := surely or [person for person in near if person.gender is None]:
         person = max(fitting, key=lambda one: one.mentions[-1].end)

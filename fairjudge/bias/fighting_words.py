@@ -142,9 +142,9 @@ def _owner(row: np.ndarray) -> int | None:
 
 
 def _marked(
-    found: Iterable[str], markers: Mapping[str, str], ignored: Collection[str]
+    terms: Iterable[str], markers: Mapping[str, str], ignored: Collection[str]
 ) -> list[str]:
-    marked = (markers.get(word, word) for word in found if word not in ignored)
+    marked = (markers.get(word, word) for word in terms if word not in ignored)
     return [word for word in marked if word]
 
 

@@ -117,8 +117,8 @@ def _pattern(name: str) -> str:
     )
 
 
-def _neutral(found: re.Match[str]) -> str:
-    word = found.group()
+def _neutral(match: re.Match[str]) -> str:
+    word = match.group()
     neutral = _NEUTRAL[word.lower()]
     return neutral.capitalize() if word[0].isupper() else neutral
 
@@ -267,9 +267,9 @@ def distinguishability(
     )
 
 
-def _by_original(told: Told) -> dict[str, float]:
+def _by_original(counts: Told) -> dict[str, float]:
     told_of: dict[str, list[float]] = defaultdict(list)
-    for original, credit in zip(told.documents, told.credit.tolist(), strict=True):
+    for original, credit in zip(counts.documents, counts.credit.tolist(), strict=True):
         told_of[str(original)].append(credit)
     scores = {
         original: 2.0 * sum(values) / len(values) - 1.0 for original, values in told_of.items()

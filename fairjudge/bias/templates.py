@@ -171,9 +171,9 @@ def _content_slot(
     )
 
 
-def _where(document: AnnotatedDocument, words: ContentWord, what: str) -> str:
+def _where(document: AnnotatedDocument, words: ContentWord, problem: str) -> str:
     span = words.span
-    return f"document {document.id!r}: the content words at {span.start} to {span.end} {what}"
+    return f"document {document.id!r}: the content words at {span.start} to {span.end} {problem}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -265,16 +265,16 @@ def _is_about(document: AnnotatedDocument, mention: Range, name: Range) -> bool:
     return after[0] not in _CONJUNCTIONS and (after[0] not in _POSSESSIVE or len(after) == 1)
 
 
-def _join_or_add(document: AnnotatedDocument, name: Range, found: list[_Found]) -> None:
+def _join_or_add(document: AnnotatedDocument, name: Range, people: list[_Found]) -> None:
     text = " ".join(word.text for word in document.words[name.start : name.end])
-    for person in found:
+    for person in people:
         replacement = Person(id=person.id, first_name=person.first_name, last_name=person.last_name)
         if person.last_name is not None and fits(text, replacement):
             person.names.append(name)
             return
     alone = _Found(id=f"name{name.start}", names=[name], mentions=[name])
     alone.settle_names(document.words)
-    found.append(alone)
+    people.append(alone)
 
 
 def _slots(document: AnnotatedDocument, person: _Found) -> Iterator[tuple[int, int, Slot]]:

@@ -66,8 +66,8 @@ def texts_of(folder: Path, *, alone: bool) -> tuple[TextFile, ...]:
     data also those in folders of clusters.
     """
     paths = sorted(_texts(folder), key=_in_order)
-    if named := [path for path in paths if _named(path, folder)]:
-        return tuple(_text_file(path, folder) for path in named)
+    if typed_paths := [path for path in paths if _named(path, folder)]:
+        return tuple(_text_file(path, folder) for path in typed_paths)
     paths = [path for path in paths if alone or path.parent != folder]
     base = _folder_of_clusters(paths, folder)
     files = [_text_file(path, base) for path in paths]
@@ -94,9 +94,9 @@ def _in_clusters(files: Sequence[TextFile], folder: Path) -> list[TextFile]:
     return [
         file
         for place, several in by_place.items()
-        if len({one.path.parent for one in several}) > 1
+        if len({file.path.parent for file in several}) > 1
         if (folder in place.parents)
-        or (place == folder and {one.content for one in several} > {"articles"})
+        or (place == folder and {file.content for file in several} > {"articles"})
         for file in several
     ]
 
@@ -205,12 +205,12 @@ def _entries(files: Sequence[TextFile], settings: Settings) -> Iterator[Entry]:
 def _summarized(file: TextFile, eids: Mapping[str, object], settings: Settings) -> tuple[str, str]:
     """Return the cluster and the system of a summary: the ids of clusters tell which is which."""
     eid = next((name for name in reversed(file.ids) if name in eids), file.ids[-1])
-    others = [name for name in file.ids if name != eid]
-    if not others and len(file.ids) == 1 and folded(file.path.stem) in _OF_FILES:
+    names = [name for name in file.ids if name != eid]
+    if not names and len(file.ids) == 1 and folded(file.path.stem) in _OF_FILES:
         return eid, settings.system or REFERENCE
     if file.content == "references":
-        return eid, REFERENCE if not others else f"{REFERENCE}-{'-'.join(others)}"
-    return eid, "/".join(others) or settings.system or file.path.parent.name
+        return eid, REFERENCE if not names else f"{REFERENCE}-{'-'.join(names)}"
+    return eid, "/".join(names) or settings.system or file.path.parent.name
 
 
 def _text(path: Path) -> str:

@@ -38,17 +38,17 @@ COLUMNS: Mapping[str, str] = {
 there is no score. ``probabilities`` is JSON."""
 
 
-def row(one: Judgement) -> dict[str, Any]:
+def row(judgement: Judgement) -> dict[str, Any]:
     """Return a judgement's cells; None for missing values."""
-    verdict = one.value if isinstance(one.value, str) else None
-    cells = {name: getattr(one, name) for name in COLUMNS if hasattr(one, name)}
-    detail = (one.model_extra or {}).get("detail")
+    verdict = judgement.value if isinstance(judgement.value, str) else None
+    cells = {name: getattr(judgement, name) for name in COLUMNS if hasattr(judgement, name)}
+    detail = (judgement.model_extra or {}).get("detail")
     return cells | {
-        "value": None if verdict is not None or one.value is None else float(one.value),
+        "value": None if verdict is not None or judgement.value is None else float(judgement.value),
         "verdict": verdict,
         "detail": detail if isinstance(detail, str) and detail else None,
         "probabilities": (
-            None if one.probabilities is None else json.dumps(dict(one.probabilities))
+            None if judgement.probabilities is None else json.dumps(dict(judgement.probabilities))
         ),
     }
 

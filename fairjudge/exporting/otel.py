@@ -53,17 +53,19 @@ def _event(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
     }
 
 
-def attributes(one: Judgement) -> dict[str, str | float | int]:
+def attributes(judgement: Judgement) -> dict[str, str | float | int]:
     """Return the event's attributes: those of the conventions, and ours under ``fairjudge.``."""
-    verdict = isinstance(one.value, str)
+    verdict = isinstance(judgement.value, str)
     attributes = {
-        "gen_ai.evaluation.name": one.aspect,
-        "gen_ai.evaluation.score.value": None if verdict or one.value is None else float(one.value),
-        "gen_ai.evaluation.score.label": one.value if verdict else None,
-        "gen_ai.evaluation.explanation": one.raw,
-        "gen_ai.response.id": _text(one, "response_id"),
-        "error.type": one.unscored,
-        **{f"fairjudge.{name}": getattr(one, name) for name in _OURS},
+        "gen_ai.evaluation.name": judgement.aspect,
+        "gen_ai.evaluation.score.value": None
+        if verdict or judgement.value is None
+        else float(judgement.value),
+        "gen_ai.evaluation.score.label": judgement.value if verdict else None,
+        "gen_ai.evaluation.explanation": judgement.raw,
+        "gen_ai.response.id": _text(judgement, "response_id"),
+        "error.type": judgement.unscored,
+        **{f"fairjudge.{name}": getattr(judgement, name) for name in _OURS},
     }
     return {name: value for name, value in attributes.items() if value is not None}
 

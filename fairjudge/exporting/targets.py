@@ -119,8 +119,8 @@ def export_records(records: Iterable[R], path: str | Path, *, to: str) -> Export
     return exported
 
 
-def _function(named: str) -> Any:
-    module, _, function = named.partition(":")
+def _function(name: str) -> Any:
+    module, _, function = name.partition(":")
     return getattr(import_module(f"fairjudge.exporting.{module}"), function)
 
 

@@ -108,15 +108,17 @@ class LlmCompleter:
                 "gloss_words": str(MAX_GLOSS_WORDS),
             },
             schema=_SCHEMA,
-            read=lambda text, _: read_completion(
+            parse=lambda text, _: read_completion(
                 text, n_articles=len(articles), n=len(places), n_passages=len(passages)
             ),
             usual_limit=_LIMIT + _PER_ARTICLE * len(articles),
         )
         if isinstance(reply, Unscored):
             return reply
-        supported = (one for n, one in enumerate(passages) if n not in reply.unsupported)
-        confirmed = frozenset((one.question, one.group, one.aid) for one in supported)
+        supported = (passage for n, passage in enumerate(passages) if n not in reply.unsupported)
+        confirmed = frozenset(
+            (passage.question, passage.group, passage.aid) for passage in supported
+        )
         unsupported = tuple(
             (passage.question, passage.group, passage.position)
             for passage in (passages[n] for n in sorted(reply.unsupported))

@@ -122,7 +122,7 @@ class LlmArticleAnswerer:
                 "gloss_words": str(MAX_GLOSS_WORDS),
             },
             schema=_SCHEMA,
-            read=lambda text, cut_off: keeping(
+            parse=lambda text, cut_off: keeping(
                 read_listed(text, n=len(questions), cut_off=cut_off), text
             ),
             usual_limit=_LIMIT,

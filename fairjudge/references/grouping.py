@@ -135,7 +135,7 @@ class LlmGrouper:
                 "label_words": str(MAX_LABEL_WORDS),
             },
             schema=_SCHEMA,
-            read=lambda text, _: read_sorted(
+            parse=lambda text, _: read_sorted(
                 text,
                 sizes={answer_set.index: len(answer_set.answers) for answer_set in answer_sets},
             ),

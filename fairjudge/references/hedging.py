@@ -27,8 +27,8 @@ def claim_of(label: str) -> Claim:
     label_words = _words(label)
     if sum(word in _DENIALS for word in label_words) > 1:
         return False, tuple(label_words)
-    left = (word for word in label_words if word not in _DENIALS | _HEDGES | _FRAME)
-    return not _DENIALS.isdisjoint(label_words), tuple(left)
+    content_words = (word for word in label_words if word not in _DENIALS | _HEDGES | _FRAME)
+    return not _DENIALS.isdisjoint(label_words), tuple(content_words)
 
 
 def weaker(label: str, other: str) -> str:

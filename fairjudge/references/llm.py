@@ -63,7 +63,7 @@ class LlmQuestionWriter:
                 "answer_format": 'Reply with JSON alone: {"questions": ["...", "..."]}',
             },
             schema=_QUESTIONS,
-            read=lambda text, cut_off: read_questions(
+            parse=lambda text, cut_off: read_questions(
                 text, limit=n, max_words=MAX_QUESTION_WORDS, cut_off=cut_off
             ),
         )
@@ -97,7 +97,7 @@ class LlmAnswerer:
                 'or {"answers": []} when the article does not answer the question.',
             },
             schema=_ANSWERS,
-            read=lambda text, cut_off: read_answers(text, cut_off=cut_off),
+            parse=lambda text, cut_off: read_answers(text, cut_off=cut_off),
         )
         if isinstance(quotes, Unscored):
             return quotes
@@ -128,7 +128,7 @@ class LlmConsolidator:
                 "answer_format": 'Reply with JSON alone: {"groups": [[1, 3], [2]]}',
             },
             schema=_GROUPS,
-            read=lambda text, _: read_groups(text, n=len(answers)),
+            parse=lambda text, _: read_groups(text, n=len(answers)),
         )
 
 
@@ -150,7 +150,7 @@ class LlmPostFilter:
                 "answer_format": 'Reply with JSON alone: {"invalid": [2, 5], "diverse": true}',
             },
             schema=_CHECK,
-            read=lambda text, _: read_check(text, n=len(answers)),
+            parse=lambda text, _: read_check(text, n=len(answers)),
         )
 
 

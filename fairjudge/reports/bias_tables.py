@@ -278,9 +278,9 @@ def representations(report: Json) -> Iterator[Json]:
                 }
 
 
-def figure_of(found: Json, measure: BiasMeasure[Any]) -> Json | None:
+def figure_of(result: Json, measure: BiasMeasure[Any]) -> Json | None:
     """Return a measure of one representation, whose JSON is its score with the rest inside."""
-    return found if measure.key == "score" else found.get(measure.key)
+    return result if measure.key == "score" else result.get(measure.key)
 
 
 def _score_notes(report: Json, measure: BiasMeasure[Any], rows: Iterable[Json]) -> Iterator[str]:

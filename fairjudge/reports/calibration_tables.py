@@ -46,9 +46,9 @@ def calibration_tables(report: Json) -> tuple[TextTable, ...]:
     return tuple(tables)
 
 
-def spearman(found: Json, level: str) -> Json:
+def spearman(agreement: Json, level: str) -> Json:
     """Return an agreement's correlation at a level; nothing where there is none."""
-    correlation: Json = found.get(level, {}).get("spearman", {})
+    correlation: Json = agreement.get(level, {}).get("spearman", {})
     return correlation
 
 
@@ -295,9 +295,9 @@ def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
     return replace(table_of_groups, columns=(Column(heading=name), *table_of_groups.columns[1:]))
 
 
-def position_table(found: Json, title: str) -> TextTable:
+def position_table(audit: Json, title: str) -> TextTable:
     """Return what an audit of position found of one judge and aspect."""
-    return side_by_side(title, "verdicts", POSITION, {"percent": found}, show=percent)
+    return side_by_side(title, "verdicts", POSITION, {"percent": audit}, show=percent)
 
 
 def planning_table(curve: Sequence[Json]) -> TextTable:
@@ -355,20 +355,24 @@ _TEST_OUTCOMES = {"yes": "passed", "no": "not passed"}
 
 def replaceability_note(group: Json) -> str:
     """Say what the alternative annotator test says, in step with the decision that follows."""
-    found = group["replaceability"]
-    if why(found):
-        return f"Alternative-annotator test: not run; {why(found)}."
+    results = group["replaceability"]
+    if why(results):
+        return f"Alternative-annotator test: not run; {why(results)}."
     decided = next(
-        (one for one in group.get("decisions", ()) if one["question"] == "replace_annotator"),
-        {"answer": "yes" if found["passes"] else "no", "reason": ""},
+        (
+            decision
+            for decision in group.get("decisions", ())
+            if decision["question"] == "replace_annotator"
+        ),
+        {"answer": "yes" if results["passes"] else "no", "reason": ""},
     )
     outcome = _TEST_OUTCOMES.get(decided["answer"], decided["answer"])
     reason = f"; {decided['reason']}" if decided["reason"] else ""
     return (
         f"Alternative-annotator test: {outcome} (beats "
-        f"{percentage(found['winning_rate'])} of annotators, "
-        f"needs 50 %; advantage probability {found['advantage_probability']:.2f}, margin "
-        f"{found['epsilon']:g}{reason})."
+        f"{percentage(results['winning_rate'])} of annotators, "
+        f"needs 50 %; advantage probability {results['advantage_probability']:.2f}, margin "
+        f"{results['epsilon']:g}{reason})."
     )
 
 

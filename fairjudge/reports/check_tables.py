@@ -234,9 +234,9 @@ def _levels(group: Json, name: str) -> Json:
 
 
 def _notes(group: Json, margin: float) -> Iterator[str]:
-    said = f"{sentence(group['reason'])} " if group["verdict"] == "constant" else ""
+    reason = f"{sentence(group['reason'])} " if group["verdict"] == "constant" else ""
     yield (
-        f"{group['verdict'].capitalize()}. {said}{_SAID[group['verdict']]} "
+        f"{group['verdict'].capitalize()}. {reason}{_SAID[group['verdict']]} "
         f"Margin: {number(margin)}."
     )
     yield (

@@ -123,11 +123,11 @@ OTHER_WORDS = "covered, not in this outlet's words"
 """The weaker class: what the outlet says is in the summary, as others say it."""
 
 
-def how_left_out(one: Json) -> str:
+def how_left_out(group: Json) -> str:
     """Return in words how a group that ``uncovered`` lists is left out."""
-    if one["value"] < COVERED_FROM:
+    if group["value"] < COVERED_FROM:
         return LEFT_OUT
-    return OTHER_WORDS if one["value"] >= 1 else f"{IN_PART}, not in this outlet's words"
+    return OTHER_WORDS if group["value"] >= 1 else f"{IN_PART}, not in this outlet's words"
 
 
 def n_left_out(group: Json) -> int:

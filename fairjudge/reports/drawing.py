@@ -130,10 +130,10 @@ def plain_tick(tick: float, _place: int | None = None) -> str:
     return f"{tick:.4g}"
 
 
-def draw_mark(axes: Axes, mark: Mark, x: float, y: float, *, size: float, said: str) -> None:
-    """Draw a mark that says `said` under the pointer."""
+def draw_mark(axes: Axes, mark: Mark, x: float, y: float, *, size: float, label: str) -> None:
+    """Draw a mark that says `label` under the pointer."""
     style = marker(mark, size)
-    axes.plot([x], [y], linestyle="", gid=svg.tooltip(said), zorder=3, **style)
+    axes.plot([x], [y], linestyle="", gid=svg.tooltip(label), zorder=3, **style)
 
 
 def marker(mark: Mark, size: float) -> dict[str, Any]:

@@ -106,26 +106,26 @@ def two_kinds(without_probabilities: Mapping[str, int], n_scored: int, *, of: st
     )
 
 
-def of_leaderboard(found: Leaderboard) -> Board:
+def of_leaderboard(leaderboard: Leaderboard) -> Board:
     """Return what the report's leaderboard says: behind the first by an interval above 0 or not."""
-    ranked = [row for row in found.standings if row.score.ranked and row.score.n_clusters]
+    ranked = [row for row in leaderboard.standings if row.score.ranked and row.score.n_clusters]
     n_clusters = n_compared(row.score for row in ranked)
-    scores = [row.score for row in found.standings]
+    scores = [row.score for row in leaderboard.standings]
     return Board(
-        aspect=found.aspect,
+        aspect=leaderboard.aspect,
         systems=[row.score.system for row in ranked],
-        as_good=_as_good(found, ranked) if n_clusters >= FEWEST_CLUSTERS else None,
+        as_good=_as_good(leaderboard, ranked) if n_clusters >= FEWEST_CLUSTERS else None,
         not_ranked=[score.system for score in scores if not score.ranked],
         n_clusters=n_clusters,
-        n_items=found.missing.n_items,
-        reasons=found.missing.reasons,
-        by_default=bool(found.n_by_default),
+        n_items=leaderboard.missing.n_items,
+        reasons=leaderboard.missing.reasons,
+        by_default=bool(leaderboard.n_by_default),
         n_level=n_level(row.score for row in ranked),
-        by_rank=found.ranking is not None,
-        without_probabilities=found.without_probabilities,
+        by_rank=leaderboard.ranking is not None,
+        without_probabilities=leaderboard.without_probabilities,
         score=score_in_words(scores),
         why=why_not_ranked(scores),
-        constant=found.constant,
+        constant=leaderboard.constant,
     )
 
 

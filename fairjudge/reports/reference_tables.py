@@ -16,16 +16,16 @@ from fairjudge.text.counting import pluralize
 _MAX_NAMED = 8
 
 
-def validated_json(found: Validated) -> dict[str, Any]:
+def validated_json(result: Validated) -> dict[str, Any]:
     """Return the counts; the references themselves are written apart."""
-    alpha = found.alpha
+    alpha = result.alpha
     undefined = isinstance(alpha, Undefined)
     return {
-        "clusters": to_json(found.clusters),
+        "clusters": to_json(result.clusters),
         "alpha": None if undefined else alpha,
         "why_no_alpha": alpha.why if isinstance(alpha, Undefined) else None,
-        "n_labels": found.n_labels,
-        "n_unmatched": found.n_unmatched,
+        "n_labels": result.n_labels,
+        "n_unmatched": result.n_unmatched,
     }
 
 

@@ -67,7 +67,7 @@ class SavedFigures:
         """How many figures were drawn."""
         return len(self.paths) // len(FILE_TYPES)
 
-    def save(self, drawn: Figure, name: str) -> None:
+    def save(self, figure: Figure, name: str) -> None:
         """Write a figure under its number and what its name begins with."""
         title = re.sub(r"\W+", "-", shown(name).partition(": ")[0].casefold()).strip("-")
         stem = f"{self.n_figures + 1:02d}-{title[:_LONGEST_NAME].rstrip('-')}".rstrip("-")
@@ -75,7 +75,7 @@ class SavedFigures:
             path = self.folder / f"{stem}.{suffix}"
             # Without the time, so that the same figures make the same files.
             dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(suffix)
-            drawn.savefig(path, dpi=_DOTS_PER_INCH, facecolor="white", metadata=dated)
+            figure.savefig(path, dpi=_DOTS_PER_INCH, facecolor="white", metadata=dated)
             self.paths.append(path)
 
 

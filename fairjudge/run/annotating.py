@@ -121,7 +121,7 @@ def prepare(
         )
     adjudication = read_adjudication(files.adjudicate, items) if files.adjudicate else None
     chosen = adjudication.numbers if adjudication else active_draw.drawn if active_draw else None
-    job = plan_job(items, options=options, controls=controls, drawn=chosen)
+    job = plan_job(items, options=options, controls=controls, order=chosen)
     if adjudication is not None:
         offered = (number for number in adjudication.numbers if job.wanted[number])
         job = replace(job, blocks=tuple((number,) for number in offered))

@@ -350,10 +350,10 @@ def _or_nothing(output: Path, name: str, make: Callable[[], Done]) -> Done:
         return Done(told=f"nothing: {error.problem}", findings=(f"No {name}: {error.problem}.",))
 
 
-def _found(output: Path, found: Findings, part: JudgePart) -> Done:
+def _found(output: Path, findings: Findings, part: JudgePart) -> Done:
     """Write what an audit found; of biases of the judge, the first sentence is for all to see."""
-    _write_json(output, found.to_dict())
-    first = found.findings[:1] if found.kind in _SWAYS else ()
+    _write_json(output, findings.to_dict())
+    first = findings.findings[:1] if findings.kind in _SWAYS else ()
     return Done(told="done", findings=tuple(f"{part.name}: {text}" for text in first))
 
 

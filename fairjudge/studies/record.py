@@ -84,12 +84,12 @@ class StudyRecord:
         )
 
     def note(
-        self, step: str, done: Done, *, key: str, makes: Sequence[Path], seconds: float
+        self, step: str, record: Done, *, key: str, makes: Sequence[Path], seconds: float
     ) -> None:
         """Record the result of `step`."""
         digests = {path.relative_to(self.folder).as_posix(): _digest(path) for path in makes}
         self.entries[step] = {"key": key, "makes": digests, "seconds": round(seconds, 1)}
-        self.entries[step] |= asdict(done)
+        self.entries[step] |= asdict(record)
         self._write()
 
     def keep(self, steps: Sequence[str]) -> None:

@@ -184,28 +184,28 @@ def study(
     return run_study(study, folder_of(study, folder), skip_bad=skip_bad, progress=Bars())
 
 
-def folder_of(asked: Study, folder: str | Path | None) -> Path:
+def folder_of(study: Study, folder: str | Path | None) -> Path:
     """Return where a study's files go."""
-    return asked.path.with_suffix("") if folder is None else Path(folder)
+    return study.path.with_suffix("") if folder is None else Path(folder)
 
 
 def run_study(
-    asked: Study,
+    study: Study,
     folder: Path,
     *,
     skip_bad: bool,
     progress: Bars,
     tell: Callable[[StepResult], None] = lambda _one: None,
 ) -> StudyResult:
-    """Run the steps of `asked`, and tell of each when it is done; see `study`."""
-    check_study(asked, skip_bad=skip_bad)
+    """Run the steps of `study`, and tell of each when it is done; see `study`."""
+    check_study(study, skip_bad=skip_bad)
     make_folder(folder)
-    budget = asked.budget()
-    asked = asked.asking(lambda model: model.on(budget))
+    budget = study.budget()
+    study = study.asking(lambda model: model.on(budget))
     place = Workplace(progress=progress, skip_bad=skip_bad)
     results = []
     with locked(folder):
-        steps, record = steps_of(asked, folder), StudyRecord(folder)
+        steps, record = steps_of(study, folder), StudyRecord(folder)
         record.keep([step.name for step in steps])
         with budget.recording(spending_file(folder, folder / RUNS), counts_ended=True):
             for step in steps:
@@ -220,9 +220,9 @@ def run_study(
     )
 
 
-def budget_left(asked: Study, folder: Path) -> Budget:
+def budget_left(study: Study, folder: Path) -> Budget:
     """Return the study's budget, with what its earlier starts spent booked."""
-    budget = asked.budget()
+    budget = study.budget()
     budget.book_earlier(spending_file(folder, folder / RUNS).earlier)
     return budget
 

@@ -116,7 +116,7 @@ def _fairness(articles: Sequence[Article], wishes: Wishes) -> str:
         (_group(value, place), members)
         for place, (value, members) in enumerate(sorted(numbers.items()), start=1)
     ]
-    what, wanted = _WORDINGS[wishes.fair_wording]
+    subject, clause = _WORDINGS[wishes.fair_wording]
     if wishes.fair_wording == "length":
         sizes = [
             sum(count_words(articles[n - 1].content) for n in members) for _, members in groups
@@ -130,10 +130,10 @@ def _fairness(articles: Sequence[Article], wishes: Wishes) -> str:
     else:
         shares = [name for name, _ in groups]
     places = "; ".join(f"{name}: {', '.join(map(str, members))}" for name, members in groups)
-    sentence = f"The sources differ in {named_words(attribute)} ({what}{', '.join(shares)}). "
+    sentence = f"The sources differ in {named_words(attribute)} ({subject}{', '.join(shares)}). "
     if wishes.fair_labels == "shown":
         sentence += f"Counted in the order shown, these are {places}. "
-    return sentence + wanted
+    return sentence + clause
 
 
 _WORDINGS: dict[FairWording, tuple[str, str]] = {

@@ -370,16 +370,16 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def known_as(name: str, known: Iterable[str]) -> str | None:
+def known_as(name: str, names: Iterable[str]) -> str | None:
     """Return the known spelling of a name, ignoring case and width; None for a new name."""
-    every = tuple(known)
+    every = tuple(names)
     if name in every:
         return name
     return next((other for other in every if folded(other) == folded(name)), None)
 
 
-def similar(name: str, known: Iterable[str]) -> str | None:
+def similar(name: str, names: Iterable[str]) -> str | None:
     """Return the known name that is most like `name`, None where none is near."""
-    near = {other: SequenceMatcher(None, folded(other), folded(name)).ratio() for other in known}
+    near = {other: SequenceMatcher(None, folded(other), folded(name)).ratio() for other in names}
     best = max(near, key=near.__getitem__, default=None)
     return best if best is not None and near[best] >= _NEAR else None
