@@ -46,7 +46,7 @@ from fairjudge.calibration.jury_report import (
     juries,
 )
 from fairjudge.calibration.labels import ItemKey, Labels
-from fairjudge.calibration.protocol_table import Asked, ProtocolTable, protocol_tables
+from fairjudge.calibration.protocol_table import JudgingCost, ProtocolTable, protocol_tables
 from fairjudge.calibration.rates import RatesReport, group_rates
 from fairjudge.calibration.replaceability import (
     COST_MARGINS,
@@ -117,7 +117,7 @@ class GroupReport:
     causes: tuple[CauseCount, ...]
     confusion: Confusion | None
     decisions: tuple[Decision, ...] = ()
-    asked: Asked | None = None
+    asked: JudgingCost | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +139,7 @@ def analyse(
     summaries: Sequence[Summary] = (),
     clusters: Sequence[Cluster] = (),
     support: Mapping[tuple[str, str], float] | None = None,
-    questions: Mapping[GroupKey, Asked] | None = None,
+    questions: Mapping[GroupKey, JudgingCost] | None = None,
 ) -> Analysis:
     """Measure every judge, aspect, protocol and unit in `judgements` against `labels`.
 
@@ -246,7 +246,7 @@ def _report(
     joined: Joined,
     material: _Material,
     settings: Settings,
-    questions: Mapping[GroupKey, Asked],
+    questions: Mapping[GroupKey, JudgingCost],
     rng: np.random.Generator,
 ) -> GroupReport:
     level = settings.resampling.level

@@ -35,7 +35,7 @@ BEST, MEAN, MEAN_CALIBRATED = "best single judge", "mean", "mean, calibrated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class MethodComparison:
     """Distance from people of one way of scoring, and how much nearer the jury is.
 
     ``rmse`` is over the ``n_items`` items that it scores, in units of the labels; ``gain`` is it
@@ -89,7 +89,7 @@ class JuryFigures:
     n_documents: int
     n_folds: int
     rmse: Estimate | Undefined
-    compared: Mapping[str, Compared]
+    compared: Mapping[str, MethodComparison]
     members: tuple[JuryMember, ...]
     effective: EffectiveNumber
 
@@ -247,7 +247,7 @@ def _compared(
     *,
     resampling: Resampling,
     rng: np.random.Generator,
-) -> tuple[Estimate | Undefined, dict[str, Compared], dict[str, Compared]]:
+) -> tuple[Estimate | Undefined, dict[str, MethodComparison], dict[str, MethodComparison]]:
     """Return the jury's RMSE, the others' with its gain over them, and those without a member."""
     k = len(names)
     ways = [*(result.others[name] for name in (BEST, *names)), *result.without.T]
@@ -292,11 +292,11 @@ class _Way:
     gain: Estimate | Undefined
 
 
-def _adjusted(ways: Mapping[str, _Way]) -> dict[str, Compared]:
+def _adjusted(ways: Mapping[str, _Way]) -> dict[str, MethodComparison]:
     gains = {name: _sized(way.gain, way.n_items) for name, way in ways.items()}
     adjusted = adjusted_by_name(gains)
     return {
-        name: Compared(
+        name: MethodComparison(
             n_items=way.n_items,
             rmse=_sized(way.rmse, way.n_items, tested=False),
             gain=gains[name],

@@ -26,7 +26,7 @@ REPEATS = (1, 2, 3, 5, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repeated:
+class RepeatedJudgements:
     """Judgements of length n; pairs as 1, 0 and -1.
 
     ``items`` name what was judged, an order of a pair being an item of its own; ``variants`` the
@@ -82,7 +82,11 @@ class Stability:
 
 
 def stability(
-    judgements: Repeated, *, rng: np.random.Generator, level: float = 0.95, n_resamples: int = 2000
+    judgements: RepeatedJudgements,
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    n_resamples: int = 2000,
 ) -> Stability | Undefined:
     """Measure stability, with intervals over documents.
 
@@ -125,7 +129,7 @@ class _Cell:
     values: FloatArray
 
 
-def _cells(repeated: Repeated) -> list[_Cell]:
+def _cells(repeated: RepeatedJudgements) -> list[_Cell]:
     rows: dict[tuple[Hashable, Hashable], list[int]] = defaultdict(list)
     for row, key in enumerate(zip(repeated.items, repeated.variants, strict=True)):
         rows[key].append(row)

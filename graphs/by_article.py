@@ -29,7 +29,13 @@ from fairjudge.references.overlap import (
     with_places,
     without_places,
 )
-from fairjudge.references.ports import AnswerSet, ArticleBuilder, Completed, Missed, Question
+from fairjudge.references.ports import (
+    AnswerSet,
+    ArticleBuilder,
+    CompletionResult,
+    MissedAnswer,
+    Question,
+)
 from fairjudge.references.steps import (
     LEAST_SOURCES,
     Validity,
@@ -325,12 +331,12 @@ async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
     }
 
 
-def _unsupported(completion: Completed) -> list[Row]:
+def _unsupported(completion: CompletionResult) -> list[Row]:
     n = len(completion.unsupported)
     return [{"why": "does not say its group's label", "n": n}] if n else []
 
 
-def _missed_row(missed: Missed) -> Row:
+def _missed_row(missed: MissedAnswer) -> Row:
     answer = missed.answer.to_json() | {"start": missed.start, "end": missed.end}
     return {"question": missed.question, "group": missed.group, "answer": answer}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairjudge.aligning.decision import Paired
+from fairjudge.aligning.decision import PairedScores
 from fairjudge.aligning.measures import PAIRS, RATINGS
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.labels import ItemKey, item_key
@@ -35,7 +35,7 @@ class Sides:
     new: Joined
     judged: tuple[tuple[Judgement, ...], tuple[Judgement, ...]]
     keys: tuple[ItemKey, ...]
-    paired: Paired
+    paired: PairedScores
 
 
 def sides_of(
@@ -69,7 +69,7 @@ def sides_of(
         new=new_join,
         judged=judged,
         keys=shared,
-        paired=Paired(
+        paired=PairedScores(
             old=np.array([before[key] for key in shared], dtype=np.float64),
             new=np.array([after[key] for key in shared], dtype=np.float64),
             human=np.array([human[key] for key in shared], dtype=np.float64),

@@ -32,7 +32,7 @@ from fairjudge.aligning.record import (
     write_record,
 )
 from fairjudge.domain import Judgement, Unscored
-from fairjudge.engine.models import Llm, Models, Spent, open_models, spent_together
+from fairjudge.engine.models import Llm, Models, RunCost, open_models, spent_together
 from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.runs import digest, make_folder, noting_spent, recording_spending
 from fairjudge.errors import ConfigurationError, RunError
@@ -62,7 +62,7 @@ class AlignOutcome:
     """Result of ``fairjudge calibrate align``: its JSON, cost and files."""
 
     report: Mapping[str, Any]
-    spent: Spent | None
+    spent: RunCost | None
     folder: Path
 
 
@@ -103,7 +103,7 @@ class _Work:
     folder: Path
     run: RunStore
     progress: Counters
-    spent: list[Spent | None] = field(default_factory=list)
+    spent: list[RunCost | None] = field(default_factory=list)
 
     async def report(self) -> dict[str, Any]:
         """Run the remaining steps and return the outcome."""

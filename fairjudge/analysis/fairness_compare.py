@@ -94,8 +94,13 @@ def agreement_of(
     if second is None or ours is not theirs:
         pairs = combinations(own, 2) if second is None else product(own, other)
         for first_measure, second_measure in pairs:
-            mine, their_scores = _by_sample(first, first_measure), _by_sample(second or first, second_measure)
-            agreements[f"{first_measure.key}{TOGETHER}{second_measure.key}"] = over_samples(mine, their_scores)
+            mine, their_scores = (
+                _by_sample(first, first_measure),
+                _by_sample(second or first, second_measure),
+            )
+            agreements[f"{first_measure.key}{TOGETHER}{second_measure.key}"] = over_samples(
+                mine, their_scores
+            )
         return agreements
     for measure in (measure for measure in own if measure in other):
         mine, their_scores = _by_sample(first, measure), _by_sample(second, measure)

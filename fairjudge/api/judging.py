@@ -18,7 +18,7 @@ from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
     from fairjudge.api.cascading import Cascade
-    from fairjudge.engine.models import Spent
+    from fairjudge.engine.models import RunCost
     from fairjudge.judges.asking import (
         AskedAspect,
         Derived,
@@ -53,7 +53,7 @@ class JudgeResult(Sequence[Judgement]):
 
     judgements: tuple[Judgement, ...]
     references: tuple[Cluster, ...] = ()
-    spent: Spent | None = None
+    spent: RunCost | None = None
     signature: str = ""
     run: Path | str | None = None
     n_not_applicable: int = 0

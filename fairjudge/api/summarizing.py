@@ -14,7 +14,7 @@ from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
-    from fairjudge.engine.models import Spent
+    from fairjudge.engine.models import RunCost
     from fairjudge.run.summaries import SummarizeOutcome
 
 
@@ -38,7 +38,7 @@ class Summaries(Sequence[Summary]):
         return iter(self.outcome.summaries)
 
     @property
-    def spent(self) -> Spent | None:
+    def spent(self) -> RunCost | None:
         """Requests, tokens and cost of the model."""
         return self.outcome.spent
 

@@ -25,7 +25,7 @@ _REACH = 2
 
 
 @dataclass(slots=True)
-class _Known:
+class _KnownPerson:
     """A person met so far, with the sentence of the last mention."""
 
     first: str | None
@@ -57,7 +57,7 @@ def chains_of(
     """
     names = {span.start: span for span in people}
     inside = {place for span in people for place in range(span.start, span.end)}
-    candidates: list[_Known] = []
+    candidates: list[_KnownPerson] = []
     for place, token in enumerate(tokens):
         if (span := names.get(place)) is not None:
             _name(candidates, tokens, span, sentences[place], genders)
@@ -67,7 +67,7 @@ def chains_of(
 
 
 def _name(
-    candidates: list[_Known],
+    candidates: list[_KnownPerson],
     tokens: Sequence[str],
     span: Range,
     sentence: int,
@@ -89,10 +89,10 @@ def _name(
             person.mentions.append(span)
             return
     gender = gender or genders.get(words[0])
-    candidates.append(_Known(first, words[-1], gender, sentence, [span]))
+    candidates.append(_KnownPerson(first, words[-1], gender, sentence, [span]))
 
 
-def _pronoun(candidates: Sequence[_Known], gender: str, place: Range, sentence: int) -> None:
+def _pronoun(candidates: Sequence[_KnownPerson], gender: str, place: Range, sentence: int) -> None:
     near = [person for person in candidates if sentence - person.sentence <= _REACH]
     surely = [person for person in near if person.gender == gender]
     if fitting := surely or [person for person in near if person.gender is None]:

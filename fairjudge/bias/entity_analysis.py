@@ -62,14 +62,14 @@ class HallucinatedName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class CountSpread:
     """Mean and standard deviation (n - 1) of a count per summary; None for too few summaries."""
 
     mean: float | None
     deviation: float | None
 
     @classmethod
-    def of(cls, numbers: Sequence[float]) -> Spread:
+    def of(cls, numbers: Sequence[float]) -> CountSpread:
         """Describe `numbers`."""
         return cls(
             mean=fmean(numbers) if numbers else None,
@@ -85,8 +85,8 @@ class Sizes:
     name nobody of the source, None where there is no name.
     """
 
-    words: Spread
-    names: Spread
+    words: CountSpread
+    names: CountSpread
     made_up: float | None
 
 
@@ -237,7 +237,7 @@ def report_entities(
             if sample.source.controlled is not None:
                 people[sample.source.eid] = people_of(sample)
     groups = _groups(people)
-    context = _Given(names=names, people=people, groups=groups, guess=guess)
+    context = _Inputs(names=names, people=people, groups=groups, guess=guess)
     return EntityReport(
         groups=groups,
         systems={
@@ -264,7 +264,7 @@ def _groups(people: Mapping[str, Sequence[Person]]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
+class _Inputs:
     """Inputs shared by all summaries."""
 
     names: NamesInSummaries
@@ -286,7 +286,7 @@ class _Reading:
     made_up: tuple[str, ...]
 
 
-def _read(sample: Sample, system: str, inputs: _Given) -> _Reading:
+def _read(sample: Sample, system: str, inputs: _Inputs) -> _Reading:
     eid = sample.source.eid
     people = inputs.people[eid]
     names = inputs.names.get((eid, system), ())
@@ -305,7 +305,7 @@ def _read(sample: Sample, system: str, inputs: _Given) -> _Reading:
 
 
 def _entities_of(
-    system: str, samples: Sequence[Sample], inputs: _Given, resampling: Resampling
+    system: str, samples: Sequence[Sample], inputs: _Inputs, resampling: Resampling
 ) -> SystemEntities:
     usable, excluded = split_usable(samples)
     used = [sample for sample in usable if sample.source.eid in inputs.people]
@@ -351,8 +351,8 @@ def _entities_of(
 def _sizes(readings: Sequence[_Reading]) -> Sizes:
     n_names = sum(reading.n_names for reading in readings)
     return Sizes(
-        words=Spread.of([reading.n_words for reading in readings]),
-        names=Spread.of([reading.n_names for reading in readings]),
+        words=CountSpread.of([reading.n_words for reading in readings]),
+        names=CountSpread.of([reading.n_names for reading in readings]),
         made_up=sum(len(reading.made_up) for reading in readings) / n_names if n_names else None,
     )
 

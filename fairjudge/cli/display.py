@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from fairjudge.api.findings import Findings
     from fairjudge.api.progress import Bars
     from fairjudge.datasets import Loaded
-    from fairjudge.engine.built import Built
-    from fairjudge.engine.models import Spent
+    from fairjudge.engine.built import BuiltCluster
+    from fairjudge.engine.models import RunCost
     from fairjudge.reports.next_commands import NextCommand
     from fairjudge.run.building import BuildOutcome
     from fairjudge.run.judging import JudgeOutcome
@@ -186,7 +186,7 @@ WITHOUT_LLM = (
 )
 
 
-def _cluster_table(cluster: Built) -> TextTable:
+def _cluster_table(cluster: BuiltCluster) -> TextTable:
     reference = cluster.reference
     rows = [
         (
@@ -304,7 +304,7 @@ def _skipped(problem: str, places: Sequence[str]) -> str:
     return f"{places[0]}: {problem}" if places[0] else problem
 
 
-def say_calls(spent: Spent) -> None:
+def say_calls(spent: RunCost) -> None:
     """Print the number of calls, and their cost."""
     cost = in_dollars(spent.cost_usd)
     say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")

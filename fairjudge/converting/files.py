@@ -16,7 +16,7 @@ from fairjudge.converting.id_warnings import labels_without_texts, possible_text
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.nesting import check_one_list, unnested
 from fairjudge.converting.ratings import check_words, possible_ratings
-from fairjudge.converting.records import Converted, Entry, Gathered, Kind, ReadFile
+from fairjudge.converting.records import Converted, Entry, Kind, ReadFile, RecordCollector
 from fairjudge.converting.rows import N_SAMPLE
 from fairjudge.converting.together import (
     check_numbers,
@@ -61,7 +61,7 @@ def convert_files(
     ConfigurationError
         A column that is named is not there.
     """
-    gathered = Gathered()
+    gathered = RecordCollector()
     layouts: list[tuple[Path, Layout]] = []
     files, texts, left_out = _files(paths)
     gathered.left_out.update(left_out)
@@ -303,7 +303,7 @@ def _possible_ratings(files: Sequence[tuple[Source, Layout]]) -> Iterator[str]:
 
 
 def _add(
-    gathered: Gathered,
+    gathered: RecordCollector,
     layout: Layout,
     path: Path,
     *,

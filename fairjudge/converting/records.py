@@ -158,7 +158,7 @@ def _articles(noun: str, clusters: Iterable[Cluster]) -> str:
     return counts + (range_text if len(sizes) > 1 else "")
 
 
-class Gathered:
+class RecordCollector:
     """Collects the records of several files; duplicates are dropped."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from fairjudge.datasets.writers import json_line
 from fairjudge.domain import QuestionAnswers, Reference
-from fairjudge.exporting.targets import Exported
+from fairjudge.exporting.targets import ExportResult
 from fairjudge.importing.nuggetbank import (
     NO_DOCUMENT,
     OURS,
@@ -35,9 +35,9 @@ _LISTS = {
 _NO_WORDS = "-"
 
 
-def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], Exported]:
+def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], ExportResult]:
     """Return one bank a line."""
-    return map(json_line, map(bank_of, references)), Exported(n_rows=len(references))
+    return map(json_line, map(bank_of, references)), ExportResult(n_rows=len(references))
 
 
 def bank_of(reference: Reference) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 from fairjudge import __version__
 from fairjudge.datasets.writers import json_line
 from fairjudge.domain import Judgement
-from fairjudge.exporting.targets import Exported, Request
+from fairjudge.exporting.targets import ExportResult, Request
 
 EVENT = "gen_ai.evaluation.result"
 _INFO, _ERROR = 9, 17
@@ -27,13 +27,13 @@ _IDS = {"traceId": ("trace_id", 32), "spanId": ("span_id", 16)}
 """Field of a log record to a judgement's own, and how many hexadecimal digits it has."""
 
 
-def write(request: Request) -> tuple[Iterator[bytes], Exported]:
+def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     """Return one event a judgement; one without a score has ``error.type``."""
     lines = (
         json_line(_request(judgement, request.observed_unix_nano))
         for judgement in request.judgements
     )
-    return lines, Exported(n_rows=len(request.judgements))
+    return lines, ExportResult(n_rows=len(request.judgements))
 
 
 def _request(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:

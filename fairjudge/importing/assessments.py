@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Assessment:
             return make_label(**self.item, annotator=self.person, value=self.number)
         if self.value is not None and self.number is None and self.error is None:
             return Skipped(line=self.line, why=f"feedback that is no number{words}")
-        return Recorded(
+        return RecordedJudgement(
             line=self.line,
             **self.item,
             judge=self.judge,

@@ -9,7 +9,7 @@ from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import INTEGERS, Asker
-from fairjudge.references.ports import Checked, Groups
+from fairjudge.references.ports import FilterResult, Groups
 from fairjudge.references.replies import (
     QuotableArticle,
     read_answers,
@@ -138,7 +138,7 @@ class LlmPostFilter:
 
     asker: Asker
 
-    async def check(self, question: QuestionAnswers) -> Checked | Unscored:
+    async def check(self, question: QuestionAnswers) -> FilterResult | Unscored:
         """See `fairjudge.references.ports.PostFilter`."""
         answers = [answer for group in question.answer_groups for answer in group]
         groups = [g for g, group in enumerate(question.answer_groups, 1) for _ in group]

@@ -7,7 +7,7 @@ from typing import Any
 
 from fairjudge.domain import Undefined
 from fairjudge.records.results import to_json
-from fairjudge.references.validating import Validated
+from fairjudge.references.validating import ValidatedReferences
 from fairjudge.reports.figures import Json
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
@@ -16,7 +16,7 @@ from fairjudge.text.counting import pluralize
 _MAX_NAMED = 8
 
 
-def validated_json(result: Validated) -> dict[str, Any]:
+def validated_json(result: ValidatedReferences) -> dict[str, Any]:
     """Return the counts; the references themselves are written apart."""
     alpha = result.alpha
     undefined = isinstance(alpha, Undefined)

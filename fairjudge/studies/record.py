@@ -27,7 +27,7 @@ KEY_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class StepRecord:
     """What a step came to.
 
     ``told`` is its result in a few words, ``findings`` what is worth knowing of it in sentences,
@@ -68,14 +68,14 @@ class StudyRecord:
                 path=self.folder,
             )
 
-    def done(self, step: str, *, key: str) -> Done | None:
+    def done(self, step: str, *, key: str) -> StepRecord | None:
         """Return the recorded result of `step`, if inputs and outputs are unchanged."""
         entry = self.entries.get(step)
         if entry is None or entry["key"] != key or entry.get("n_again", entry["n_lost"]):
             return None
         if any(_digest(self.folder / name) != make for name, make in entry["makes"].items()):
             return None
-        return Done(
+        return StepRecord(
             told=entry["told"],
             findings=tuple(entry["findings"]),
             next_step=entry["next_step"],
@@ -84,7 +84,7 @@ class StudyRecord:
         )
 
     def note(
-        self, step: str, record: Done, *, key: str, makes: Sequence[Path], seconds: float
+        self, step: str, record: StepRecord, *, key: str, makes: Sequence[Path], seconds: float
     ) -> None:
         """Record the result of `step`."""
         digests = {path.relative_to(self.folder).as_posix(): _digest(path) for path in makes}

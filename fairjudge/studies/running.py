@@ -13,7 +13,7 @@ from fairjudge.api.progress import Bars
 from fairjudge.api.showing import pages, texts
 from fairjudge.backends.budgeting import Budget
 from fairjudge.engine.costs import spent_in
-from fairjudge.engine.models import Spent
+from fairjudge.engine.models import RunCost
 from fairjudge.engine.runs import make_folder
 from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
@@ -24,7 +24,7 @@ from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study, read_study
 from fairjudge.studies.graph import steps_of
 from fairjudge.studies.record import (
-    Done,
+    StepRecord,
     StudyRecord,
     key_of,
     locked,
@@ -42,9 +42,9 @@ class StepResult:
     """
 
     name: str
-    done: Done
+    done: StepRecord
     seconds: float | None
-    spent: Spent | None = None
+    spent: RunCost | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -255,7 +255,7 @@ def _write_costs(folder: Path, steps: Sequence[StepResult]) -> None:
         write_atomically(folder / COSTS, report_text({"cost_by_step": costs}))
 
 
-def _spent_on(step: Step, runs: Path) -> Spent | None:
+def _spent_on(step: Step, runs: Path) -> RunCost | None:
     """Return the spending of all starts on `step`, including former settings."""
     return spent_in(run_folders(runs, step.name)) if step.models else None
 
