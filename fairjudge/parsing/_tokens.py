@@ -53,7 +53,7 @@ def words_of(text: str, scale: Scale) -> Words:
             kinds.append(plain)
             places.append((start, at))
             continue
-        kind, at, answer = _kind(text, small, which, start, at, scale)
+        kind, at, answer = _kind(text, small, piece, scale)
         if kind == "★" and kinds[-1:] == ["A"] and is_number:
             continue  # "3/5 ⭐⭐⭐"
         if kind and answer:
@@ -74,12 +74,11 @@ def _plain_kind(word: str) -> str:
 
 
 def _kind(
-    text: str, small: str, which: str, start: int, at: int, scale: Scale
+    text: str, small: str, piece: re.Match[str], scale: Scale
 ) -> tuple[str, int, Answer | None]:
-    """Return the kind of a word or sign, its end, and the answer that begins with it, if any.
-
-    `which` is the group of `_PIECE` that matched from `start` to `at`.
-    """
+    """Return the kind of a word or sign, its end, and the answer that begins with it, if any."""
+    which = piece.lastgroup or ""
+    start, at = piece.span(which)
     if which in {"script", "word"}:
         kind, end = kind_of(small, start, at)
         is_phrase = end > at and which == "word"
