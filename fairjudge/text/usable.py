@@ -8,8 +8,7 @@ from statistics import median
 
 from fairjudge.domain import Article, Cluster
 from fairjudge.text.counting import pluralize
-from fairjudge.text.scripts import count_words
-from fairjudge.text.sentences import news_sentences
+from fairjudge.text.sentences import news_with_counts
 
 MIN_WORDS = 40
 """An article with fewer words of news is a stub: a headline, a notice, a teaser of a paywall."""
@@ -43,7 +42,9 @@ def usable(
     usable_articles, skipped
         Both in cluster order; every skipped article is named with its reason.
     """
-    counts = [_words_of_news(article.content) for article in articles]
+    # More words than this change neither the median's share nor the choice.
+    enough = int(2 * min_words / MIN_SHARE_OF_MEDIAN)
+    counts = [_words_of_news(article.content, enough) for article in articles]
     with_news = [count for count in counts if count]
     usual = median(with_news) if with_news else 0
     least = max(1, min(min_words, int(usual * MIN_SHARE_OF_MEDIAN)))
@@ -91,11 +92,16 @@ def articles_left_out(clusters: Iterable[Cluster]) -> tuple[ArticleLeftOut, ...]
     )
 
 
-def _words_of_news(content: str) -> int | None:
-    """Return the number of words of news in `content`, None if it is empty."""
+def _words_of_news(content: str, enough: int) -> int | None:
+    """Return the number of words of news in `content`, `enough` if more; None if it is empty."""
     if not content.strip():
         return None
-    return sum(count_words(sentence.text) for sentence in news_sentences(content))
+    count = 0
+    for _, n_words in news_with_counts(content):
+        count += n_words
+        if count >= enough:
+            return enough
+    return count
 
 
 def _why_not(count: int | None, least: int) -> str | None:
