@@ -73,16 +73,16 @@ class JsonDisk(diskcache.Disk):  # type: ignore[misc]
             raise RefusedRowError("its key is not text")
         return key
 
-    def store(self, value: Any, stream: object, key: Any = UNKNOWN) -> tuple[int, int, None, str]:
+    def store(self, value: Any, read: object, key: Any = UNKNOWN) -> tuple[int, int, None, str]:
         """Return the columns of a row with `value`: size, mode, file name and text."""
-        if stream:
+        if read:
             raise TypeError("a cache value is JSON, not a file")
         text = encode_row(key, value)
         return len(text), MODE_RAW, None, text
 
-    def fetch(self, mode: int, filename: str | None, value: object, stream: object) -> str:
+    def fetch(self, mode: int, filename: str | None, value: object, read: object) -> str:
         """Return the text of a row; `decode_row` checks it."""
-        if mode != MODE_RAW or filename is not None or not isinstance(value, str) or stream:
+        if mode != MODE_RAW or filename is not None or not isinstance(value, str) or read:
             raise RefusedRowError(_REFUSED.format(mode))
         return value
 
