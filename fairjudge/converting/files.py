@@ -107,7 +107,7 @@ def recognise(source: Source, settings: Settings) -> Layout | None:
 def _recognise_together(
     sources: Sequence[Source], settings: Settings, eids: Collection[str] = ()
 ) -> list[Layout | None]:
-    """Recognize the files' layouts; a column that groups one file's rows has the others' ids.
+    """Recognize the files' layouts; the grouping column of one file has the ids of the others.
 
     `eids` are those of clusters that are no rows, such as folders.
     """
@@ -198,7 +198,7 @@ def files_of(folder: Path) -> tuple[list[Path], dict[str, str]]:
 def _files(
     paths: Sequence[Path],
 ) -> tuple[list[Path], tuple[folders.TextFile, ...], list[str]]:
-    """Return the files of `paths`, those of folders among them, texts, and what is left out."""
+    """Return data files (also those in folders), text files, and why others are left out."""
     files: list[Path] = []
     texts: list[folders.TextFile] = []
     left_out: list[str] = []

@@ -60,7 +60,7 @@ class TextFile:
 
 
 def texts_of(folder: Path, *, alone: bool) -> tuple[TextFile, ...]:
-    """Return the files of texts in `folder`: those in folders with a name that tells what they are.
+    """Return the text files in `folder`: those in folders whose names say what they hold.
 
     Where the folder stands `alone`, without other data, all of its texts are meant; beside other
     data also those in folders of clusters.
@@ -84,7 +84,7 @@ def _folder_of_clusters(paths: Sequence[Path], folder: Path) -> Path:
 
 
 def _in_clusters(files: Sequence[TextFile], folder: Path) -> list[TextFile]:
-    """Return the texts in folders of clusters that lie in a folder of their own, or in `folder`.
+    """Return the texts in folders of clusters within a common folder, or within `folder`.
 
     Right in `folder`, the names of their files have to tell articles from summaries.
     """
@@ -203,7 +203,7 @@ def _entries(files: Sequence[TextFile], settings: Settings) -> Iterator[Entry]:
 
 
 def _summarized(file: TextFile, eids: Mapping[str, object], settings: Settings) -> tuple[str, str]:
-    """Return the cluster and the system of a summary: the ids of clusters tell which is which."""
+    """Return the cluster and the system of a summary, of which cluster ids are known."""
     eid = next((name for name in reversed(file.ids) if name in eids), file.ids[-1])
     names = [name for name in file.ids if name != eid]
     if not names and len(file.ids) == 1 and folded(file.path.stem) in _OF_FILES:

@@ -131,7 +131,7 @@ def _by_system(files: Files) -> Iterator[str]:
 
 
 def possible_texts(files: Files) -> Iterator[str]:
-    """Yield how columns of texts beside documents are read, where there is no summary."""
+    """Yield the options that read columns of text beside documents as summaries."""
     for source, layout in files:
         if layout.roles is None or layout.gives != {"clusters"} or not layout.roles.documents:
             continue

@@ -24,7 +24,7 @@ Rows: TypeAlias = Sequence[Mapping[str, Any]]
 def unnested(source: Source) -> Source:
     """Return `source` with the records within its objects as rows, and their fields as columns.
 
-    An object that holds one list of objects, or objects by their ids, stands for these. A list of
+    An object with one list of objects, or with objects by ids, is replaced by these. A list of
     objects that name systems or annotators makes a row of each. Fields of an object ``meta`` are
     columns such as ``meta.story``, beside the column ``meta``.
     """
@@ -40,7 +40,7 @@ def unnested(source: Source) -> Source:
 
 
 def check_one_list(source: Source) -> None:
-    """Check that a file is no object of several lists whose rows name each other by ids.
+    """Reject an object of several lists whose rows refer to each other by ids.
 
     Raises
     ------

@@ -134,7 +134,7 @@ def _mapped_rating(source: Source, column: str, target: str | None, roles: Roles
 
 
 def _rating_by_name(column: str, roles: Roles) -> Rating | None:
-    """Return the rating that a column is by its name, None where it names none of the systems."""
+    """Return the rating that a column's name describes, or None if it names no system."""
     name = leaf(column)
     if roles.system or len(roles.texts) < 2:
         return Rating(column=column, aspect=name)
@@ -152,7 +152,7 @@ def _rating_by_name(column: str, roles: Roles) -> Rating | None:
 
 
 def short_name(name: str) -> str:
-    """Return what tells a column of summaries from others: ``gpt`` of ``gpt_summary``."""
+    """Return the distinguishing part of a summary column's name: ``gpt`` of ``gpt_summary``."""
     return _SUMMARY.sub("", name).strip(_SIGNS)
 
 
@@ -335,7 +335,7 @@ def _check_words(source: Source, column: str, aspect: str) -> None:
 
 
 def _words(cells: Iterable[object], source: Source) -> list[str]:
-    """Return the different words of a column of few, sorted; none where there are others."""
+    """Return the distinct words of a column, sorted; () if there are too many or other values."""
     values = list(cells)
     words = {cell.strip() for cell in values if isinstance(cell, str) and not _is_missing(cell)}
     words = {word for word in words if rating_of(word, source) is None}

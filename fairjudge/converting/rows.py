@@ -69,7 +69,7 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
 
 
 def _unused(names: Iterable[str], used: set[str | None]) -> tuple[str, ...]:
-    """Return the columns that nothing is made of; an object is used where a field of it is."""
+    """Return the unused columns; an object counts as used if one of its fields is."""
     parents = {
         name[:place] for name in used if name for place, sign in enumerate(name) if sign == "."
     }

@@ -1,4 +1,4 @@
-"""Documents of a cluster as they stand in a cell: one text, texts joined by a mark, or a list."""
+"""Parse the documents of a cluster in a cell: one text, texts joined by a mark, or a list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairjudge.errors import InputError
 MARKS = ("|||||", "story_separator_special_tag", "<doc-sep>", "[DOC_SEP]")
 """What joins the documents of a cluster in Multi-News and what was made after it."""
 _LINE_BREAK = "NEWLINE_CHAR"
-"""What stands for a line break in Multi-News' files of lines."""
+"""The mark of a line break in Multi-News' files of lines."""
 
 
 def articles_of(
@@ -98,7 +98,7 @@ def id_of(row: Mapping[str, Any], column: str | None) -> str | None:
 
 
 def alone(value: object) -> object:
-    """Return the one value of a list of one, and anything else as it is."""
+    """Return the element of a list of one, and any other value unchanged."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 

@@ -1,4 +1,4 @@
-"""Files that belong together: what the user says of each, and the ids that they share."""
+"""Files that belong together: the settings for each, and the ids that they share."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _no_column(column: str, sources: Sequence[Source], by_file: Sequence[Sequenc
 
 
 def of_columns(settings: Settings, names: Sequence[str]) -> Settings:
-    """Return what the user says of a file with the columns `names`."""
+    """Return the settings for a file with the columns `names`."""
     mapped = {
         field: [column for column in column_names(spec) if column in names]
         for field, spec in settings.columns.items()

@@ -47,7 +47,7 @@ def calibration_tables(report: Json) -> tuple[TextTable, ...]:
 
 
 def spearman(agreement: Json, level: str) -> Json:
-    """Return an agreement's correlation at a level; nothing where there is none."""
+    """Return Spearman's correlation at `level`, or {} if it is missing."""
     correlation: Json = agreement.get(level, {}).get("spearman", {})
     return correlation
 
@@ -105,7 +105,7 @@ _UNITS = {
 
 
 def _units(group: Json, level: str) -> str:
-    """Return how many units the judge's agreement at `level` is over; nothing without a value."""
+    """Return the number of units of the judge's agreement at `level`, or "" without a value."""
     n = spearman(group["agreement"], level).get("n")
     return "" if n is None else f", {pluralize(n, *_UNITS[level])}"
 
@@ -135,7 +135,7 @@ def agreement_tables(group: Json) -> list[TextTable]:
 
 
 def gains_tables(group: Json) -> list[TextTable]:
-    """Return the table of what a judge adds over what needs none; none where nothing is known."""
+    """Return the table of a judge's gains over baselines, if any gain is known."""
     over = group.get("over_baselines", {})
     rows = list(_gains(group, over)) if "best" in over else []
     if not rows:
@@ -296,7 +296,7 @@ def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
 
 
 def position_table(audit: Json, title: str) -> TextTable:
-    """Return what an audit of position found of one judge and aspect."""
+    """Return the position audit of one judge and aspect."""
     return side_by_side(title, "verdicts", POSITION, {"percent": audit}, show=percent)
 
 
@@ -311,7 +311,7 @@ def planning_table(curve: Sequence[Json]) -> TextTable:
 
 
 def separations_table(planning: Json) -> TextTable:
-    """Return the labels that would tell two systems apart."""
+    """Return the numbers of labels needed to distinguish pairs of systems."""
 
     def needed(separation: Json, plan: str) -> str:
         if why(separation):

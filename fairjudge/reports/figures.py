@@ -56,19 +56,19 @@ def percent(figure: Json | None) -> str:
 
 
 def negated(figure: Json) -> Json:
-    """Return a difference the other way round."""
+    """Return a difference with the opposite sign."""
     ends = {"value": "value", "low": "high", "high": "low"}
     turned = {end: figure.get(other) for end, other in ends.items()}
     return {**figure, **{end: None if bound is None else -bound for end, bound in turned.items()}}
 
 
 def why(figure: Json | None) -> str:
-    """Return why a figure has no value; nothing where it has one."""
+    """Return why a figure has no value; "" if it has one."""
     return "" if figure is None or figure.get("value") is not None else str(figure.get("why") or "")
 
 
 def why_no_interval(figure: Json | None) -> str:
-    """Return why a figure that has a value has no interval; nothing where it has one."""
+    """Return why a figure with a value has no interval; "" if it has one."""
     if figure is None or figure.get("value") is None or figure.get("low") is not None:
         return ""
     return str(figure.get("method") or "no interval")
@@ -80,7 +80,7 @@ def protocol_of(group: Json) -> str:
 
 
 def by_unit(group: Json) -> str:
-    """Return ``" by article"`` where parts were judged, else nothing."""
+    """Return the unit in words, such as ``" by article"``; "" for whole summaries."""
     return shown_protocol("", str(group.get("unit", "")))
 
 

@@ -28,7 +28,7 @@ _NOTE = (
 
 
 def jury_tables(report: Json) -> Iterator[TextTable]:
-    """Yield two tables a jury: what it gains, and what each member does in it."""
+    """Yield two tables for each jury: its gains, and the contribution of each member."""
     for jury in report.get("juries", ()):
         if not jury["why"]:
             yield _gains(jury)
@@ -36,7 +36,7 @@ def jury_tables(report: Json) -> Iterator[TextTable]:
 
 
 def jury_findings(report: Json) -> Iterator[str]:
-    """Say whether a jury has a lower error than the best of its judges, and what it is worth."""
+    """Yield whether a jury has a lower error than its best judge, and its effective number."""
     for jury in report.get("juries", ()):
         name = f"The jury of {pluralize(len(jury['judges']), 'judge')} in {jury['aspect']}"
         if jury["why"]:
@@ -59,7 +59,7 @@ def jury_findings(report: Json) -> Iterator[str]:
 
 
 def worth(jury: Json) -> str:
-    """Say how many independent judges a jury is worth."""
+    """Return a sentence on the effective number of independent judges of a jury."""
     if reason := why(jury["effective_number"]):
         return f"How many independent judges the jury in {jury['aspect']} is worth: {reason}."
     return (
@@ -70,7 +70,7 @@ def worth(jury: Json) -> str:
 
 
 def jury_plot(jury: Json) -> Plot:
-    """Return the distances from people of the jury and of what it is held against."""
+    """Return a plot of the distances from people of the jury and its alternatives."""
     rows = [row(_FITTED, jury["rmse"])]
     rows += [row(comparison["name"], comparison["rmse"]) for comparison in jury["compared"]]
     title = f"{jury['aspect']}: RMSE to people on held-out documents"

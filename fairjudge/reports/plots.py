@@ -1,4 +1,4 @@
-"""Plots of intervals, bins and curves: all about 360 units wide, which fits a phone as it is.
+"""Plots of intervals, bins and curves, about 360 units wide, which fits a phone.
 
 Matplotlib draws them (the extra ``[plots]``); where it is not installed pages have none.
 """
@@ -165,7 +165,7 @@ class ForestPlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePlot:
-    """Curves from 0 upwards, each named at the top; empty where there is no point."""
+    """Curves from 0 upwards, each named at the top; empty without points."""
 
     name: str
     curves: Sequence[Curve]

@@ -111,7 +111,7 @@ class ScatterPlot:
 
 
 def spread(targets: Sequence[float], gap: float) -> list[float]:
-    """Return ascending places from 0 to 1 near those `targets`, `gap` apart or as far as fits."""
+    """Return ascending positions in [0, 1] near `targets`, at least `gap` apart if they fit."""
     gap = min(gap, 1 / max(len(targets) - 1, 1))
     places: list[float] = []
     for n, height in enumerate(targets):

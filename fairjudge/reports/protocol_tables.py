@@ -96,17 +96,17 @@ def protocol_plot(table: Json) -> Plot:
 
 
 def name_of(row: Json) -> str:
-    """Return a way of judging in words: ``"binary by answer (gpt-4)"``."""
+    """Return a protocol with its judge in words: ``"binary by answer (gpt-4)"``."""
     return f"{protocol_of(row)} ({row['judge']})"
 
 
 def reference_of(row: Json) -> str:
-    """Return what a text was held against, in the words of the paper's table."""
+    """Return the reference unit in the words of the paper's table."""
     return _REFERENCE.get(row["unit"], _WHOLE.get(row["aspect"], "-"))
 
 
 def text_of(row: Json) -> str:
-    """Return what was judged at once, in the words of the paper's table."""
+    """Return the text unit in the words of the paper's table."""
     if row["unit"] == "sentence":
         return "sentence"
     return "summaries" if PROTOCOLS[row["protocol"]].paired else "summary"

@@ -53,7 +53,7 @@ def together_tables(report: Json) -> Iterator[TextTable]:
 
 
 def together_findings(report: Json) -> Iterator[str]:
-    """Say who ranks first by all judges, and which of them discriminates less between systems."""
+    """Yield the first system by all judges jointly, and judges with low discrimination."""
     for group in report.get("together", ()):
         if group["why"] or not group["systems"]:
             continue

@@ -17,7 +17,7 @@ _MAX_NAMED = 8
 
 
 def validated_json(result: ValidatedReferences) -> dict[str, Any]:
-    """Return the counts; the references themselves are written apart."""
+    """Return the counts; the references are written to their own file."""
     alpha = result.alpha
     undefined = isinstance(alpha, Undefined)
     return {

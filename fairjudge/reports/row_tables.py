@@ -105,12 +105,12 @@ def side_by_side(
 
 
 def rows_of(items: Mapping[str, Json], name: str, **more: Any) -> Iterator[Json]:
-    """Yield what `items` holds as rows, each with its key in the field `name`."""
+    """Yield the values of `items` as rows, each with its key in the field `name`."""
     for key, entry in items.items():
         yield {**entry, **more, name: key}
 
 
 def rows_within(items: Mapping[str, Json], name: str, within: str, inner: str) -> Iterator[Json]:
-    """Yield the rows in the field `within` of each that `items` holds, under both keys."""
+    """Yield the rows in the field `within` of each value of `items`, with both keys."""
     for key, entry in items.items():
         yield from rows_of(entry.get(within, {}), inner, **{name: key})
