@@ -86,7 +86,7 @@ def apply_calibrators(
 def jury_judgements(
     jury: FittedJury, judgements: Iterable[Judgement], *, covariates: Covariates | None = None
 ) -> Iterator[Judgement]:
-    """Yield what a jury says of each item that a member judged, in order of appearance.
+    """Yield the jury's judgement of each item that a member judged, in order of appearance.
 
     Nothing where fewer than two members judged anything: that is no jury. Each row has the members'
     own scores as ``members``, and ``n_scored`` counts them; an item that no member scored is

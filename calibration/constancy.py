@@ -17,7 +17,7 @@ from fairjudge.text.counting import pluralize
 NEARLY_ALL = 0.9
 """Share of the items with one value from which a side is nearly constant."""
 VARIED = 0.5
-"""Maximum share of the items with one label where people told items apart."""
+"""Maximum share of the items with the same label for labels to count as varied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Constant:
 
 
 def constant_side(judged: FloatArray, human: FloatArray, protocol: ProtocolName) -> Constant | None:
-    """Return who gave all items one value, people before the judge; None where values differ.
+    """Return whether people or else the judge gave all items one value; None if values differ.
 
     Fewer than `FEWEST_ITEMS` items say nothing. Of pairs only ties count: which of two systems
     stands first is arbitrary, so that one verdict to all of them may be right.

@@ -62,7 +62,7 @@ class SystemEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Separation:
-    """How many labelled documents would tell two systems apart, were ``difference`` the truth."""
+    """Number of labelled documents needed to distinguish two systems if ``difference`` is true."""
 
     system_a: str
     system_b: str

@@ -210,7 +210,7 @@ class _Data:
 
 
 def _tells_place(pairs: FloatArray, positions: FloatArray, own: FloatArray) -> bool:
-    """Say whether a judge's places can be told from its systems."""
+    """Return whether a judge's position effect is identified apart from its systems."""
     mine = own > 0
     design = np.column_stack([pairs[mine], positions[mine]])
     products = design.T @ design

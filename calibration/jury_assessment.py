@@ -31,7 +31,7 @@ from fairjudge.stats.bootstrap import bootstrap_many, divide
 from fairjudge.stats.resampling import adjusted_by_name
 
 BEST, MEAN, MEAN_CALIBRATED = "best single judge", "mean", "mean, calibrated"
-"""What a jury is held against beside its members; the second is not calibrated."""
+"""Alternatives with which a jury is compared; the second is not calibrated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

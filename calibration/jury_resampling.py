@@ -1,4 +1,4 @@
-"""Distances of a jury from people on resampled documents, with what is fitted fitted anew.
+"""Distances of a jury from people on resampled documents, with all fits repeated.
 
 What members weigh, and which of them is the best single one, depend on the documents at hand; a
 bootstrap of the errors of one fit leaves that out, and its intervals are too narrow. Weights and
@@ -209,7 +209,7 @@ class _Fit:
         return np.array([self.means[:, -1] - slope * (weights[0] + self.means @ own), slope])
 
     def weights(self, present: BoolArray) -> FloatArray:
-        """Return intercept, weights of what is `present`, and -1 of the label: (resamples, q)."""
+        """Return intercept, weights of `present` members, -1 for the label: (resamples, q)."""
         key = present.tobytes()
         if key not in self.known:
             self.known[key] = self._fitted(np.flatnonzero(present & self.has_spread))

@@ -1,4 +1,4 @@
-"""Pairwise judgements as a regression sees them: who met whom, where, and what came of it."""
+"""Design of paired comparisons for a regression: systems, positions, and outcomes."""
 
 from __future__ import annotations
 

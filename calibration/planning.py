@@ -29,7 +29,7 @@ _CURVE_POINTS = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pilot:
-    """What a pilot says of labels and judge.
+    """Pilot estimates about labels and judge.
 
     ``variance`` is that of one label (or of one paired difference); ``correlation`` that of label
     and judge, 0 for a judge without spread; ``design_effect`` the factor by which clustering in
@@ -102,7 +102,7 @@ def pilot(
 def labels_for_half_width(
     pilot: Pilot, half_width: float, *, n_judged: int, level: float = 0.95
 ) -> LabelPlan:
-    """Return the fewest labels whose interval is at most `half_width` either side.
+    """Return the minimum number of labels for an interval of at most `half_width` on either side.
 
     The plan's variance comes from a pilot and is itself uncertain.
     """

@@ -271,7 +271,7 @@ async def _group(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState
 
 
 def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Keep the questions that are valid with their groups and say something of their own."""
+    """Keep valid questions that do not repeat another question."""
     deps = runtime.context
     rows = sorted(state.get("sorted", []), key=lambda row: int(row["index"]))
     questions = [QuestionAnswers.model_validate(row["grouped"]) for row in rows if "grouped" in row]

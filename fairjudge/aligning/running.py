@@ -162,7 +162,7 @@ class _Work:
     async def _anchors(
         self, base: Criterion, llm: Llm, models: Models
     ) -> tuple[tuple[str, ...], ...]:
-        """Return recorded anchor sets; ask the model for them where there are none yet."""
+        """Return the recorded anchor sets, or request them from the model."""
         items, n_sets = self.material.rated(), self.options.rewordings
         messages = anchors_messages(base, items, n_sets=n_sets)
         key = _sha256([[m.content for m in messages], self.model.identity()])

@@ -291,7 +291,7 @@ def _reference(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield what a run states of itself, nested names joined by dots; None is left out."""
+    """Yield the settings that a run records, nested names joined by dots; None is left out."""
     for name, item in value.items():
         if isinstance(item, Mapping):
             yield from _flat(item, f"{prefix}{name}.")

@@ -115,7 +115,7 @@ class LabelsFile:
     """
 
     def __init__(self, path: Path, *, is_own: Callable[[bytes], bool]) -> None:
-        """Initialise with the path; `is_own` tells whether this job may have written a line."""
+        """Initialise with the path; `is_own`: whether this job may have written lines."""
         self.path = path
         self._is_own = is_own
         self._descriptor = -1

@@ -81,7 +81,7 @@ def plan_job(
     controls: Mapping[int, Value] | None = None,
     order: Sequence[int] | None = None,
 ) -> Job:
-    """Plan who labels which of `items`.
+    """Plan which of `items` each annotator labels.
 
     `controls` map item numbers to known values, and are not labelled otherwise; `order` are the
     numbers of the items to label, None for all. Raises ConfigurationError if an option is out of

@@ -44,7 +44,7 @@ PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix", "peopl
 
 
 def read_scorer(text: str | Path, *, skip_bad: bool = False) -> ScorerChoice | Loaded[Any] | Model:
-    """Return what a scorer's name stands for: a model, or the scores or judgements of a file."""
+    """Return the scorer of a name: a model, or the scores or judgements of a file."""
     name = str(text).partition(":")[0]
     if name not in COVERAGE_SCORERS:
         return as_model(text, argument="scorer")

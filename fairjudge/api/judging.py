@@ -314,7 +314,7 @@ class Judge:
     jury : {"mean", "median", "majority"}
         What several models say together.
     reference_unit : {"article", "articles", "qa_pairs", "qa_pair"}, optional
-        What one question to the judge is about: one article or all, all questions or one.
+        The evidence of one question to the judge: one article or all, all questions or one.
     text_unit : {"summary", "sentence"}, optional
         Whole summaries, or their sentences.
     rule : str, optional

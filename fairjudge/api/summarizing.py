@@ -97,7 +97,7 @@ async def asummarize(
     fair_wording : {"sources", "length", "undefined"}
         In proportion to the number of sources, to the length of their texts, or fairly.
     fair_labels : {"shown", "hidden"}
-        Whether the prompt tells which sources are of which value.
+        Whether the prompt shows the value of each source.
     focus, instruction : str, optional
         The topic or claim that summaries are to be about; your own words at the end of the prompt.
     kind : {"news", "reviews", "tweets", "debates", "documents"}

@@ -86,7 +86,7 @@ def _variant(row: Judgement, field: str) -> str:
 
 
 def _item(row: Judgement) -> tuple[ItemKey, Order | None]:
-    """Return the judged item; each order of a pair is an item of its own."""
+    """Return the judged item; each order of a pair is a separate item."""
     key, sign = item_key(row)
     return key, order_by_name(row, sign)
 

@@ -58,7 +58,7 @@ class Limit:
         """Wait until `request` may be sent; return the value for `end`, or raise."""
 
     async def end(self, token: Any, ending: Ending) -> None:
-        """Take note of the end of a request."""
+        """Record the end of a request."""
 
 
 class Limiting(Middleware):

@@ -87,7 +87,7 @@ class Names:
 
     @property
     def frequencies(self) -> dict[str, dict[str, float]]:
-        """Group to first and last names, each as frequent as any other, to tell groups by."""
+        """Group to first and last names, all with equal frequency, for guessing groups."""
         frequencies: dict[str, dict[str, float]] = {group: {} for group in self.groups}
         for entry in self.lists:
             for name in (*entry.first_names, *entry.last_names):

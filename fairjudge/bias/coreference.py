@@ -45,7 +45,7 @@ def chains_of(
 
     Names that end alike are one person unless their first names differ. A pronoun is the last
     person before it, at most two sentences back, who is known to be of its gender, or else whose
-    gender is not known; where there is neither it is nobody's. A gender is known from a title,
+    gender is not known; without either it is left unresolved. A gender is known from a title,
     from an earlier pronoun, or from the first name.
 
     Parameters

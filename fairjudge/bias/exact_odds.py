@@ -18,7 +18,7 @@ from fairjudge.domain import Undefined
 from fairjudge.stats._arrays import FloatArray, codes, totals
 
 _WIDEST = 700.0
-"""Largest logarithm of an odds ratio that is told apart from one without bound."""
+"""Largest logarithm of a finite odds ratio; beyond it the ratio counts as unbounded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,7 @@ class FightingWord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputBias:
-    """How the documents of each group differ from all others.
+    """Differences between the documents of each group and all others.
 
     ``documents`` counts them by the group whose identifiers are the most frequent; ``n_tied`` have
     no such group and are excluded; ``identifiers`` counts identifiers in all documents.

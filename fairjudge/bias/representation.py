@@ -33,7 +33,7 @@ _TIE = 1e-10
 """Similarities nearer than this are tied: rounding must not decide."""
 
 FIRST_NAME, LAST_NAME, TITLE = MARKERS = ("FIRST_NAME", "LAST_NAME", "NAME_TITLE")
-"""What stands for a hidden name or title; the low line tells it from every word of a text."""
+"""Markers of hidden names and titles; the underscore distinguishes them from words of a text."""
 
 _MARKER = re.compile(rf"(?<!\w)({'|'.join(MARKERS)})(?!\w)")
 
@@ -49,9 +49,9 @@ _TITLES = re.compile(r"\b(?:(?:Mrs|Mr|Ms|Miss|Mx)\b\.?|(?:Sir|Lady|Madam|Ma['’
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryCredit:
-    """What became of each summary, shape (n,).
+    """Whether each summary's group was identified, shape (n,).
 
-    ``credit`` is 1 for a summary told rightly, 0 wrongly, 0.5 for a tie, and 0 for those left out;
+    ``credit`` is 1 if the group was identified, 0 if not, 0.5 for a tie, and 0 if left out;
     ``left_out`` maps a row to the reason.
     """
 
@@ -336,6 +336,6 @@ DISTINGUISHABILITY: Final[BiasMeasures[GroupCredit]] = BiasMeasures(
 )
 """The measures of ``bias distinguishability``, one set for each representation.
 
-``strict`` counts ties as wrong, as equation 4 is written: summaries that are all alike then stand
-at -1. ``score`` counts a tie as half, so that they stand at 0.
+``strict`` counts ties as wrong, as equation 4 is written: identical summaries then have -1.
+``score`` counts a tie as half, so that they have 0.
 """

@@ -133,7 +133,7 @@ def annotate(
     dry_run: Annotated[bool, Opt("Print the items and the number of labels, and stop.")] = False,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Let people label on a local page: one item a screen, by keyboard, as many as you like.
+    """Serve a local page on which any number of people label: one item a screen, by keyboard.
 
     fairjudge annotate references.json --task coverage --summaries s.jsonl -o labels.jsonl
     """

@@ -31,7 +31,7 @@ class Assessment:
     probabilities: Mapping[str, float] | None = field(default=None)
 
     def entry(self) -> Entry:
-        """Return it as a label or a judgement; skipped if it is no number."""
+        """Return the assessment as a label or a judgement; skipped if its value is not a number."""
         words = "; --options gives words their values" if isinstance(self.value, str) else ""
         if self.person is not None:
             if self.number is None:

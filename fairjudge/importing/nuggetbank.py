@@ -84,7 +84,7 @@ def _reference(row: Json) -> Reference:
 
 
 def _articles(fields: Json, questions: Iterable[Json]) -> list[Json]:
-    """Return the articles listed in the bank's FairJudge fields, then others that answers name."""
+    """Return the articles in the bank's FairJudge fields, then others named by answers."""
     listed = list(items(fields, "articles"))
     aids = {article.get("aid") for article in listed}
     return [*listed, *(article for article in articles_of(questions) if article["aid"] not in aids)]

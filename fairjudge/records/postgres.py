@@ -136,7 +136,7 @@ class StoredRun(RunStore):
         return sound
 
     def sync(self) -> None:
-        """Do nothing: the server keeps committed rows."""
+        """Do nothing: committed rows are already durable on the server."""
 
     def may_hold(self, name: str) -> bool:  # noqa: ARG002  # unknown before the store is open
         """See `RunStore`."""

@@ -195,7 +195,7 @@ def open_desk(prepared: PreparedJob, output: Path) -> tuple[LabelService, Store]
 
 
 def _leanings(task: LabelTask) -> dict[Value, str]:
-    """Return the answer that each value of a leaning stands for."""
+    """Return the answer for each value of a leaning."""
     levels = task.scale.levels if task.name == "leaning" else ()
     return {level.value: level.answer for level in levels if isinstance(level.value, float)}
 

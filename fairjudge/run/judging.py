@@ -150,7 +150,7 @@ class JudgeOutcome(RunOutcome):
         return covered_report(lists, self.references)["groups"] if lists else []
 
     def statements(self) -> list[dict[str, Any]]:
-        """Return what checklists of faithfulness say of each system; empty where there is none."""
+        """Return the statements of each system from checklists of faithfulness; () without any."""
         from fairjudge.auditing.statements import statements_report
 
         if not any(row.statements for row in self.judgements):

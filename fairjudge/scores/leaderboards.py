@@ -138,7 +138,7 @@ def not_ranked(scores: Iterable[SystemScore]) -> str | None:
 
 
 def too_narrow(n_clusters: int) -> str:
-    """Say that intervals from `n_clusters` are too narrow; nothing where they are not."""
+    """Return a caution that intervals from `n_clusters` are too narrow, or ""."""
     if not FEWEST_CLUSTERS <= n_clusters < FEW_DOCUMENTS:
         return ""
     return f"intervals from {pluralize(n_clusters, 'cluster')} are too narrow"

@@ -70,7 +70,7 @@ class DataTable(_Table):
 
 
 class ModelTable(_Open):
-    """A model by a name of one's own: ``backend``, and options of `fairjudge.Model`."""
+    """A named model of a study: ``backend``, and options of `fairjudge.Model`."""
 
     backend: str = LOCAL_MODEL
 

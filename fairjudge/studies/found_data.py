@@ -128,7 +128,7 @@ def find_data(
 
 
 def _files(places: Iterable[Path]) -> tuple[list[Path], list[Path], dict[Path, str]]:
-    """Return the files, the folders of texts, and why others are left out."""
+    """Return data files, folders of texts, and why other files are left out."""
     files: list[Path] = []
     texts: list[Path] = []
     left_out: dict[Path, str] = {}

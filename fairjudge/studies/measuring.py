@@ -353,7 +353,7 @@ def _or_nothing(output: Path, name: str, make: Callable[[], StepRecord]) -> Step
 
 
 def _found(output: Path, findings: Findings, part: JudgePart) -> StepRecord:
-    """Write what an audit found; of biases of the judge, the first sentence is for all to see."""
+    """Write an audit's results; return the first sentence on each bias as a finding."""
     _write_json(output, findings.to_dict())
     first = findings.findings[:1] if findings.kind in _SWAYS else ()
     return StepRecord(told="done", findings=tuple(f"{part.name}: {text}" for text in first))

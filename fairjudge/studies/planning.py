@@ -64,7 +64,7 @@ def plan_study(
 
 @dataclass(kw_only=True)
 class _Planner:
-    """Goes through the steps in a folder of its own, each on what those before it left there."""
+    """Runs the steps in a scratch folder, each on the outputs of earlier steps."""
 
     asked: Study
     folder: Path

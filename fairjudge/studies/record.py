@@ -28,11 +28,11 @@ KEY_LENGTH = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRecord:
-    """What a step came to.
+    """The result of a step.
 
-    ``told`` is its result in a few words, ``findings`` what is worth knowing of it in sentences,
-    ``next_step`` what to do then. ``n_lost`` of ``n_items`` failed, were refused or are empty; a
-    step with ``n_again`` of these is begun again by the next start, which asks for these alone.
+    ``told`` is the result in a few words, ``findings`` are its findings in sentences, ``next_step``
+    names the next step. ``n_lost`` of ``n_items`` failed, were refused or are empty; the next start
+    requests the ``n_again`` of these that may succeed.
     """
 
     told: str

@@ -197,7 +197,7 @@ def run_study(
     progress: Bars,
     tell: Callable[[StepResult], None] = lambda _one: None,
 ) -> StudyResult:
-    """Run the steps of `study`, and tell of each when it is done; see `study`."""
+    """Run the steps of `study`, and report each when it ends; see `fairjudge.study`."""
     check_study(study, skip_bad=skip_bad)
     make_folder(folder)
     budget = study.budget()

@@ -1,4 +1,4 @@
-"""The name that somebody probably meant, for errors about names that do not exist."""
+"""Suggest the most similar name in errors about unknown names."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ class _Pages:
         return self._page("figures.html", **self._figures(request))
 
     async def labelled_item(self, request: Request, number: str) -> Response:
-        """Show an item with everybody's labels, to those who have the token."""
+        """Show an item with the labels of all annotators; needs the token."""
         self._sees_progress(request)
         if not number.isascii() or not number.isdecimal() or len(number) > 9:
             raise _Refusal(404, "There is no such item.")
@@ -299,7 +299,9 @@ class _Pages:
         """Respond to an error: 400 for invalid input, 503 if an answer could not be stored."""
         if isinstance(error, InputError):
             return self._message(400, str(error))
-        return self._message(503, "Your answer was not kept. Tell who runs this page, and wait.")
+        return self._message(
+            503, "Your answer was not stored. Tell the person who runs this page, and wait."
+        )
 
     async def missing(self, _: Request, __: Exception) -> Response:
         return self._message(404, "There is no such page.")
@@ -317,7 +319,7 @@ def _to_item(position: int | None, suffix: str = "") -> Response:
 
 
 async def _form(request: Request) -> Mapping[str, str]:
-    """Read a form of at most `MAX_BODY_BYTES`, whatever length the request declares."""
+    """Read a form of at most `MAX_BODY_BYTES`, regardless of the declared length."""
     body = b""
     async for chunk in request.stream():
         body += chunk
