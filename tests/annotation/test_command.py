@@ -13,8 +13,8 @@ from cli_tools import finish, start, write_jsonl
 
 
 def run(folder, *arguments):
-    done = finish(start("annotate", *arguments, cwd=folder))
-    return done.code, done.out + done.err
+    result = finish(start("annotate", *arguments, cwd=folder))
+    return result.code, result.out + result.err
 
 
 @pytest.fixture
@@ -77,11 +77,11 @@ def test_without_the_extra_it_says_how_to_get_it(folder):
         f"sys.argv = ['fairjudge', 'annotate', *{json.dumps([*COVERAGE, *OUT])}]\n"
         "main()"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 1
-    assert "pip install 'fairjudge[annotate]'" in done.stderr
+    assert result.returncode == 1
+    assert "pip install 'fairjudge[annotate]'" in result.stderr
 
 
 def test_answers_of_ones_own_from_a_small_file(folder):

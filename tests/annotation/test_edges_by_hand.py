@@ -65,6 +65,6 @@ def test_nobody_is_asked_about_an_empty_summary(tmp_path):
     files = LabelFiles(source=tmp_path / "references.json", summaries=path)
     for task in ("faithfulness", "rating", "preference", "coverage"):
         aspect = {"preference": "faithfulness", "rating": "coverage"}.get(task)
-        found = prepare(task, files, aspect=aspect, options=JobOptions(overlap=0.0))
-        assert not any("silent" in item.systems for item in found.items)
-        assert found.n_empty == 1
+        result = prepare(task, files, aspect=aspect, options=JobOptions(overlap=0.0))
+        assert not any("silent" in item.systems for item in result.items)
+        assert result.n_empty == 1

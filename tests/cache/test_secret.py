@@ -28,8 +28,8 @@ def test_a_cache_keeps_one_secret_that_its_owner_alone_reads(tmp_path):
 
 def test_processes_that_start_together_agree(tmp_path):
     with ThreadPoolExecutor(16) as threads:
-        found = set(threads.map(folder_secret, [tmp_path] * 64))
-    assert found == {(tmp_path / "secret").read_bytes()}
+        result = set(threads.map(folder_secret, [tmp_path] * 64))
+    assert result == {(tmp_path / "secret").read_bytes()}
     assert [file.name for file in tmp_path.iterdir()] == ["secret"]
 
 

@@ -55,9 +55,9 @@ def test_correlations_of_scorers_over_summaries(correlation, of):
     truth = float(of(shape(first).ravel(), shape(second).ravel()).statistic)
     held = 0
     for _ in range(DATA_SETS):
-        pair = [keyed(shape(one)) for one in scored(rng, 40)]
-        found = agreement_over_samples(*pair, rng=rng, n_resamples=600, correlation=correlation)
-        held += covers(found.rho, truth)
+        pair = [keyed(shape(item)) for item in scored(rng, 40)]
+        result = agreement_over_samples(*pair, rng=rng, n_resamples=600, correlation=correlation)
+        held += covers(result.rho, truth)
     assert LOW <= held / DATA_SETS <= HIGH
 
 
@@ -79,14 +79,14 @@ def test_which_measure_agrees_better_with_people(shares):
     wrong = MeasuredSample(value=1.0, differences={"pos": -1.0, "neg": 1.0})
     held = 0
     for _ in range(DATA_SETS):
-        drawn = rng.choice(3, size=60, p=[*shares, 1 - sum(shares)])
+        sample = rng.choice(3, size=60, p=[*shares, 1 - sum(shares)])
         people = dict.fromkeys(range(60), "pos")
-        first = {n: right if kind != 1 else wrong for n, kind in enumerate(drawn)}
-        second = {n: right if kind != 0 else wrong for n, kind in enumerate(drawn)}
-        found = compare_summaries(
+        first = {n: right if kind != 1 else wrong for n, kind in enumerate(sample)}
+        second = {n: right if kind != 0 else wrong for n, kind in enumerate(sample)}
+        result = compare_summaries(
             people, first, second, resampling=Resampling(rng=rng, n_resamples=600)
         )
-        held += covers(found.difference, shares[0] - shares[1])
+        held += covers(result.difference, shares[0] - shares[1])
     assert LOW <= held / DATA_SETS <= HIGH
 
 
@@ -106,6 +106,6 @@ def test_a_dominating_value_makes_no_difference_by_chance_as_rarely_as_said(size
                 # a document's coverage says nothing of its value
                 samples.append(coverage_by_value(rng.random((len(labels), 5)), labels))
         unfair = list(rng.random(len(samples)) < 0.2)
-        found = dominance(samples, unfair, resampling=Resampling(rng=rng, n_resamples=300))
-        wrong += [one.p_value < 0.05 for one in (found.unfair_share, found.mean_difference)]
+        result = dominance(samples, unfair, resampling=Resampling(rng=rng, n_resamples=300))
+        wrong += [item.p_value < 0.05 for item in (result.unfair_share, result.mean_difference)]
     assert (wrong / DATA_SETS <= MOST_ERRORS).all()

@@ -62,13 +62,13 @@ def stems(folder: Path) -> list[str]:
 
 def test_ranks_wins_and_position_of_pairs_are_files(folder: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    done = fairjudge(folder, "rank", "p.jsonl", "--figures", "ranks")
-    assert done.returncode == 0, done.stderr
+    result = fairjudge(folder, "rank", "p.jsonl", "--figures", "ranks")
+    assert result.returncode == 0, result.stderr
     assert stems(folder / "ranks") == [
         "ranking-by-j-coverage", "ranks-coverage-by-j", "wins-coverage-by-j"
     ]  # fmt: skip
-    done = fairjudge(folder, "report", "p.jsonl", "-o", "page.html", "--figures", "all")
-    assert done.returncode == 0, done.stderr
+    result = fairjudge(folder, "report", "p.jsonl", "-o", "page.html", "--figures", "all")
+    assert result.returncode == 0, result.stderr
     assert [name for name in stems(folder / "all") if "by-pair-of-systems" in name]
     page = (folder / "page.html").read_text("utf-8")
     assert page.count("<svg") == len(stems(folder / "all"))  # each figure once, and no more
@@ -76,12 +76,12 @@ def test_ranks_wins_and_position_of_pairs_are_files(folder: Path) -> None:
 
 def test_audits_and_fairness_write_their_figures_too(folder: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    done = fairjudge(folder, "audit", "position", "p.jsonl", "--figures", "position")
-    assert done.returncode == 0, done.stderr
+    result = fairjudge(folder, "audit", "position", "p.jsonl", "--figures", "position")
+    assert result.returncode == 0, result.stderr
     assert stems(folder / "position") == [
         "position-bias-by-pair-of-systems-coverage-by-j", "position-coverage-by-j"
     ]  # fmt: skip
-    assert "Written: position (2 figures as SVG, PDF, PNG)" in done.stderr
+    assert "Written: position (2 figures as SVG, PDF, PNG)" in result.stderr
     clusters, summaries = [], []
     for document in range(6):
         articles = [
@@ -102,14 +102,14 @@ def test_audits_and_fairness_write_their_figures_too(folder: Path) -> None:
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(lines, "utf-8")
     words = ["clusters.jsonl", "--summaries", "summaries.jsonl", "--attribute", "sentiment"]
-    done = fairjudge(folder, "fairness", "proportional", *words, "--scorer", "unigrams",
+    result = fairjudge(folder, "fairness", "proportional", *words, "--scorer", "unigrams",
                      "--figures", "shares")  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "Written: shares" in done.stderr
+    assert result.returncode == 0, result.stderr
+    assert "Written: shares" in result.stderr
     assert "ratio-of-shares-s" in stems(folder / "shares")
     words = ["oracle", "clusters.jsonl", "--attribute", "sentiment", "--documents", "2"]
-    done = fairjudge(folder, "fairness", *words, "--json", "oracle.json", "--figures", "oracle")
-    assert done.returncode == 0, done.stderr
+    result = fairjudge(folder, "fairness", *words, "--json", "oracle.json", "--figures", "oracle")
+    assert result.returncode == 0, result.stderr
     assert stems(folder / "oracle") == ["biased-minus-balanced-pseudo-summaries"]
     bur = json.loads((folder / "oracle.json").read_text("utf-8"))["measures"]["bur"]["difference"]
     (figure,) = (folder / "oracle").glob("*.svg")
@@ -119,11 +119,13 @@ def test_audits_and_fairness_write_their_figures_too(folder: Path) -> None:
 def test_judge_by_people_from_json_and_page(folder: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     words = ["calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100"]
-    done = fairjudge(folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people")
-    assert done.returncode == 0, done.stderr
-    found = json.loads((folder / "c.json").read_text("utf-8"))["groups"][0]["confusion"]
-    assert sum(map(sum, found["counts"])) == 24 * 4
-    assert found["rows"] == found["columns"] == [1, 2, 3, 4, 5]
+    result = fairjudge(
+        folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people"
+    )
+    assert result.returncode == 0, result.stderr
+    data = json.loads((folder / "c.json").read_text("utf-8"))["groups"][0]["confusion"]
+    assert sum(map(sum, data["counts"])) == 24 * 4
+    assert data["rows"] == data["columns"] == [1, 2, 3, 4, 5]
     names = " ".join(stems(folder / "people"))
     for what in ("judge-by-people", "ratings-of-judge-and-people", "systems-judge-against-people"):
         assert what in names
@@ -168,8 +170,8 @@ def test_ratios_of_shares_are_drawn_as_counted_by_hand(tmp_path: Path) -> None:
     # good has .5, .6 and 1 of the summaries: .67, .8 and 1.33 of its share; bad 2, 1.6 and 0.
     texts = ["sunny rainy", "sunny sunny sunny rainy rainy", "sunny"]
     summaries = [{"eid": f"e{n}", "system": "s", "text": texts[n // 2]} for n in range(6)]
-    found = fj.fairness.proportionality(clusters, summaries, attribute="mood")
-    ax = found.plot(name="ratio of shares, s")
+    result = fj.fairness.proportionality(clusters, summaries, attribute="mood")
+    ax = result.plot(name="ratio of shares, s")
     heights = {
         bars.get_label(): [round(bar.get_height()) for bar in bars] for bars in ax.containers
     }
@@ -186,8 +188,8 @@ def test_a_leaderboard_draws_its_means(folder: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]").use("Agg")
     rows = [json.loads(line) for line in (folder / "j.jsonl").read_text("utf-8").splitlines()]
     board = fj.JudgeResult(fj.read_judgements(rows).records).leaderboard(n_resamples=100)
-    shown = [text.get_text() for text in board.plot().texts]
-    assert {row["system"] for row in board} <= set(shown)
+    items = [text.get_text() for text in board.plot().texts]
+    assert {row["system"] for row in board} <= set(items)
 
 
 def test_without_matplotlib_the_error_names_the_extra(folder: Path) -> None:
@@ -198,5 +200,7 @@ def test_without_matplotlib_the_error_names_the_extra(folder: Path) -> None:
         "except ConfigurationError as error:\n    print(error)\n"
     )
     command = [sys.executable, "-c", script]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "plot needs an extra: pip install 'fairjudge[plots]'", done.stderr
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert result.stdout.strip() == "plot needs an extra: pip install 'fairjudge[plots]'", (
+        result.stderr
+    )

@@ -60,14 +60,14 @@ def test_every_builtin_fits_its_protocol_and_renders(aspect, protocol):
 
 
 def test_coverage_of_one_answer_asks_about_one_answer():
-    one = task(unit="answer:0.1")
+    first = task(unit="answer:0.1")
     for protocol, question in [
         ("likert", "how fully does the summary cover this answer?"),
         ("binary", "does the summary cover this answer?"),
     ]:
         criterion = builtin_criterion("coverage", protocol, per_answer=True)
         assert criterion.scale != builtin_criterion("coverage", protocol, per_answer=False).scale
-        assert question in prompt(criterion, one)
+        assert question in prompt(criterion, first)
 
 
 @pytest.mark.parametrize(

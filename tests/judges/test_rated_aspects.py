@@ -35,10 +35,10 @@ def test_each_is_asked_for_in_each_form(stub: StubServer, aspect, protocol):
     result = fj.Judge(model, aspect=aspect, protocol=protocol)(CLUSTERS, SUMMARIES)
     assert [row.value for row in result] == SCORES[protocol]
     assert {row.scored_by for row in result} == {"llm"}
-    asked = json.dumps(stub.calls[0].body)
-    assert ("broke at noon" in asked) == (aspect not in {"coherence", "fluency"})
+    request = json.dumps(stub.calls[0].body)
+    assert ("broke at noon" in request) == (aspect not in {"coherence", "fluency"})
     for level in BUILTIN_SCALES[aspect][protocol].levels:
-        assert level.anchor in asked
+        assert level.anchor in request
 
 
 def test_the_four_of_summeval_are_asked_for_together(stub: StubServer):

@@ -104,9 +104,11 @@ def test_the_statements_of_a_very_long_article_are_bounded():
     long = " ".join(
         f"Councillor Number{n} visited district {n} beside harbour quay{n}." for n in range(5000)
     )
-    kept = statements_of(articles_of(long, FILL[0] + "The harbour bridge was closed on Monday."))
-    assert len(kept) <= MAX_STATEMENTS
-    assert len([one for one in kept if one.aid == "a2"]) == 2
+    remaining = statements_of(
+        articles_of(long, FILL[0] + "The harbour bridge was closed on Monday.")
+    )
+    assert len(remaining) <= MAX_STATEMENTS
+    assert len([item for item in remaining if item.aid == "a2"]) == 2
     many = statements_of(articles_of(*[long[:20_000]] * 100))
     assert (
         max(len([s for s in many if s.aid == f"a{n}"]) for n in range(1, 101)) == LEAST_OF_ARTICLE
@@ -155,8 +157,8 @@ def test_numbers_that_differ_are_a_question_and_numbers_that_do_not_are_none():
         "At least 12 people were injured on Monday.",
         "Nine residents went home.",
     )
-    found = count_questions(articles_of(*texts), models)
-    assert [[a.aid for a in group] for group in found[question]] == [["a1", "a3"], ["a2"], ["a4"]]
+    result = count_questions(articles_of(*texts), models)
+    assert [[a.aid for a in group] for group in result[question]] == [["a1", "a3"], ["a2"], ["a4"]]
     assert count_questions(articles_of(texts[0], texts[2]), models) == {}
 
 
@@ -173,8 +175,8 @@ async def test_a_point_is_a_group_of_answers_as_the_consolidator_returns_it():
     local = LocalReferences(WordBag(), WordModels())
     (question, *_) = local.generate_questions(articles)
     answers = [
-        one for article in articles
-        for one in local.answer_question(question, article, cluster=articles)
+        item for article in articles
+        for item in local.answer_question(question, article, cluster=articles)
     ]  # fmt: skip
     groups = await LocalConsolidator(references=local).group(question, answers, articles)
     assert {answers[i].aid for i in groups[0]} == {"a1", "a2"}
