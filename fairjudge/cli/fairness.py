@@ -86,7 +86,7 @@ def _finish(kind: str, report: dict[str, Any], reporting: Reporting, limit: floa
         sum(entry["reason"] == "unscored" for entry in excluded),
         len(report["samples"]) + len(excluded),
         limit=limit,
-        what=("summary", "summaries"),
+        noun=("summary", "summaries"),
     )
 
 
