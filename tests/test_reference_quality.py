@@ -93,7 +93,7 @@ def test_each_mark_is_counted_where_it_belongs(marks):
     assert counts["questions without a fault"] == Share(1, 2)
 
 
-def test_an_article_against_a_group_counts_where_it_stands_in_a_rival(marks):
+def test_an_article_against_a_group_counts_where_it_is_in_a_rival(marks):
     held, failed, unknown = (marks[0]["questions"][0]["groups"][n] for n in (1, 0, 2))
     held.update(missing=["a", "b", "f"], against=["a", "f"])  # a says it failed; b says it held too
     failed.update(missing=["e"], against=["e"])  # e stands in a group that is no rival

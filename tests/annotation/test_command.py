@@ -84,7 +84,7 @@ def test_without_the_extra_it_says_how_to_get_it(folder):
     assert "pip install 'fairjudge[annotate]'" in result.stderr
 
 
-def test_answers_of_ones_own_from_a_small_file(folder):
+def test_custom_answers_from_a_small_file(folder):
     (folder / "tone.toml").write_text(
         'name = "tone"\nkind = "choice"\ninstruction = "How does the summary sound?"\n'
         '[[levels]]\nanswer = "hostile"\nvalue = -1\n'

@@ -89,7 +89,7 @@ def test_units_are_those_that_the_judge_writes(example, name, plan):
     assert len({item.id for item in items}) == len(items)
 
 
-def test_a_sentence_stands_where_it_is_said_to(example):
+def test_a_sentence_is_where_the_label_says(example):
     for item in build_items(label_task("faithfulness"), *example):
         assert item.place is not None
         assert item.texts[0][item.place.start : item.place.end] == item.statement
@@ -177,7 +177,7 @@ def test_a_task_without_what_it_needs_says_so(example):
         build_items(label_task("preference"), references, one_system)
 
 
-def test_a_scale_of_ones_own_takes_the_place_of_the_answers():
+def test_a_custom_scale_takes_the_place_of_the_answers():
     task = label_task("faithfulness", aspect="tone", scale=likert(("bad", "fair", "good")))
     assert (task.aspect, task.scale.answers, task.examples) == ("tone", ("1", "2", "3"), ())
     with pytest.raises(ConfigurationError, match="pair"):

@@ -170,7 +170,7 @@ def test_a_stranger_is_sent_to_the_front_page(server: Server):
     assert (reply.status_code, reply.headers["location"]) == (303, "/")
 
 
-def test_nobody_sees_the_items_of_another(server: Server):
+def test_no_annotator_sees_the_items_of_another(server: Server):
     ann = Annotator(server.url, "first")
     assert ann.position == 1
     late = Annotator(server.url, "second")

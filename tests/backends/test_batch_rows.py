@@ -145,7 +145,7 @@ def test_rows_for_gemini_follow_its_format(provider, model):
     assert asked["generationConfig"]["responseJsonSchema"] == SCHEMA
 
 
-def test_a_server_of_ones_own_has_the_format_of_vllm_and_others_have_none():
+def test_a_local_server_has_the_format_of_vllm_and_others_have_none():
     local = ModelRef(provider="openai", model="m", base_url="http://localhost:8000/v1")
     assert batch_format(local).name == "vLLM"
     for provider, model in [("litellm", "groq/llama"), ("scripted", "m"), ("anthropic", "m")]:

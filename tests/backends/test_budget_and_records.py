@@ -503,7 +503,7 @@ class TestRegistry:
         assert others == {name for name in kinds if kinds[name] != "server"}
         assert others == {*loading, "replay"}
 
-    async def test_a_provider_of_ones_own(self, ask, monkeypatch):
+    async def test_a_custom_provider(self, ask, monkeypatch):
         import sys
 
         mine = EntryPoint(name="mine", value=f"{__name__}:Mine", group="fairjudge.backends")

@@ -221,7 +221,7 @@ def document(name, topic):
 CLUSTERS = [each for i in range(8) for each in global_inputs(document(f"d{i}", f"prize{i} case"))]
 
 
-def test_a_copying_summarizer_cannot_be_told_apart_once_masked():
+def test_a_copying_summarizer_cannot_be_distinguished_once_masked():
     copies = [summary(each.eid, each.articles[0].content) for each in CLUSTERS]
     result = report_distinguishability(CLUSTERS, copies, options=FEW).systems["s"].counts
     assert result.estimates["score"].value == 0.0
@@ -288,7 +288,7 @@ def test_words_command(files):
         assert part in shown.stdout
 
 
-def test_words_command_with_lists_of_ones_own(files, tmp_path):
+def test_words_command_with_custom_lists(files, tmp_path):
     lists = tmp_path / "lists.json"
     lists.write_text(json.dumps({"a": ["alba"], "b": ["brix"], "c": ["cora"]}))
     clusters = files("c.jsonl", [cluster("1", "Alba, brix and cora.").to_json()])
@@ -658,7 +658,7 @@ def test_intersections_from_name_lists_to_inclusion_and_hallucination(files, int
         run(*arguments, "--names", intersections, "--census", intersections.parent)
 
 
-def test_intersections_are_told_apart_in_global_inputs(files, intersections):
+def test_intersections_are_distinguished_in_global_inputs(files, intersections):
     documents = files("d.jsonl", [{**RECORD, "id": f"d{i}"} for i in range(4)])
     output = intersections.with_name("inputs.jsonl")
     options = ("--names", intersections, "--design", "global", "--variants", 8, "--json", "-")

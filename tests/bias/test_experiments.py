@@ -147,7 +147,7 @@ def test_a_pronoun_is_the_last_person_before_it_whom_it_fits():
     assert chains("Mrs Orme met Reed , she said", [(1, 2), (3, 4)]) == [["Orme", "she"], ["Reed"]]
 
 
-def test_a_pronoun_far_from_everybody_is_nobodys():
+def test_a_pronoun_far_from_everybody_is_unresolved():
     text = "Orme spoke . A . B . C . She left"
     numbers = [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
     assert chains(text, [(0, 1)], numbers) == [["Orme"]]
@@ -194,7 +194,7 @@ def census(tmp_path):
     return folder
 
 
-def test_sizes_of_summaries_and_originals_by_how_well_the_group_is_told():
+def test_sizes_of_summaries_and_originals_by_how_well_the_group_is_predicted():
     clusters = [
         {
             "eid": f"{original}{variant}",

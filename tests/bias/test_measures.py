@@ -104,7 +104,7 @@ def test_word_list_bias_knows_no_order_no_names_and_no_scale(rows, others, times
             assert 0.0 <= base.value <= 1.0
 
 
-def test_a_third_group_that_nobody_mentions_changes_nothing():
+def test_a_third_group_without_mentions_changes_nothing():
     two = words_bias([[1, 3]], [[4, 4]]).score
     three = IdentifierCounts(
         summaries=Counts.of([[1, 3, 0]]),
@@ -296,7 +296,7 @@ def made_up_bias(rows):
     return score, hallucination_bias(made_up, resampling=quick()).by_group
 
 
-def test_nobody_hallucinated_is_undefined():
+def test_no_hallucinated_person_is_undefined():
     score, _ = made_up_bias([[0, 0]])
     assert score.over_documents == Undefined(why="no hallucinated person has a known group")
 

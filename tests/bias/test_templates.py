@@ -55,7 +55,7 @@ def test_names_pronouns_and_titles_change_together():
     )
 
 
-def test_the_original_is_kept_where_nobody_is_assigned():
+def test_the_original_is_kept_where_no_person_is_assigned():
     template = make_template(one())
     assert template.original == ONE.replace(" .", ".").replace(" ,", ",")
     assert template.original == one().text
@@ -153,7 +153,7 @@ def test_a_firm_named_after_a_person_is_no_person():
     assert filled(result, ANN) == "Ann Orme's firm said it sued her and Orme won"
 
 
-def test_a_relative_does_not_become_the_person_whose_name_stands_in_the_mention():
+def test_a_relative_does_not_become_the_person_whose_name_is_in_the_mention():
     # "[Orme's daughter] ... she": the chain says a gendered noun and holds no name of its own
     result = document(
         "Ray Orme 's daughter said she left", people=[(0, 1)], chains=[[(0, 3), (5, 5)]]
@@ -231,7 +231,7 @@ def test_content_words_go_with_the_gender_of_those_they_speak_of():
     assert template.original == CHAIRS.replace(" .", ".")
 
 
-def test_content_words_must_speak_of_somebody_and_stand_apart():
+def test_content_words_must_refer_to_a_person_and_be_separate():
     with pytest.raises(InputError, match="at 0 to 1 mention no marked person"):
         make_template(chairs([chair(0, (7, 7))]))
     with pytest.raises(InputError, match="at 1 to 2 overlap a name"):
@@ -339,7 +339,7 @@ def test_names_that_stand_in_the_document_are_not_drawn():
     assert "Ann" not in {person.first_name for one in inputs for person in one.people}
 
 
-def test_too_few_names_and_nobody_to_assign():
+def test_too_few_names_and_no_person_to_assign():
     assert "too few names" in made(crowd(5), design="global").why
     nobody = made(make_template(document("It rained .")))
     assert nobody == Undefined(why="no person with a first name, a gendered pronoun or a title")

@@ -188,7 +188,7 @@ def test_a_broken_database_is_moved_aside_and_work_goes_on(tmp_path, told, cut):
         ("size_limit", "x'00ff'"),
     ],
 )
-def test_damaged_settings_are_made_anew_and_no_reply_is_lost(tmp_path, told, key, value):
+def test_damaged_settings_are_recreated_and_no_reply_is_lost(tmp_path, told, key, value):
     with closing(ReplyCache(tmp_path / "cache")) as cache:
         cache.put("k", {"a": 1})
         sql(cache, f"INSERT OR REPLACE INTO Settings (key, value) VALUES (?, {value})", key)  # noqa: S608
@@ -263,7 +263,7 @@ def test_a_healthy_database_that_cannot_be_read_is_no_report(cache, told, monkey
     assert any("cannot be used now: disk I/O error" in item for item in told)
 
 
-def test_another_error_that_speaks_of_damage_moves_no_database(cache, told, monkeypatch):
+def test_another_error_that_mentions_damage_moves_no_database(cache, told, monkeypatch):
     cache.put("k", {"a": 1})
 
     def fail(key, value):

@@ -41,7 +41,7 @@ def test_a_secret_of_another_length_is_replaced(tmp_path, length):
     assert secret == folder_secret(tmp_path)
 
 
-def test_a_folder_that_cannot_be_used_gives_secrets_that_nobody_has(tmp_path):
+def test_a_folder_that_cannot_be_used_gives_random_secrets(tmp_path):
     gone = tmp_path / "gone"
     assert len(folder_secret(gone)) == LENGTH
     assert folder_secret(gone) != folder_secret(gone)

@@ -20,7 +20,7 @@ def label(eid, value, annotator="a", **more):
     )
 
 
-def test_the_widest_gap_stands_first_with_what_both_said():
+def test_the_widest_gap_comes_first_with_what_both_said():
     rows = [judged("d1", 5, "All there."), judged("d2", 2, "Half."), judged("d3", 3)]
     people = [label("d1", 1, note="Nothing of it."), label("d2", 3), label("d3", 3)]
     (joined,) = join(rows, people)
@@ -33,7 +33,7 @@ def test_the_widest_gap_stands_first_with_what_both_said():
     assert len(largest_disagreements(joined, rows, people, limit=1)) == 1
 
 
-def test_of_equal_gaps_those_on_which_people_are_at_one_stand_first():
+def test_of_equal_gaps_those_on_which_people_are_at_one_come_first():
     rows = [judged("d1", 5), judged("d2", 5)]
     people = [label("d1", 1), label("d1", 5, "b"), label("d2", 3), label("d2", 3, "b")]
     (joined,) = join(rows, people)

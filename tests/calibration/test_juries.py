@@ -424,7 +424,7 @@ def test_likert_and_yes_or_no_judges_are_one_jury():
     assert jury.figures.effective.number.value > 1
 
 
-def test_what_a_mixed_jury_says_is_a_number_whoever_stands_first():
+def test_the_value_of_a_mixed_jury_is_a_number_in_either_order():
     judgements, labels = study(judges=("a", "b"))
     mixed = [
         row.model_copy(update={"protocol": "binary", "value": float(row.value > 3)})

@@ -97,7 +97,7 @@ def drawn(worths: dict[str, float], n: int) -> tuple[str, ...]:
     return tuple("".join(names[place] for place in np.argsort(row)) for row in times)
 
 
-def test_the_truth_lies_in_the_intervals_and_far_systems_are_told_apart():
+def test_the_truth_lies_in_the_intervals_and_far_systems_are_distinguished():
     truth = {"A": 8.0, "B": 2.0, "C": 1.8, "D": 0.3}
     result = fitted(*drawn(truth, 150), n_resamples=200)
     logs = np.log(list(truth.values()))

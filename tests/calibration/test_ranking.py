@@ -129,7 +129,7 @@ def test_planted_strengths_position_and_order_are_found():
     assert ranking.position_effect.p_value < 0.001
 
 
-def test_two_systems_are_told_apart_where_the_interval_of_their_strength_leaves_out_0():
+def test_two_systems_are_distinguished_where_the_interval_of_their_strength_leaves_out_0():
     """Strengths sum to 0: the difference and its error are twice one's strength and its error."""
     sure = []
     for n_won in range(20, 36):
@@ -188,7 +188,7 @@ def test_intervals_of_strengths_places_and_ranks_hold():
     assert result["ranks"][0] >= 90.4
 
 
-def test_equal_systems_are_not_told_apart():
+def test_equal_systems_are_not_distinguished():
     ranking = rank_systems(drawn((0.0,) * 4), rng=rng())
     assert {(system.best_rank, system.worst_rank) for system in ranking.systems} == {(1, 4)}
     assert ranking.position_effect.p_value > 0.05
@@ -257,7 +257,7 @@ def test_a_system_that_always_wins_is_said_to_be_beyond_comparison():
     assert ranking.systems[0].best_rank is None
 
 
-def test_place_and_system_are_not_told_apart_where_the_same_always_stood_first():
+def test_place_and_system_are_not_distinguished_where_the_same_always_stood_first():
     ranking = rank_systems(
         Comparisons(
             wins=np.tile([1.0, 1.0, 0.0], 10),

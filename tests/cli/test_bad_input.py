@@ -208,7 +208,7 @@ def test_own_prompts_and_scales_that_cannot_be_read(
     assert part in only_message(result)
 
 
-def test_an_aspect_of_ones_own_needs_a_criterion(cli, references, summaries, server):
+def test_a_custom_aspect_needs_a_criterion(cli, references, summaries, server):
     result = cli(*judging(server), "--aspect", "tone")
     assert result.code == 1
     assert "no built-in aspect 'tone'" in only_message(result)

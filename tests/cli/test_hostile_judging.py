@@ -159,7 +159,7 @@ def test_a_cluster_of_200_articles(cli, server, unit, n_calls):
     assert len(judged()) == n_calls
 
 
-def test_a_judge_that_only_refuses_ranks_nobody(cli, references, summaries, server):
+def test_a_judge_that_only_refuses_gives_no_ranks(cli, references, summaries, server):
     server.answer = lambda call: Reply(text=None, refusal="I can't help with that.")
     result = report(cli, *judging(server))
     assert result["n_unscored"] == result["n_judgements"] == 6
@@ -172,7 +172,7 @@ def test_a_judge_that_only_refuses_ranks_nobody(cli, references, summaries, serv
     assert "Unscored: 6 refused." in " ".join(done.out.split())
 
 
-def test_a_judge_that_always_says_the_first_ranks_nobody(cli, references, summaries, server):
+def test_a_judge_that_always_says_the_first_gives_no_ranks(cli, references, summaries, server):
     """Every pair is a tie that flipped; position bias is total, and none of it favours a system."""
     server.answer = lambda call: "Verdict: 1"
     result = report(cli, *judging(server), "--protocol", "pairwise")

@@ -24,7 +24,7 @@ def pair(n: int, a: str, b: str, value: str | None, order: str = "ab") -> dict:
     }
 
 
-def test_the_better_system_leads_and_position_is_told_apart(cli):
+def test_the_better_system_leads_and_position_is_distinguished(cli):
     """Of 20 documents in both orders, A wins both in 14, whatever stands first wins both in 6."""
     rows = []
     for n in range(20):

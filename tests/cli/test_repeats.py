@@ -70,7 +70,7 @@ def test_the_plan_counts_repeats_and_wordings(cli, references, summaries, server
     assert plan["calls"] == 6 * json.loads(once.out)["models"][0]["calls"]
 
 
-def test_a_wording_of_ones_own_stands_beside_the_first(cli, references, summaries, server):
+def test_a_custom_wording_stands_beside_the_first(cli, references, summaries, server):
     Path("own.md").write_text(
         '+++\ntask = "own"\nname = "mine"\nversion = 1\nabout = "x"\n+++\n'
         "## user\n{{articles}} {{text}} Judge! {{scale}}\n"

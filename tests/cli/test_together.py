@@ -75,7 +75,7 @@ def test_a_repaired_verdict_counts_for_its_criterion(cli, references, summaries,
     assert [row["value"] for row in rows()[:2]] == [4, 3]
 
 
-def test_a_criterion_of_ones_own_is_stated_by_its_rule(cli, references, summaries, server):
+def test_a_custom_criterion_is_stated_by_its_rule(cli, references, summaries, server):
     Path("p.md").write_text(
         '+++\ntask = "own"\nname = "p"\nversion = 1\nabout = "x"\n+++\n'
         "## user\n{{text}} {{scale}}\n"

@@ -229,7 +229,7 @@ def test_human_supports_correct_a_scorer_that_favours_a_value():
     assert "fewer than two values" in system["dominance"]["unfair_share"]["why"]
 
 
-def test_summaries_that_are_missing_or_of_no_cluster_are_told():
+def test_summaries_that_are_missing_or_of_no_cluster_are_reported():
     sides = [("a", "slow service"), ("b", "nice wine")]
     corpus = label_corpus([make_cluster(eid, sides) for eid in ("one", "two")], attribute="side")
     texts = [

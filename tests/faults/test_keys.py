@@ -111,9 +111,7 @@ def test_a_key_that_comes_back_escaped(server, inputs, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("key", ["x", "4", "token", "none"])
-def test_what_servers_of_ones_own_take_for_a_key_changes_no_reply(
-    server, inputs, monkeypatch, key, cli
-):
+def test_what_custom_servers_take_for_a_key_changes_no_reply(server, inputs, monkeypatch, key, cli):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     server.answer = lambda call: Reply(text="None of it is explained in tokens.\nVerdict: 4")
     result = cli(*judging("openai", server.v1))

@@ -135,7 +135,7 @@ async def test_others_have_their_turn_while_a_chunk_is_worked_on():
     assert judge.most <= 2 * 4  # a turn's four, and four that were begun in the turn before
 
 
-async def test_a_cancelled_run_leaves_nobody_asking():
+async def test_a_cancelled_run_leaves_no_call_running():
     asked, ended = [], []
 
     class Waiting(ScriptedJudge):
@@ -168,7 +168,7 @@ async def test_a_reply_that_cannot_be_read_is_repaired_once():
 @pytest.mark.parametrize(
     "repair", ["still no number", "9", Unscored(reason="refused", detail="no")]
 )
-async def test_where_the_repair_fails_too_the_first_reason_stands(repair):
+async def test_where_the_repair_fails_too_the_first_reason_is_kept(repair):
     judge = ScriptedJudge({"s000": "well..."}, repairs={"s000": repair})
     (found,) = await run(deps(judge, [task(0)]))
     assert (found.value, found.unscored, found.raw) == (None, "unparseable", "well...")
@@ -217,7 +217,7 @@ async def test_a_fallback_that_fails_leaves_the_judges_reason():
     assert (found.unscored, found.model_extra["detail"]) == ("budget", "spent")
 
 
-async def test_an_empty_summary_is_nobodys_to_fill_in():
+async def test_an_empty_summary_is_never_filled_in():
     judge = ScriptedJudge({"s000": Unscored(reason="empty_input", detail="empty")})
     fallback = ScriptedJudge()
     (found,) = await run(deps(judge, [task(0)], fallback=fallback))

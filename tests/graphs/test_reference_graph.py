@@ -115,7 +115,7 @@ async def test_every_question_goes_to_every_article():
     assert context.builder.answerer.calls == (1 + 3) * len(ARTICLES)
 
 
-async def test_without_seed_questions_the_medium_article_stands_in():
+async def test_without_seed_questions_the_medium_article_is_used():
     context = deps(seed_writer=Writer(failing=[Unscored(reason="backend", detail="down")]))
     state = await run(context)
     assert context.builder.writer.shown == [["c"]]

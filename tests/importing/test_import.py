@@ -98,7 +98,7 @@ def test_numbers_that_the_rows_have_are_kept_unless_two_are_the_same():
     assert [j.repeat for j in import_replies(rows, scale=likert()).judgements] == [0, 1]
 
 
-def test_of_an_item_judged_again_the_last_reply_may_count_alone_and_it_is_said():
+def test_of_an_item_judged_again_the_last_reply_may_count_alone_and_it_is_reported():
     rows = [ROW, {**ROW, "system": "s2"}, {**ROW, "response": "Score: 2"}]
     imported = import_replies(rows, scale=likert(), repeats="last")
     assert [j.repeat for j in imported.judgements] == [None, None]

@@ -86,7 +86,7 @@ def test_a_reply_that_says_otherwise_than_the_tools_value_is_counted(written):
     assert result.n_reread == 1
 
 
-def test_a_grader_with_a_prompt_of_its_own_is_not_read_anew(written):
+def test_a_grader_with_a_prompt_of_its_own_is_not_read_again(written):
     scorers = [{"name": "model_graded_qa", "options": {"template": "Say {x}"}}]
     result = import_file(
         written("log.json", log(sample("e1", graded("C", "GRADE: I")), scorers=scorers))

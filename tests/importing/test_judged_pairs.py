@@ -150,7 +150,7 @@ def test_alpaca_eval_preferences_are_probabilities_and_null_is_no_verdict(writte
     assert result.n_rows == len(rows)
 
 
-def test_alpaca_eval_items_of_one_instruction_are_told_apart_by_their_outputs(written):
+def test_alpaca_eval_items_of_one_instruction_are_distinguished_by_their_outputs(written):
     rows = [alpaca(), alpaca(output_2="another"), alpaca(preference=2)]
     result = import_file(written("annotations.json", rows)).judgements
     assert result[0].eid == result[2].eid

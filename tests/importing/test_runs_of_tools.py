@@ -96,7 +96,7 @@ def test_promptfoo_assertions_are_judgements_and_a_persons_are_labels(written):
     assert result.judgements[0].model_extra["reason"] == "because"
 
 
-def test_promptfoo_assertions_of_one_type_or_in_sets_are_told_apart(written):
+def test_promptfoo_assertions_of_one_type_or_in_sets_are_distinguished(written):
     inner = [component("llm-rubric", 1, value="short"), component("llm-rubric", 0, value="kind")]
     tests = [
         test(

@@ -33,7 +33,7 @@ def calibrate(cli):
     return run
 
 
-def test_experts_and_crowd_are_told_apart_before_they_are_averaged(calibrate):
+def test_experts_and_crowd_are_distinguished_before_they_are_averaged(calibrate):
     out, groups = calibrate()
     assert "Annotators form two camps that do not agree" in out
     assert out.index("Annotators form two camps") < out.index("agreement with people")

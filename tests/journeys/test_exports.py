@@ -108,7 +108,7 @@ def test_a_leaderboard_and_a_decision_come_of_each_export(cli, backend, title):
     print(f"{title}: {n_commands} commands")  # noqa: T201
 
 
-def test_labels_on_an_aspect_of_ones_own_are_judged_and_calibrated(cli, backend):
+def test_labels_on_a_custom_aspect_are_judged_and_calibrated(cli, backend):
     """The messages lead to the criterion of the page; nothing sends in a circle."""
     write_files(EXPORTS["Nested JSON"])
     Path("nested.json").write_text(Path("nested.json").read_text().replace("fluency", "note"))

@@ -132,7 +132,7 @@ def test_judge_by_people_from_json_and_page(folder: Path) -> None:
     assert "Judge by people, j, coverage, likert: 1:" in (folder / "c.html").read_text("utf-8")
 
 
-def test_a_result_draws_on_axes_of_ones_own(folder: Path) -> None:
+def test_a_result_draws_on_given_axes(folder: Path) -> None:
     mpl = pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     mpl.use("Agg")
     from matplotlib import pyplot as plt

@@ -50,7 +50,7 @@ def plain(said: str) -> str:
     return " ".join(said.split())
 
 
-def test_a_study_builds_by_the_model_and_has_a_table_for_the_aspect_of_ones_own(cli, server):
+def test_a_study_builds_by_the_model_and_has_a_table_for_the_custom_aspect(cli, server):
     write_corpus("in")
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
     result = cli("study", "init", "in", *backend)

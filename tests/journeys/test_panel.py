@@ -150,7 +150,7 @@ def test_several_judges_of_pairs_rank_together(cli):
     assert judges.startswith("How well each judge discriminates between systems, coverage: ")
 
 
-def test_a_judge_of_the_writers_family_is_told_before_it_judges(cli, server: StubServer):
+def test_a_judge_of_the_writers_family_is_named_before_it_judges(cli, server: StubServer):
     write_jsonl(Path("r.jsonl"), [reference("e0")])
     write_jsonl(
         Path("s.jsonl"),

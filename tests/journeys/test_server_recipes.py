@@ -179,7 +179,7 @@ def test_a_server_at_home_rates_fills_a_checklist_and_builds(
     assert any("response_format" in body for body in checklists)
 
 
-def test_a_context_that_ends_is_told_by_the_longest_request_before_anything_is_sent(
+def test_a_context_that_ends_is_detected_by_the_longest_request_before_anything_is_sent(
     cli, server: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def short_context(call: Call) -> Reply:

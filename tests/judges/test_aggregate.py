@@ -145,7 +145,7 @@ def test_systems_are_compared_on_the_clusters_that_they_share():
     assert "9 clusters that all ranked" in shared_only(scores)
 
 
-def test_no_cluster_that_all_share_ranks_nobody():
+def test_no_cluster_that_all_share_gives_no_ranks():
     """Eleven systems, each lacking another one of eleven clusters: every two share nine of them."""
     systems = [f"s{n:02}" for n in range(11)]
     rows = [

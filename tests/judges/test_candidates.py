@@ -231,7 +231,7 @@ def test_a_model_that_words_anchors_sees_the_articles_and_examples_go_without():
     assert not any("Article 1" in item.prompt for item in few_shot(BASE, items))
 
 
-def test_what_several_items_were_judged_against_stands_once_above_the_first():
+def test_what_several_items_were_judged_against_appears_once_above_the_first():
     one, two, three, four, five = (replace(item, n_labels=3) for item in FIVE)
     items = [
         replace(one, articles=("said",)),

@@ -144,7 +144,7 @@ def test_checklists_are_parted_between_questions(sizes, blocks):
     )
 
 
-def test_rivals_and_who_disputes_a_group_are_told():
+def test_rivals_and_who_disputes_a_group_are_reported():
     question = {
         "question": "Was it rain?",
         "kind": "rivals",

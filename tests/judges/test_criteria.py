@@ -97,7 +97,7 @@ def own(body: str) -> Criterion:
     return Criterion(aspect="tone", template=template, scale=likert(("bad", "good")))
 
 
-def test_a_criterion_of_ones_own_takes_the_fields_it_names():
+def test_a_custom_criterion_takes_the_fields_it_names():
     criterion = own("Rate the tone of {{text}}.\n{{scale}}")
     assert set(criterion.fields_for(task("tone"))) == {"text", "scale"}
 
@@ -131,7 +131,7 @@ def test_articles_carry_title_and_outlet():
     assert fenced.titles == ("one.example", "")
 
 
-def test_the_order_decides_what_stands_first():
+def test_the_order_decides_what_comes_first():
     criterion = builtin_criterion("coverage", "pairwise", per_answer=False)
     for order, first in (("ab", "One."), ("ba", "Two.")):
         pair = task(protocol="pairwise", systems=("s", "t"), texts=("One.", "Two."), order=order)

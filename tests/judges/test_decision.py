@@ -116,7 +116,7 @@ async def test_an_undecided_pair_counts_by_its_probabilities():
     assert with_pair_verdicts(rows)[0].model_extra["shift"] == pytest.approx(0.0)
 
 
-async def test_answers_of_one_summary_are_asked_together_and_told_apart():
+async def test_answers_of_one_summary_are_asked_together_and_distinguished():
     tasks = [task("binary", "coverage", f"answer:0.{n}", n=n) for n in range(MAX_QUESTIONS + 2)]
     judge, backend = judge_of(
         lambda q: {"no": 0.0, "yes": 1.0} if q.name == "q2" else {"no": 1.0, "yes": 0.0},

@@ -47,7 +47,7 @@ def place_of_lead(task):
     return next(n for n, article in enumerate(task.articles) if article.aid == text)
 
 
-def test_each_lead_stands_first_in_the_middle_and_last():
+def test_each_lead_comes_first_in_the_middle_and_last():
     tasks = place_tasks(CLUSTERS, max_articles=2)
     assert len(tasks) == 2 * 2 * 3
     assert [place_of_lead(task) for task in tasks[:3]] == [0, 2, 3]
@@ -235,7 +235,7 @@ def test_of_rivals_the_denial_of_one_may_cover_another():
         ("It cost 4.5.", "4.5"),
     ],
 )
-def test_a_number_is_swapped_for_one_that_stands_nowhere(text, number):
+def test_a_number_is_swapped_for_one_that_occurs_nowhere(text, number):
     swapped = swap_number(text, number)
     (new,) = numbers_in(swapped) - numbers_in(text)
     assert numbers_in(swapped) == numbers_in(text) - {number} | {new}

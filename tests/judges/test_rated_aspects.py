@@ -72,7 +72,7 @@ def test_they_have_one_wording_and_articles_beside_them():
         fj.Judge(local_server, aspect="fluency", protocol="ranking")(CLUSTERS, SUMMARIES)
 
 
-def test_a_prompt_of_ones_own_may_have_such_a_name():
+def test_a_custom_prompt_may_have_such_a_name():
     plan = resolve_plan("relevance", protocol="likert", reference_unit="qa_pairs", own_prompt=True)
     assert plan.reference_unit == "qa_pairs"
     plans = (

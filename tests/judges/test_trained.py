@@ -85,7 +85,7 @@ async def test_articles_without_a_sentence_leave_nothing_to_judge_by():
     assert result.reason == "empty_input"
 
 
-async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_stands_in():
+async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_is_in():
     embedder = WordBag()
     judge = judge_of("faithfulness", embedder)
     await judge.ask(task(TRUE, FALSE, protocol="pairwise"))
@@ -95,7 +95,7 @@ async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_stands_in():
     assert embedder.n_texts == embedded
 
 
-async def test_the_same_text_of_another_cluster_or_unit_is_measured_anew():
+async def test_the_same_text_of_another_cluster_or_unit_is_measured_again():
     judge = judge_of("faithfulness")
     here = await judge.ask(task(TRUE))
     other = Article(aid="1", content="A cat sat on a warm mat. It slept.")
@@ -270,7 +270,7 @@ async def test_clauses_of_one_statement_may_stand_in_different_articles():
     ("the dam broke", False),  # too short to say what the sentence says
     ("broke on Monday after rain", False),  # a word left out
 ])  # fmt: skip
-def test_what_stands_word_for_word_is_held(statement, held):
+def test_what_occurs_word_for_word_is_held(statement, held):
     result = passages_of([ARTICLE.content], Vectoriser(WordBag()))
     assert result is not None
     assert result.holds(statement) is held

@@ -49,7 +49,7 @@ def test_white_space_around_a_reply_changes_nothing(reply, scale, space):
 
 
 @given(replies, st.sampled_from(SCALES))
-def test_a_reading_stands_inside_the_reply(reply, scale):
+def test_a_reading_is_inside_the_reply(reply, scale):
     result = locate_verdict(reply, scale)
     if not isinstance(result, Unscored):
         assert 0 <= result.start < result.end <= len(reply)
@@ -93,5 +93,5 @@ def test_a_hundred_kilobytes_of_anything_are_read(piece, scale):
         ("", False),
     ],
 )
-def test_refusals_are_told_from_answers(text, wanted):
+def test_refusals_are_distinguished_from_answers(text, wanted):
     assert looks_like_refusal(text) is wanted

@@ -949,7 +949,7 @@ def test_a_cut_off_answer_that_begins_another_one_is_not_settled():
     )
 
 
-def test_a_lone_lower_case_letter_is_an_answer_where_nothing_else_stands():
+def test_a_lone_lower_case_letter_is_an_answer_where_there_is_nothing_else():
     letters = options(["A", "B"])
     assert read_verdict("a", letters) == 1.0
     assert read_verdict(" a\n", letters) == 1.0

@@ -48,7 +48,7 @@ def test_a_folder_of_another_run_is_refused_and_the_difference_named(tmp_path):
         pass
 
 
-def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path):
+def test_a_second_process_sees_that_the_folder_is_in_use(tmp_path):
     with (
         RunFolder(tmp_path, identity=IDENTITY),
         pytest.raises(RunError, match="another run is using"),

@@ -31,7 +31,7 @@ def test_a_figure_has_its_ends_and_what_it_rests_on():
     }  # fmt: skip
 
 
-def test_a_p_value_stands_wherever_there_is_one():
+def test_a_p_value_is_shown_wherever_there_is_one():
     tested = Estimate(value=0.5, low=0.0, high=1.0, level=0.95, n=8, method="t", p_value=0.04)
     assert figure(tested, keep=())["p_value"] == 0.04
     assert "p_value" not in figure(SHARE, keep=())

@@ -156,7 +156,7 @@ def test_a_list_that_is_cut_off_twice_says_so_and_loses_nothing_that_ends():
     assert len(requests) == 1
 
 
-def test_wrong_numbers_are_asked_for_again_and_then_left_out_and_told():
+def test_wrong_numbers_are_asked_for_again_and_then_left_out_and_reported():
     wrong = listed(item(1, "A fault in the gate"), item(3, "since May"))
     right = listed(item(1, "A fault in the gate"), item(2, "since May"))
     found, requests = answered(wrong, right)
@@ -205,7 +205,7 @@ def test_an_article_that_imitates_the_format_is_but_text():
     assert text.count(f"</article {mark}") == 1
 
 
-def test_what_stands_for_nobody_is_nobody_and_a_long_gloss_is_none():
+def test_what_names_no_speaker_is_none_and_a_long_gloss_is_none():
     rest = {"speaker": " None", "stance": "agrees", "gloss": "word " * 21}
     records = read_listed(listed(item(1, "q", **rest)), n=1).items[0]
     assert records.voice == {"speaker": None}  # no stance, no gloss
@@ -325,7 +325,7 @@ def test_groups_are_read_largest_first_with_labels_and_rivals():
     assert text.index("1. Who?\n2. Why?") < text.index("to question 2>\n1. (one.example) answer 1")
 
 
-def test_an_answer_with_two_points_stands_in_both_groups():
+def test_an_answer_with_two_points_is_in_both_groups():
     """Cause 4: filed under the first alone, its second answer was lost."""
     made, requests = sorting(partition([1, 2], [3, 2], [4]))
     assert (made.groups, len(requests)) == (((0, 1), (1, 2), (3,)), 1)
@@ -342,7 +342,7 @@ def test_that_nothing_is_known_is_an_answer():
     assert '"Unclear" is no reason.' in text
 
 
-def test_to_dispute_is_to_endorse_the_contrary_and_stands_with_it():
+def test_to_dispute_is_to_endorse_the_contrary_and_is_grouped_with_it():
     """Cause 5: no group is of two minds, and none is labelled "disputed:"."""
     of = answers("endorses", "reports", "disputes", "endorses")
     made, _ = sorting(partition([1, 2], [3, 4], disputed={1: [3]}, rivals=[(1, 2)]), of=of)
@@ -462,7 +462,7 @@ def test_an_unreadable_reply_is_asked_for_once_more(text):
 
 
 @pytest.mark.parametrize("text", [*BROKEN, RefusedError("no")])
-def test_then_each_answer_stands_alone_or_another_groups_and_it_is_said(text):
+def test_then_each_answer_is_alone_or_another_groups_and_it_is_reported(text):
     class InPairs:
         async def group(self, question, answers, articles):
             return ((0, 1), (2, 3))
@@ -763,7 +763,7 @@ def again(number, says, *items):
     return {"article": number, "says": says, "added": added}
 
 
-def test_what_a_first_reading_missed_is_added_if_it_stands_in_the_article():
+def test_what_a_first_reading_missed_is_added_if_it_occurs_in_the_article():
     made, (request,) = completed(
         said(
             again(

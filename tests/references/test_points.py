@@ -25,7 +25,7 @@ from fairjudge.references.topics import UNNAMED, noun_phrases, topics_of
     '"The bridge is safe," the mayor said at the harbour on Monday.',
     "2,300 people crossed the harbour bridge each day last year.",
 ])  # fmt: skip
-def test_a_sentence_that_names_what_it_speaks_of_stands_alone(text):
+def test_a_sentence_that_names_its_subject_is_alone(text):
     assert stands_alone(text)
 
 
@@ -143,7 +143,7 @@ def test_points_are_under_what_most_of_them_speak_of_and_each_under_one_topic():
     }
 
 
-def test_a_topic_that_one_source_alone_speaks_of_is_none():
+def test_a_topic_of_a_single_source_is_none():
     articles = articles_of("Cars on the old bridge, and on the old bridge.", "On the old bridge.")
     assert topics_of([point("The old bridge."), point("An old bridge.")], articles) == []
 

@@ -45,12 +45,12 @@ ARTICLE = Article(aid="a", title=TITLE, content=CONTENT)
         ("...", None),
     ],
 )
-def test_what_stands_in_the_article_takes_the_place_of_the_quote(quote, stands):
+def test_what_occurs_in_the_article_takes_the_place_of_the_quote(quote, stands):
     result = QuotableArticle(ARTICLE).find(quote)
     assert (result and result.text) == stands
 
 
-def test_a_passage_says_where_it_stands():
+def test_a_passage_says_its_position():
     whole = f"{TITLE}\n\n{CONTENT}"
     for quote in ("raises rates again", "the fed won't stop", "0.75 points in July"):
         result = QuotableArticle(ARTICLE).find(quote)

@@ -55,7 +55,7 @@ def of_terminal() -> str:
     return " ".join(_leaderboard(outcome, leaderboard(ROWS, unit="summary")).notes)
 
 
-def test_each_caveat_of_the_terminal_stands_on_the_page_and_in_tables():
+def test_each_caveat_of_the_terminal_is_on_the_page_and_in_tables():
     boards = leaderboards(ROWS, n_resamples=50)
     page = " ".join(str(part) for part in leaderboard_parts(boards))
     table = " ".join(combined_table(boards).notes)

@@ -221,7 +221,7 @@ def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
     )
 
 
-def test_findings_stand_first_in_the_json_and_nowhere_without_a_rule():
+def test_findings_come_first_in_the_json_and_nowhere_without_a_rule():
     report = {"groups": []}
     assert with_findings("audit position", report) == {"schema": SCHEMA, **report}
     assert findings_of("plan", {"calls": 3}) == ()

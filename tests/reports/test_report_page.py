@@ -60,7 +60,7 @@ def test_a_constant_difference_has_no_width_though_the_means_have():
     assert behind.behind.high == pytest.approx(1.0)
 
 
-def test_kinds_of_units_and_own_scales_stand_apart():
+def test_kinds_of_units_and_own_scales_are_separate():
     rows = [judged("1", "a", 70), judged("1", "a", 3, unit="sentence:0")]
     whole, sentences = leaderboards(rows)
     assert (whole.unit, whole.scale_range) == ("summary", None)
@@ -216,7 +216,7 @@ def test_plots_are_named_and_their_numbers_stand_in_the_text(seen, text):
         assert figures in text
 
 
-def test_prompts_models_and_reasons_are_told(text):
+def test_prompts_models_and_reasons_are_reported(text):
     assert "judge/coverage.v1@1234abcd" in text
     assert "openai:stub" in text
     assert "1 unparseable, 1 refused" in text

@@ -57,7 +57,7 @@ def files(tmp_path: Path) -> Path:
         ),
     ],
 )
-def test_what_a_command_writes_stands_on_the_page(files, monkeypatch, command, title, said):
+def test_what_a_command_writes_is_on_the_page(files, monkeypatch, command, title, said):
     monkeypatch.chdir(files)
     run(*command, "--json", "found.json")
     page = make_report("found.json").html
@@ -83,7 +83,7 @@ def test_json_of_another_version_is_refused(tmp_path: Path):
         make_report(tmp_path / "rank.json")
 
 
-def test_two_judges_are_told_apart_in_what_is_said(files):
+def test_two_judges_are_distinguished_in_what_is_said(files):
     rows = [
         row
         for judge, best in (("j", "alpha"), ("k", "beta"))

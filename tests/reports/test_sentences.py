@@ -118,7 +118,7 @@ def test_every_number_that_is_said_stands_in_a_table(pages, name):
 
 
 @pytest.mark.parametrize("name", ["study", "rank"])
-def test_whoever_is_said_to_lead_stands_first_in_a_table(pages, name):
+def test_the_leader_of_the_findings_comes_first_in_a_table(pages, name):
     assert wrong_leaders(pages[name]) == []
 
 

@@ -128,7 +128,7 @@ def test_position_without_pairs_is_refused():
         position_report([row("1", 3)], labels=None, close_within=0.5)
 
 
-def test_probes_are_told_apart():
+def test_probes_are_distinguished():
     """The longer text scores higher when repeated, lower with unsupported facts."""
     rows = [
         each

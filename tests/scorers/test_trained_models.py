@@ -40,7 +40,7 @@ def test_a_copy_is_supported_and_a_denial_is_not(models):
     assert text[2, 0] < 0.5
 
 
-def test_a_unit_that_stands_there_is_covered_and_another_is_not(models):
+def test_a_unit_that_is_there_is_covered_and_another_is_not(models):
     covered = models.covered(
         [(PASSAGE, "Engineers found cracks in the bridge."), (PASSAGE, "Prices of bread rose.")]
     )

@@ -105,7 +105,7 @@ def test_systems_that_share_no_cluster_have_no_leader():
     )
 
 
-def test_the_sentence_stands_on_ranks_that_the_table_shows():
+def test_the_sentence_is_based_on_ranks_that_the_table_shows():
     (board,) = leaderboards(weak_opponents(), n_resamples=50)
     sentence = board_findings(of_leaderboard(board))[0]
     assert sentence.startswith("best has the highest strength in relevance; good")

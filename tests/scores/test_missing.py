@@ -16,7 +16,7 @@ def rows(*reasons: str | None) -> list[Judgement]:
     ]
 
 
-def test_kinds_are_told_apart_and_together_are_all():
+def test_kinds_are_distinguished_and_together_are_all():
     result = missing_of(
         rows(None, "refused", "backend", "budget", "unparseable", "empty_input", None),
         n_not_applicable=3,

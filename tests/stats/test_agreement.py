@@ -150,7 +150,7 @@ def test_bootstrap_of_kappa_brackets_it():
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
-def test_what_stands_where_no_rating_is_makes_no_difference(level):
+def test_values_without_a_rating_make_no_difference(level):
     ratings = np.array([[1.0, 2.0, np.nan], [2.0, 2.0, 3.0], [np.nan, 1.0, 1.0]])
     present = ~np.isnan(ratings)
     filled = np.where(present, ratings, 7.0)

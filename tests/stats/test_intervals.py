@@ -50,7 +50,7 @@ def test_identical_trials_in_a_document_count_once():
     assert tenfold.n == 400
 
 
-def test_a_rate_of_zero_stands_on_documents():
+def test_a_rate_of_zero_is_based_on_documents():
     # p = 0 with 20 documents: Wilson's upper end is t^2 / (d + t^2), t(0.975, 19) = 2.093024.
     estimate = clustered_wilson(np.zeros(100), np.repeat(np.arange(20), 5).tolist())
     assert isinstance(estimate, Estimate)
@@ -78,7 +78,7 @@ def test_normal_by_hand():
         normal(0.0, float("nan"), n=1)
 
 
-def test_a_rate_of_one_stands_on_documents_as_that_of_zero_does():
+def test_a_rate_of_one_is_based_on_documents_as_that_of_zero_does():
     documents = np.repeat(np.arange(20), 5).tolist()
     none, all_of_them = (clustered_wilson(np.full(100, end), documents) for end in (0.0, 1.0))
     assert isinstance(none, Estimate)

@@ -138,7 +138,7 @@ def test_a_statistic_undefined_on_many_resamples_has_no_interval():
     assert "resamples" in estimate.method
 
 
-def test_replicates_of_what_is_fitted_anew_are_moved_to_the_estimates():
+def test_replicates_of_what_is_refitted_are_moved_to_the_estimates():
     """By hand: means of resamples lie around the sample's, the estimate 5 above it; NaN stays."""
 
     def statistic(counts):

@@ -151,7 +151,7 @@ async def test_a_fairness_attribute_that_no_article_has_is_said():
     assert first.backend.requests == []
 
 
-def test_a_name_of_ones_own():
+def test_a_custom_name():
     assert summarizer(lambda r: "x", system="mine").name == "mine"
 
 
@@ -311,7 +311,7 @@ def own(folder, text, name="mine.md"):
     return str(path)
 
 
-async def test_a_prompt_of_ones_own(tmp_path):
+async def test_a_custom_prompt(tmp_path):
     plain = own(tmp_path, "Sum this old article up.")
     first = summarizer(lambda r: "x", wishes=Wishes(prompts=(plain,)))
     await first.summarize(CLUSTER)

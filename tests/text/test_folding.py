@@ -50,7 +50,7 @@ def test_ascii_stays_as_it_is():
 
 
 @pytest.mark.parametrize("mark", ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u200e"])
-def test_names_align_whatever_stands_unseen_in_them(mark):
+def test_names_align_whatever_is_invisible_in_them(mark):
     person = Person(id="1", first_name="Martha", last_name="O'Neill-Orme")
     written = f"Mar{mark}tha O\u02bcNei{mark}ll\u2011Orme"
     result = align([written], [person])
@@ -64,7 +64,7 @@ def test_names_in_scripts_with_vowel_signs_are_whole():
 
 
 @pytest.mark.parametrize("mark", ["\u00ad", "\u200b", "\u2060"])
-def test_a_name_is_masked_whatever_stands_unseen_in_it(mark):
+def test_a_name_is_masked_whatever_is_invisible_in_it(mark):
     person = Person(id="1", first_name="Martha", last_name="Orme")
     assert mask(f"Mar{mark}tha Or{mark}me spoke.", [person]) == "FIRST_NAME LAST_NAME spoke."
 
