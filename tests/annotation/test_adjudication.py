@@ -79,7 +79,7 @@ def test_a_file_without_disagreements_of_these_items_is_refused(folder, content,
     assert said in result.out + result.err
 
 
-def test_a_pairs_value_follows_from_the_side_that_is_left():
+def test_a_pairs_value_in_words_follows_the_order_shown():
     better = Opinion(author="The judge", value=0.5)
     assert (better.in_words("ab"), better.in_words("ba")) == ("first", "second")
     assert Opinion(author="The judge", value=0.0).in_words("ab") == "tie"

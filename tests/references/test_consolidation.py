@@ -233,7 +233,7 @@ class TestParts:
         both = "rained. The U.S. team"
         assert sentence_around(both, paragraph).startswith("It rained. The U.S. team lost")
 
-    def test_without_a_place_in_the_context_the_answer_has_no_neighbours(self) -> None:
+    def test_without_a_place_in_the_context_the_answer_is_returned_alone(self) -> None:
         assert sentence_around("snow", "It rained.") == "snow"
         assert sentence_around("snow", None) == "snow"
         assert sentence_around("", "It rained.") == ""
