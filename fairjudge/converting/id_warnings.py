@@ -66,7 +66,8 @@ def labels_without_texts(converted: Converted) -> Iterator[str]:
     if converted.clusters and not systems and rated:
         yield (
             f"labels are of summaries by {_first_names(sorted(rated))}, but no summary was read: "
-            "texts of a cluster's folder are named summary_SYSTEM.txt, columns --map text:SYSTEM=COLUMN"
+            "texts of a cluster's folder are named summary_SYSTEM.txt, columns "
+            "--map text:SYSTEM=COLUMN"
         )
 
 
