@@ -109,10 +109,6 @@ class Converted:
             write_jsonl(paths[-1], records)
         return tuple(paths)
 
-    def next_command(self, folder: str | Path) -> str:
-        """Return the command that goes on with what `write` wrote to `folder`."""
-        return self.next_commands(folder)[0].command
-
     def next_commands(self, folder: str | Path) -> tuple[NextCommand, ...]:
         """Return the commands that go on with what `write` wrote to `folder`, each in full."""
         target = Path(folder)
