@@ -46,7 +46,7 @@ from fairjudge.calibration.jury_report import (
     juries,
 )
 from fairjudge.calibration.labels import ItemKey, Labels
-from fairjudge.calibration.protocol_table import Asked, ProtocolTable, protocol_tables
+from fairjudge.calibration.protocol_table import JudgingCost, ProtocolTable, protocol_tables
 from fairjudge.calibration.rates import RatesReport, group_rates
 from fairjudge.calibration.replaceability import (
     COST_MARGINS,
@@ -117,7 +117,7 @@ class GroupReport:
     causes: tuple[CauseCount, ...]
     confusion: Confusion | None
     decisions: tuple[Decision, ...] = ()
-    asked: Asked | None = None
+    asked: JudgingCost | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,13 +139,13 @@ def analyse(
     summaries: Sequence[Summary] = (),
     clusters: Sequence[Cluster] = (),
     support: Mapping[tuple[str, str], float] | None = None,
-    asked: Mapping[GroupKey, Asked] | None = None,
+    questions: Mapping[GroupKey, JudgingCost] | None = None,
 ) -> Analysis:
     """Measure every judge, aspect, protocol and unit in `judgements` against `labels`.
 
     Summaries and clusters, where given, add baselines by length and lead overlap, and groups by
     length, outlet and attribute; `support`, the embedding support of each (eid, system), is one
-    more baseline; `asked` says what each way of judging took. Raises what `join` does.
+    more baseline; `questions` says what each way of judging took. Raises what `join` does.
     """
     rows = tuple(judgements)
     people = with_ids_of(labels, rows)
@@ -172,7 +172,7 @@ def analyse(
     source = np.random.SeedSequence(settings.seed)
     seeds = source.spawn(len(groups) + 2)
     reports = tuple(
-        _report(joined, material, settings, asked or {}, np.random.default_rng(seed))
+        _report(joined, material, settings, questions or {}, np.random.default_rng(seed))
         for joined, seed in zip(groups, seeds[1:-1], strict=True)
     )
     of_juries, of_decisions = map(np.random.default_rng, source.spawn(2))
@@ -196,7 +196,7 @@ def analyse(
         comparisons=comparisons(groups, settings.resampling, np.random.default_rng(seeds[0])),
         protocols=protocol_tables(
             [(report.joined, report.agreement) for report in reports],
-            asked or {},
+            questions or {},
             resampling=settings.resampling,
             rng=np.random.default_rng(seeds[-1]),
         ),
@@ -246,7 +246,7 @@ def _report(
     joined: Joined,
     material: _Material,
     settings: Settings,
-    asked: Mapping[GroupKey, Asked],
+    questions: Mapping[GroupKey, JudgingCost],
     rng: np.random.Generator,
 ) -> GroupReport:
     level = settings.resampling.level
@@ -309,7 +309,7 @@ def _report(
         causes=count_causes(causes, [disagreement.key for disagreement in widest]),
         confusion=confusion(joined),
         decisions=figures.decisions,
-        asked=asked.get(joined.group),
+        asked=questions.get(joined.group),
     )
 
 

@@ -134,11 +134,11 @@ def _best(
 ) -> str | None:
     """Return the baseline of `scores` with the highest correlation; None where none has one."""
     correlations = {
-        name: found.value
+        name: value.value
         for name, agreement in baselines.items()
         if name in scores
         and not isinstance(agreement, Undefined)
-        and isinstance(found := agreement[level][measure], Estimate)
+        and isinstance(value := agreement[level][measure], Estimate)
     }
     return max(correlations, key=lambda name: correlations[name], default=None)
 

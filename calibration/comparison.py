@@ -138,7 +138,7 @@ class SystemShift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunComparison:
-    """What two runs say of the items that both scored.
+    """Comparison of two runs on the items that both scored.
 
     ``agreement`` is the share of items with one value in both, in [0, 1]; ``shift`` the mean of
     second less first and ``distance`` that of its absolute value, in units of the scale; ``order``

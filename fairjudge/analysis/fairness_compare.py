@@ -56,7 +56,7 @@ def overall_of(
 
 
 def overall_json(
-    found: Mapping[str, Overall | Undefined], *, measure: str, scaling: Scaling = "range"
+    scores: Mapping[str, Overall | Undefined], *, measure: str, scaling: Scaling = "range"
 ) -> Json:
     """Return the JSON of ``fairness overall``."""
     head = {} if scaling == "range" else {"scaling": scaling}
@@ -66,7 +66,7 @@ def overall_json(
             system: figure(score)
             if isinstance(score, Undefined)
             else {"value": score.value, "normalised": dict(score.normalised)}
-            for system, score in found.items()
+            for system, score in scores.items()
         },
     }
 
@@ -93,9 +93,14 @@ def agreement_of(
     other = own if second is None else _numeric_measures(theirs, second)
     if second is None or ours is not theirs:
         pairs = combinations(own, 2) if second is None else product(own, other)
-        for left, right in pairs:
-            mine, their_scores = _by_sample(first, left), _by_sample(second or first, right)
-            agreements[f"{left.key}{TOGETHER}{right.key}"] = over_samples(mine, their_scores)
+        for first_measure, second_measure in pairs:
+            mine, their_scores = (
+                _by_sample(first, first_measure),
+                _by_sample(second or first, second_measure),
+            )
+            agreements[f"{first_measure.key}{TOGETHER}{second_measure.key}"] = over_samples(
+                mine, their_scores
+            )
         return agreements
     for measure in (measure for measure in own if measure in other):
         mine, their_scores = _by_sample(first, measure), _by_sample(second, measure)
@@ -113,14 +118,14 @@ def agreement_of(
 
 
 def agreement_json(
-    found: Mapping[str, ScorerAgreement], *, correlation: CorrelationName = "spearman"
+    agreements: Mapping[str, ScorerAgreement], *, correlation: CorrelationName = "spearman"
 ) -> Json:
     """Return the JSON of ``fairness agreement``."""
     head = {} if correlation == "spearman" else {"correlation": correlation}
     return head | {
         name: {"n": agreement.n, "n_unmatched": agreement.n_unmatched}
         | figure(agreement.rho, keep=())
-        for name, agreement in found.items()
+        for name, agreement in agreements.items()
     }
 
 

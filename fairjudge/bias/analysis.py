@@ -345,8 +345,8 @@ def input_counts(clusters: Sequence[Cluster], lists: WordLists) -> CountsByAttri
     """Count articles with text by each attribute, the most frequent value first.
 
     Attributes are the topic, those of the articles, and group, original and design of controlled
-    inputs. The topic is told by words (`news_bias` appendix B: sport, family, or unknown for a
-    tie), unless articles have an attribute of that name.
+    inputs. The topic is recognised by words (`news_bias` appendix B: sport, family, or unknown for
+    a tie), unless articles have an attribute of that name.
     """
     counter = IdentifierCounter(lists)
     texts = [

@@ -41,7 +41,7 @@ class FightingWord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputBias:
-    """How the documents of each group differ from all others.
+    """Differences between the documents of each group and all others.
 
     ``documents`` counts them by the group whose identifiers are the most frequent; ``n_tied`` have
     no such group and are excluded; ``identifiers`` counts identifiers in all documents.
@@ -142,9 +142,9 @@ def _owner(row: np.ndarray) -> int | None:
 
 
 def _marked(
-    found: Iterable[str], markers: Mapping[str, str], ignored: Collection[str]
+    terms: Iterable[str], markers: Mapping[str, str], ignored: Collection[str]
 ) -> list[str]:
-    marked = (markers.get(word, word) for word in found if word not in ignored)
+    marked = (markers.get(word, word) for word in terms if word not in ignored)
     return [word for word in marked if word]
 
 

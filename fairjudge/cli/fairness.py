@@ -91,7 +91,7 @@ def _finish(report: Mapping[str, Any], limit: float) -> None:
         sum(entry["reason"] == "unscored" for entry in excluded),
         len(report["samples"]) + len(excluded),
         limit=limit,
-        what=("summary", "summaries"),
+        noun=("summary", "summaries"),
     )
 
 

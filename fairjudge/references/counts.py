@@ -41,7 +41,7 @@ _NOUN = re.compile(rf"\b(?:{_NUMBER}|not one) (?:[a-z-]+ ){{0,2}}?([a-z]+)\b", r
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountQuestion:
     """A question for a number, and the stem of the counted noun."""
 
     question: str
@@ -70,7 +70,7 @@ def count_questions(
     readings = models.read(
         [(count_question.question, text) for count_question, _, text in candidates]
     )
-    best: dict[Counted, dict[str, tuple[float, Answer]]] = defaultdict(dict)
+    best: dict[CountQuestion, dict[str, tuple[float, Answer]]] = defaultdict(dict)
     for (count_question, aid, text), reading in zip(candidates, readings, strict=True):
         span = _answer(text, reading.start, reading.end)
         best_so_far = best[count_question].get(aid, (SURE,))[0]
@@ -96,11 +96,11 @@ def _answer(text: str, start: int, end: int) -> str:
     return span if has_number and len(span.split()) <= MOST_WORDS else ""
 
 
-def _counted(text: str) -> Iterator[Counted]:
+def _counted(text: str) -> Iterator[CountQuestion]:
     for things, verb, more in _COUNTED.findall(text):
         question = f"How many {things.lower()} were {verb.lower()}{more}?"
         if len(question.split()) <= MAX_QUESTION_WORDS:
-            yield Counted(question, stem(things.lower().split()[-1]))
+            yield CountQuestion(question, stem(things.lower().split()[-1]))
 
 
 def _counts(text: str, noun: str) -> bool:

@@ -295,7 +295,7 @@ class GroupsAlone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhenNeeded:
+class LazyConsolidator:
     """A `Consolidator` that is created when it is needed, since most runs do not need one."""
 
     make: Callable[[], Consolidator]

@@ -167,7 +167,7 @@ def leaderboard_cautions(board: Leaderboard) -> Iterator[str]:
 
 
 def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
-    """Return all of `boards` in one table, with what must be said of each below it."""
+    """Return all of `boards` in one table, with their cautions as notes."""
     tables = [leaderboard_table(board) for board in boards]
     if len(tables) == 1:
         return replace(tables[0], notes=(*tables[0].notes, *leaderboard_cautions(boards[0])))

@@ -70,7 +70,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextTable:
-    """A table with what must be said under it.
+    """A table with its notes.
 
     ``links`` has for each row what its first cell links to on a page, empty where nothing. The last
     ``n_optional`` columns are hidden before numbers are wrapped.
@@ -166,7 +166,7 @@ def _show(table: TextTable, console: Console) -> None:
 
 
 def _printable(table: TextTable) -> TextTable:
-    """Return `table` with nothing in it that steers a terminal; headings name systems, outlets."""
+    """Return `table` without control characters, which names of systems may contain."""
     return TextTable(
         title=printable(table.title),
         columns=tuple(
@@ -205,7 +205,7 @@ def _with_short_ids(table: TextTable, width: int) -> TextTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fit:
-    """The columns that a width has room for with their widths, and the places of the others."""
+    """The columns that fit with their widths, and the indices of the others."""
 
     widths: Mapping[int, int]
     left_out: tuple[int, ...]
@@ -221,7 +221,7 @@ _BETWEEN = 3
 
 
 def _fit_columns(table: TextTable, width: int) -> _Fit:
-    """Return the columns that `width` has room for with their widths, and the others.
+    """Return the columns that fit into `width` with their widths, and the others.
 
     A column may be as narrow as its longest word, numbers as their longest cell where all but the
     optional columns have room for that. Where words do not fit side by side, the last columns go,
@@ -360,7 +360,7 @@ _LATEX = {
 
 
 def _latex(text: str) -> str:
-    """Return `text` on one line, with nothing in it that is a command."""
+    """Return `text` on one line, with LaTeX's special characters escaped."""
     return " ".join("".join(_LATEX.get(mark, mark) for mark in printable(text)).split())
 
 

@@ -56,7 +56,7 @@ def load_embedder(model: str | None = None) -> TransformersEmbedder:
         model,
         auto_class="AutoModel",
         method=_POOLING,
-        what="embedding model",
+        noun="embedding model",
         half=False,
         fingerprint=fingerprint,
     )

@@ -239,16 +239,16 @@ class TransformersEntailment:
             texts, add_special_tokens=False, return_attention_mask=False, verbose=False
         )["input_ids"]
         tokens = dict(zip(texts, encoded, strict=True))
-        found: list[_Window] = []
+        out: list[_Window] = []
         owners: list[int] = []
         room = self._room()
         overlap = min(_OVERLAP, room // 8)
         for number, (premise, piece) in enumerate(pairs):
             second = tokens[piece]
             for first in windows(tokens[premise], room - len(second), overlap=overlap):
-                found.append((first, second))
+                out.append((first, second))
                 owners.append(number)
-        return found, owners
+        return out, owners
 
     def _score(self, rows: list[_Window]) -> NDArray[np.float32]:
         """Return shape (n, 3), as `classify`.
@@ -304,13 +304,15 @@ def label_columns(names: Mapping[int, str]) -> _Columns:
     """Find which output is which from the config's label names, or raise `ConfigurationError`."""
     by_name = {str(name).strip().casefold(): int(place) for place, name in names.items()}
     places = {
-        kind: next((by_name[name] for name in known if name in by_name), None)
-        for kind, known in _NAMES.items()
+        kind: next((by_name[name] for name in spellings if name in by_name), None)
+        for kind, spellings in _NAMES.items()
     }
     entailment = places["entailment"]
-    rest = next((by_name[name] for name in _OTHER if name in by_name), places["neutral"])
-    if entailment is None or rest is None or len(names) > 3:
+    other_place = next((by_name[name] for name in _OTHER if name in by_name), places["neutral"])
+    if entailment is None or other_place is None or len(names) > 3:
         raise ConfigurationError(
             f"the model's labels {list(names.values())!r} do not say which one is entailment"
         )
-    return _Columns(entailment=entailment, neutral=rest, contradiction=places["contradiction"])
+    return _Columns(
+        entailment=entailment, neutral=other_place, contradiction=places["contradiction"]
+    )

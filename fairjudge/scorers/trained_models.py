@@ -63,12 +63,12 @@ def rows_of(pairs: Sequence[tuple[str, str]], tokenizer: Any) -> list[Row]:
         verbose=False,
     )
     encodings = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
-    known = dict(zip(texts, encodings, strict=True))
+    by_text = dict(zip(texts, encodings, strict=True))
     begin, separate = tokenizer.cls_token_id, tokenizer.sep_token_id
     rows = []
     for first, second in pairs:
-        before = known[first][0][:FIRST_TOKENS]
-        ids, spans = (part[: MAX_TOKENS - len(before) - 3] for part in known[second])
+        before = by_text[first][0][:FIRST_TOKENS]
+        ids, spans = (part[: MAX_TOKENS - len(before) - 3] for part in by_text[second])
         rows.append(
             Row(
                 ids=(begin, *before, separate, *ids, separate),
@@ -361,11 +361,11 @@ def best_spans(logits: Any, outside: Any) -> Any:
     import torch
 
     scores = logits.masked_fill(outside[:, :, None], -1e4)
-    both = scores[:, :, None, 0] + scores[:, None, :, 1]
-    length = both.shape[1]
-    allowed = torch.ones(length, length, dtype=torch.bool, device=both.device)
+    totals = scores[:, :, None, 0] + scores[:, None, :, 1]
+    length = totals.shape[1]
+    allowed = torch.ones(length, length, dtype=torch.bool, device=totals.device)
     allowed = allowed.triu().tril(SPAN_TOKENS - 1)
-    best = both.masked_fill(~allowed, -1e9).flatten(1).argmax(dim=1)
+    best = totals.masked_fill(~allowed, -1e9).flatten(1).argmax(dim=1)
     return torch.stack((best // length, best % length), dim=1)
 
 

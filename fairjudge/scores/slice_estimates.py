@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TypeAlias
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.scores.importance import Weighed, weightings
+from fairjudge.scores.importance import WeightedCoverage, weightings
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.clustered import clustered_mean, within
 
@@ -33,7 +33,7 @@ class Point:
     whole: str = ""
 
 
-def estimates_by_weight(weighed: Sequence[Weighed], level: float) -> dict[str, Slices]:
+def estimates_by_weight(weighed: Sequence[WeightedCoverage], level: float) -> dict[str, Slices]:
     """Return coverage with groups weighed in each way; see `fairjudge.scores.importance`."""
     if not weighed:
         return {}

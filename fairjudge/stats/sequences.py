@@ -146,19 +146,23 @@ def _drawn_sizes(looks: Sequence[LookEstimate]) -> FloatArray:
     return np.asarray(np.abs(statistics))
 
 
-def _drawn_scales(drawn: FloatArray, freedoms: Sequence[int]) -> FloatArray:
-    """Return the divisors that turn normal draws into Student's t, shape of `drawn`.
+def _drawn_scales(normals: FloatArray, freedoms: Sequence[int]) -> FloatArray:
+    """Return the divisors that turn normal draws into Student's t, shape of `normals`.
 
     The estimated variances of two looks correlate as the square of what the looks do; one variance
     for all looks would make the boundaries too narrow. Computed row by row (Cholesky), so that
     later looks do not change earlier ones. Wilson and Hilferty's (1931) approximation of chi-square
     but for few degrees of freedom.
     """
-    sizes = np.sqrt((drawn**2).sum(axis=1))
-    alike = np.square(drawn @ drawn.T / np.maximum(np.outer(sizes, sizes), np.finfo(float).tiny))
+    sizes = np.sqrt((normals**2).sum(axis=1))
+    alike = np.square(
+        normals @ normals.T / np.maximum(np.outer(sizes, sizes), np.finfo(float).tiny)
+    )
     np.fill_diagonal(alike, 1.0 + _EDGE)
-    normal = np.linalg.cholesky(alike) @ np.array([_scale_draws(row) for row in range(len(drawn))])
-    divisors = np.empty_like(drawn)
+    normal = np.linalg.cholesky(alike) @ np.array(
+        [_scale_draws(row) for row in range(len(normals))]
+    )
+    divisors = np.empty_like(normals)
     for number, freedom in enumerate(freedoms):
         of_cube = 2.0 / (9.0 * freedom)
         divisors[number] = (
