@@ -38,7 +38,7 @@ from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_label
 from fairjudge.calibration.grouping import GroupKey
 from fairjudge.calibration.groups import GroupError, error_groups
 from fairjudge.calibration.items import Joined, join
-from fairjudge.calibration.judge_figures import judge_figures
+from fairjudge.calibration.judge_figures import JudgeFigures, judge_figures
 from fairjudge.calibration.jury_report import (
     Covariates,
     JuryChoices,
@@ -265,14 +265,7 @@ def _report(
     widest = largest_disagreements(
         joined, material.judgements, material.labels, causes=causes, limit=settings.n_disagreements
     )
-    figures = judge_figures(
-        joined,
-        material.baselines,
-        epsilon=settings.epsilon,
-        resampling=resampling,
-        seed=settings.seed,
-        rng=rng,
-    )
+    figures = _figures(joined, material.baselines, settings, rng)
     (folds,) = rng.spawn(1)  # the other figures stay as they were
     beside = material.beside(joined, settings.strata)
     return GroupReport(
@@ -322,12 +315,21 @@ def _with_decisions(
     """Add what a jury may be used for; nothing where it scored fewer than `FEWEST_ITEMS` items."""
     if jury.held_out is None or len(jury.held_out.keys) < FEWEST_ITEMS:
         return jury
-    figures = judge_figures(
-        jury.held_out,
+    figures = _figures(jury.held_out, baselines, settings, rng)
+    return replace(jury, decisions=figures.decisions)
+
+
+def _figures(
+    joined: Joined,
+    baselines: Mapping[str, Mapping[tuple[str, str], float]],
+    settings: Settings,
+    rng: np.random.Generator,
+) -> JudgeFigures:
+    return judge_figures(
+        joined,
         baselines,
         epsilon=settings.epsilon,
         resampling=settings.resampling,
         seed=settings.seed,
         rng=rng,
     )
-    return replace(jury, decisions=figures.decisions)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TypeVar
 
@@ -252,8 +252,6 @@ def _comparison(
         groups[0].human[rows[0]],
         rng=rng,
         documents=[key[0] for key in common],
-        n_resamples=resampling.n_resamples,
-        level=resampling.level,
-        method=resampling.method,
+        **asdict(resampling),
     )
     return Comparison(aspect=aspect, n_items=len(common), differences=differences)

@@ -10,7 +10,7 @@ not that of one fit. So intervals weigh members and choose the best of them anew
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -264,11 +264,9 @@ def _compared(
         statistic,
         n_documents=sums.shape[1],
         rng=rng,
-        n_resamples=resampling.n_resamples,
-        level=resampling.level,
-        method=resampling.method,
         null=0.0,
         values=_distances(*sums.sum(axis=1)[:, None])[0],
+        **asdict(resampling),
     )
     figures = [
         _Way(int(np.isfinite(scores).sum()), rmse, gain)

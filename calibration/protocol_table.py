@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -207,10 +207,8 @@ def _differences(
             _all_differences(list(defined_statistics.values())),
             n_documents=len(shared),
             rng=rng,
-            n_resamples=resampling.n_resamples,
-            level=resampling.level,
-            method=resampling.method,
             null=0.0,
+            **asdict(resampling),
         )
         if len(defined_statistics) > 1
         else ()

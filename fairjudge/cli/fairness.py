@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,7 +45,6 @@ def coverage(
         fairjudge fairness coverage clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
     from fairjudge.analysis.fairness import parse_scorer
-    from fairjudge.reports.kinds import tables_of
 
     scorer = parse_scorer(measure.values["scorer"], COVERAGE_SCORERS)
     if measure.values["units"] is not None:
@@ -54,10 +52,7 @@ def coverage(
     result = measure(skip_bad=reporting.skip_bad, progress=reporting.progress)
     if save_supports is not None:
         result.save_supports(save_supports)
-    report = result.to_dict()
-    display.report(report, reporting.json_file, tables_of("fairness coverage", report))
-    display.save_figures("fairness coverage", report, reporting.figures)
-    _finish(report, max_unscored)
+    _finish("fairness coverage", result.to_dict(), reporting, max_unscored)
 
 
 @app.command("proportional")
@@ -76,16 +71,16 @@ def proportional(
 
         fairjudge fairness proportional clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
+    result = measure(skip_bad=reporting.skip_bad, progress=reporting.progress)
+    _finish("fairness proportional", result.to_dict(), reporting, max_unscored)
+
+
+def _finish(kind: str, report: dict[str, Any], reporting: Reporting, limit: float) -> None:
+    """Show the report, and say by the exit code whether too much is unscored."""
     from fairjudge.reports.kinds import tables_of
 
-    report = measure(skip_bad=reporting.skip_bad, progress=reporting.progress).to_dict()
-    display.report(report, reporting.json_file, tables_of("fairness proportional", report))
-    display.save_figures("fairness proportional", report, reporting.figures)
-    _finish(report, max_unscored)
-
-
-def _finish(report: Mapping[str, Any], limit: float) -> None:
-    """Say by the exit code whether too much is unscored."""
+    display.report(report, reporting.json_file, tables_of(kind, report))
+    display.save_figures(kind, report, reporting.figures)
     excluded = report["excluded"]
     display.finish(
         sum(entry["reason"] == "unscored" for entry in excluded),

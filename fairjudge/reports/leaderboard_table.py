@@ -87,7 +87,7 @@ def flat_rows(board: Leaderboard) -> Iterator[dict[str, Any]]:
         yield flat
 
 
-def leaderboard_table(board: Leaderboard, *, title: str = "") -> TextTable:
+def leaderboard_table(board: Leaderboard) -> TextTable:
     """Return the table of a leaderboard, the least important columns last."""
     unscored = any(standing.score.n_unscored for standing in board.standings)
     bounded = unscored and board.scale_range is not None
@@ -107,7 +107,7 @@ def leaderboard_table(board: Leaderboard, *, title: str = "") -> TextTable:
     ]
     of = UNITS.get(board.unit, board.unit)
     board_table = table(
-        title or f"{board.aspect}, {board.shown_protocol}, {of}",
+        f"{board.aspect}, {board.shown_protocol}, {of}",
         " | ".join(filter(None, (*figures, *counts))),
         [_row_of_system(row, narrow=bool(_narrow(board))) for row in leaderboard_rows(board)],
         notes=leaderboard_notes(board),

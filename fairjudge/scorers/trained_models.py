@@ -140,7 +140,7 @@ def _large_network(small: dict[str, Any]) -> Any:
 def is_large(folder: Path) -> bool:
     """Return whether a folder has weights of the larger network."""
     settings = trained_record(folder)["run"]["settings"]
-    return bool(settings.get("base") == "all-mpnet-base-v2")
+    return bool(settings.get("base") == large_package.BASE)
 
 
 def trained_identity(folder: Path = FOLDER) -> str:

@@ -148,7 +148,7 @@ class _Row:
 
 
 def coverage_slices(
-    judgements: Iterable[Judgement], references: Sequence[Cluster], *, level: float = 0.95
+    judgements: Iterable[Judgement], references: Sequence[Cluster]
 ) -> CoverageSlices:
     """Slice one system's coverage by question, answer frequency, position, outlet and attributes.
 
@@ -214,7 +214,7 @@ def coverage_slices(
         for eid, best_by_name in heard.items()
     }
     return CoverageSlices(
-        slices={**dict(estimates_by_slice(points, level)), **estimates_by_weight(weighed, level)},
+        slices={**dict(estimates_by_slice(points)), **estimates_by_weight(weighed)},
         answers=tuple(answers),
         uncovered=tuple(uncovered),
         contradicted=tuple(contradicted),

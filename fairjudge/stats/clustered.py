@@ -73,7 +73,6 @@ def clustered_difference(
     documents: Sequence[Hashable] | None = None,
     *,
     level: float = 0.95,
-    n_excluded: int = 0,
 ) -> Estimate | Undefined:
     """Estimate mean(values in the group) - mean(values outside it), with its t-test against 0.
 
@@ -105,7 +104,6 @@ def clustered_difference(
         freedom=fewest - 1,
         level=level,
         null=0.0,
-        n_excluded=n_excluded,
     )
 
 
