@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fairjudge.ports import Reading
 from fairjudge.scorers import large_package
 from fairjudge.scorers._pretrained import encodable, require_libraries
+from fairjudge.scorers._recent import RecentResults
 from fairjudge.scorers._unit_features import UnitFeatures
 from fairjudge.scorers.embedding import (
     BATCH_TOKENS,
@@ -148,6 +149,9 @@ def trained_identity(folder: Path = FOLDER) -> str:
     return f"{name}:{trained_record(folder)['sha256'][:12]}"
 
 
+_Head = Callable[..., Any]
+
+
 class TrainedModels:
     """The trained models; a `fairjudge.ports.TrainedModels`.
 
@@ -172,6 +176,7 @@ class TrainedModels:
         self.identity = identity
         words = network.word_embeddings.detach().float().cpu().numpy()
         self._features = UnitFeatures(words, tokenizer)
+        self._recent = RecentResults()
 
     def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Return where each token of each text stands, as characters of the `encodable` text."""
@@ -275,8 +280,14 @@ class TrainedModels:
         weights = self._calibration[fit]
         return logistic(features @ weights[:-1] + weights[-1])
 
-    def _run(self, rows: list[Row], task: str, head: Callable[..., Any]) -> NDArray[np.float64]:
-        """Return what `head` makes of each row, shape (n, k); equal rows are read once."""
+    def _run(self, rows: list[Row], task: str, head: _Head) -> NDArray[np.float64]:
+        """Return what `head`, that of `task`, makes of each row, shape (n, k)."""
+        return self._recent.get((task, rows), lambda: self._run_anew(rows, task, head))
+
+    def _run_anew(
+        self, rows: list[Row], task: str, head: Callable[..., Any]
+    ) -> NDArray[np.float64]:
+        """See `_run`; equal rows are read once."""
         import torch
 
         columns = {"pair": 4, "reading": 3, "same": 1}[task]

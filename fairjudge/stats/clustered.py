@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import t as student_t
+from scipy.special import stdtr, stdtrit
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import (
@@ -141,7 +141,7 @@ def t_estimate(
             method="no interval: fewer than 2 documents",
         )
     error = sqrt(variance)
-    half = float(student_t.ppf((1.0 + level) / 2.0, freedom)) * error
+    half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
     return Estimate(
         value=value,
         n=n,
@@ -162,4 +162,4 @@ def t_p_value(difference: float, standard_error: float, freedom: float) -> float
     """
     if standard_error == 0.0:
         return 1.0 if difference == 0.0 else 2.0**-freedom
-    return float(2.0 * student_t.sf(abs(difference) / standard_error, freedom))
+    return float(2.0 * stdtr(freedom, -abs(difference) / standard_error))

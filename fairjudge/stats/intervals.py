@@ -8,8 +8,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
-from scipy.stats import t as student_t
+from scipy.special import ndtr, ndtri, stdtrit
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
@@ -73,7 +72,7 @@ def clustered_wilson(
         p,
         _effective_trials(array, coded, d, p),
         level,
-        quantile=float(student_t.ppf((1.0 + level) / 2.0, d - 1)),
+        quantile=float(stdtrit(d - 1, (1.0 + level) / 2.0)),
     )
     return Estimate(
         value=p,

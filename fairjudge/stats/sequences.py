@@ -27,9 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import logsumexp, ndtr
-from scipy.stats import chi2
-from scipy.stats import t as student_t
+from scipy.special import gammaincinv, logsumexp, ndtr, stdtrit
 
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, check_level, vector
@@ -115,7 +113,7 @@ def _block(looks: Sequence[LookEstimate], planned: int, alpha: float) -> list[Bo
             continue
         size = sizes[number - 1]
         # Never wider than an interval that has this look's part of the error on its own.
-        alone = float(student_t.ppf(1.0 - alpha / planned / 2.0, look.freedom))
+        alone = float(stdtrit(look.freedom, 1.0 - alpha / planned / 2.0))
         bound = min(alone, _boundary(size, inside, spent=alpha * number / planned))
         inside &= size <= bound
         intervals.append(Bounds(low=look.value - bound * error, high=look.value + bound * error))
@@ -168,7 +166,7 @@ def _drawn_scales(normals: FloatArray, freedoms: Sequence[int]) -> FloatArray:
     for number, freedom in enumerate(freedoms):
         of_cube = 2.0 / (9.0 * freedom)
         divisors[number] = (
-            chi2.ppf(ndtr(normal[number]), freedom) / freedom
+            2.0 * gammaincinv(freedom / 2.0, ndtr(normal[number])) / freedom
             if freedom < _FEW
             else (1.0 - of_cube + normal[number] * sqrt(of_cube)) ** 3
         )

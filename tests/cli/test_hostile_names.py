@@ -30,22 +30,22 @@ SYSTEMS = [f"s{n}{EVIL}" for n in range(3)]
 
 
 def evil_reference(eid: str) -> dict:
-    result = reference(eid)
-    for n, article in enumerate(result["articles"]):
+    made = reference(eid)
+    for n, article in enumerate(made["articles"]):
         article["title"] += EVIL
         article["domain"] = f"d{n}{EVIL}"
         article["attributes"] = {"side": ("left", "right")[n % 2] + EVIL}
         article["content"] += f"{EVIL} {('She', 'He')[n % 2]} said so."
-    result["question_answers"][0]["question"] = f"{EVIL} Why?"
-    return result
+    made["question_answers"][0]["question"] = f"{EVIL} Why?"
+    return made
 
 
 @pytest.fixture
 def inputs(server):
     references = [evil_reference(eid) for eid in EIDS]
     write_jsonl(Path("references.jsonl"), references)
-    for record in references:
-        del record["question_answers"]
+    for made in references:
+        del made["question_answers"]
     write_jsonl(Path("clusters.jsonl"), references)
     rows = [summary(system, eid) for eid in EIDS for system in SYSTEMS]
     write_jsonl(Path("summaries.jsonl"), rows)
@@ -81,13 +81,13 @@ def inputs(server):
 
 def test_no_command_lets_them_through(cli, server, inputs):
     def answer(call):
-        text = journalist(call)
+        said = journalist(call)
         return (
             "Verdict: A"
-            if text.startswith("Some reasons.")
+            if said.startswith("Some reasons.")
             and "<summary " in text_of(call)
             and (text_of(call).count("<summary ") == 2)
-            else text
+            else said
         )
 
     server.answer = answer
@@ -136,9 +136,9 @@ def test_no_command_lets_them_through(cli, server, inputs):
     ]  # fmt: skip
     outside = {path for path in Path("..").resolve().rglob("*") if "cache" not in path.parts}
     for code, command in commands:
-        result = cli(*command)
-        assert result.code == code, (command, result.err)
-        shown = result.out + result.err
+        done = cli(*command)
+        assert done.code == code, (command, done.err)
+        shown = done.out + done.err
         assert not CONTROLS.search(shown), (command, repr(CONTROLS.search(shown)))
     new = {path for path in Path("..").resolve().rglob("*") if "cache" not in path.parts} - outside
     assert {path.parent for path in new if path.is_file()} == {Path.cwd()}
@@ -161,16 +161,17 @@ def test_no_command_lets_them_through(cli, server, inputs):
 )
 def test_no_reply_of_a_server_gets_through(cli, server, inputs, said):
     server.answer = lambda call: said
-    items = ("--max-unscored", "1")
+    some = ("--max-unscored", "1")
+    at_once = ("--concurrency", "40", "--max-wait", "1")  # what is no reply is asked for again
     for command in (
-        judging(server),
-        building(server),
-        ("summarize", "clusters.jsonl", "-o", "made.jsonl", *openai(server)),
-        ("fairness", "split", "summaries.jsonl", "-o", "units.jsonl", *openai(server)),
+        (*judging(server), *at_once),
+        (*building(server), *at_once),
+        ("summarize", "clusters.jsonl", "-o", "made.jsonl", *openai(server), *at_once),
+        ("fairness", "split", "summaries.jsonl", "-o", "units.jsonl", *openai(server), *at_once),
     ):
-        result = cli(*command, *(() if "split" in command else items))
-        assert result.code in {0, 3}, result.err
-        assert not CONTROLS.search(result.out + result.err), command
+        done = cli(*command, *(() if "split" in command else some))
+        assert done.code in {0, 3}, done.err
+        assert not CONTROLS.search(done.out + done.err), command
 
 
 @pytest.mark.parametrize("target", ["-o", "--json"])

@@ -55,9 +55,11 @@ def test_correlations_of_scorers_over_summaries(correlation, of):
     truth = float(of(shape(first).ravel(), shape(second).ravel()).statistic)
     held = 0
     for _ in range(DATA_SETS):
-        pair = [keyed(shape(item)) for item in scored(rng, 40)]
-        result = agreement_over_samples(*pair, rng=rng, n_resamples=600, correlation=correlation)
-        held += covers(result.rho, truth)
+        pair = [keyed(shape(one)) for one in scored(rng, 40)]
+        found = agreement_over_samples(
+            *pair, resampling=Resampling(rng=rng, n_resamples=600), correlation=correlation
+        )
+        held += covers(found.rho, truth)
     assert LOW <= held / DATA_SETS <= HIGH
 
 
@@ -66,7 +68,9 @@ def test_scorers_of_few_systems_agree_by_chance_as_rarely_as_said():
     wrong = 0
     for _ in range(DATA_SETS):
         pair = [{f"s{n}": float(v) for n, v in enumerate(rng.normal(size=8))} for _ in range(2)]
-        p = agreement_over_systems(*pair, rng=rng, n_resamples=600).rho.p_value
+        p = agreement_over_systems(
+            *pair, resampling=Resampling(rng=rng, n_resamples=600)
+        ).rho.p_value
         wrong += p < 0.05
     assert wrong / DATA_SETS <= MOST_ERRORS
 
@@ -79,14 +83,14 @@ def test_which_measure_agrees_better_with_people(shares):
     wrong = MeasuredSample(value=1.0, differences={"pos": -1.0, "neg": 1.0})
     held = 0
     for _ in range(DATA_SETS):
-        sample = rng.choice(3, size=60, p=[*shares, 1 - sum(shares)])
+        drawn = rng.choice(3, size=60, p=[*shares, 1 - sum(shares)])
         people = dict.fromkeys(range(60), "pos")
-        first = {n: right if kind != 1 else wrong for n, kind in enumerate(sample)}
-        second = {n: right if kind != 0 else wrong for n, kind in enumerate(sample)}
-        result = compare_summaries(
+        first = {n: right if kind != 1 else wrong for n, kind in enumerate(drawn)}
+        second = {n: right if kind != 0 else wrong for n, kind in enumerate(drawn)}
+        found = compare_summaries(
             people, first, second, resampling=Resampling(rng=rng, n_resamples=600)
         )
-        held += covers(result.difference, shares[0] - shares[1])
+        held += covers(found.difference, shares[0] - shares[1])
     assert LOW <= held / DATA_SETS <= HIGH
 
 
@@ -106,6 +110,6 @@ def test_a_dominating_value_makes_no_difference_by_chance_as_rarely_as_said(size
                 # a document's coverage says nothing of its value
                 samples.append(coverage_by_value(rng.random((len(labels), 5)), labels))
         unfair = list(rng.random(len(samples)) < 0.2)
-        result = dominance(samples, unfair, resampling=Resampling(rng=rng, n_resamples=300))
-        wrong += [item.p_value < 0.05 for item in (result.unfair_share, result.mean_difference)]
+        found = dominance(samples, unfair, resampling=Resampling(rng=rng, n_resamples=300))
+        wrong += [one.p_value < 0.05 for one in (found.unfair_share, found.mean_difference)]
     assert (wrong / DATA_SETS <= MOST_ERRORS).all()
