@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Annotated, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -32,7 +33,6 @@ from fairjudge.references.overlap import (
 from fairjudge.references.ports import (
     AnswerSet,
     ArticleBuilder,
-    CompletionResult,
     MissedAnswer,
     Question,
 )
@@ -59,6 +59,7 @@ MAX_TOGETHER = 60
 """Maximum number of answers that one call groups."""
 SHORT_CLUSTER = 20_000
 """Maximum length of all articles, in characters, that completion reads in one call."""
+_ABSENT = "does not stand in its article"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,13 +140,7 @@ async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> Artic
 
 def _asked_once(written: Sequence[Sequence[Question]], n: int) -> tuple[list[Question], list[Row]]:
     """Return the first `n` questions, the best of each part first, and why each other goes."""
-    longest = max(map(len, written), default=0)
-    by_turns = [
-        questions[place]
-        for place in range(longest)
-        for questions in written
-        if place < len(questions)
-    ]
+    by_turns = [question for turn in zip_longest(*written) for question in turn if question]
     texts = drop_near_duplicates([question.text for question in by_turns])
     unlike = [next(q for q in by_turns if q.text == text) for text in texts]
     same = "nearly the same as another question"
@@ -178,7 +173,7 @@ async def _answer(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleStat
     if isinstance(answered, Unscored):
         return {**update, "problems": [problem(f"{article.aid} not asked", answered)]}
     row |= {"answers": [with_places(answer) for answer in distinct(answered.found)]}
-    update["dropped_answers"] = _absent(answered.n_absent)
+    update["dropped_answers"] = _dropped(_ABSENT, answered.n_absent)
     if answered.problem:
         text = f"{article.aid} asked in part: {answered.problem}"
         update["problems"] = [{"text": text, "reason": "unparseable"}]
@@ -189,8 +184,8 @@ def _named(deps: ArticleDeps, aids: Sequence[str]) -> tuple[Article, ...]:
     return tuple(article for article in deps.articles if article.aid in aids)
 
 
-def _absent(n: int) -> list[Row]:
-    return [{"why": "does not stand in its article", "n": n}] if n else []
+def _dropped(why: str, n: int) -> list[Row]:
+    return [{"why": why, "n": n}] if n else []
 
 
 def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
@@ -261,12 +256,11 @@ async def _group(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState
         if grouping.problem:
             text = f"{question!r} grouped {grouping.problem}"
             problems.append({"text": text, "reason": grouping.reason})
-    invalid = [{"why": "does not answer its question", "n": n_invalid}] if n_invalid else []
     return {
         "n_steps": len(to_group),
         "sorted": rows,
         "problems": problems,
-        "dropped_answers": list(invalid),
+        "dropped_answers": _dropped("does not answer its question", n_invalid),
     }
 
 
@@ -327,13 +321,9 @@ async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         "n_steps": 1,
         "completed": [row],
         "problems": problems,
-        "dropped_answers": _absent(completion.n_absent) + _unsupported(completion),
+        "dropped_answers": _dropped(_ABSENT, completion.n_absent)
+        + _dropped("does not say its group's label", len(completion.unsupported)),
     }
-
-
-def _unsupported(completion: CompletionResult) -> list[Row]:
-    n = len(completion.unsupported)
-    return [{"why": "does not say its group's label", "n": n}] if n else []
 
 
 def _missed_row(missed: MissedAnswer) -> Row:

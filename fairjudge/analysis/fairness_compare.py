@@ -27,6 +27,7 @@ from fairjudge.fairness.scorer_checks import (
 from fairjudge.records.results import Json, figure
 from fairjudge.records.schema import without_schema
 from fairjudge.stats.correlation import CorrelationName
+from fairjudge.stats.resampling import Resampling
 
 TOGETHER = " with "
 """Between the names of two measures that are compared with each other."""
@@ -85,9 +86,9 @@ def agreement_of(
     ``proportional`` every two measures by summary are compared (Table 8), and without a second
     report those of the first among themselves (FairSumm, Table 9).
     """
-    rng = np.random.default_rng(seed)
+    resampling = Resampling(rng=np.random.default_rng(seed))
     ours, theirs = _family(first), _family(first if second is None else second)
-    over_samples = partial(agreement_over_samples, rng=rng, correlation=correlation)
+    over_samples = partial(agreement_over_samples, resampling=resampling, correlation=correlation)
     agreements: dict[str, ScorerAgreement] = {}
     own = _numeric_measures(ours, first)
     other = own if second is None else _numeric_measures(theirs, second)
@@ -111,7 +112,7 @@ def agreement_of(
         agreements[measure.key] = agreement_over_systems(
             _by_system(first, measure.key),
             _by_system(second, measure.key),
-            rng=rng,
+            resampling=resampling,
             correlation=correlation,
         )
     return agreements

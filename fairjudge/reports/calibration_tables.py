@@ -358,14 +358,9 @@ def replaceability_note(group: Json) -> str:
     results = group["replaceability"]
     if why(results):
         return f"Alternative-annotator test: not run; {why(results)}."
-    decided = next(
-        (
-            decision
-            for decision in group.get("decisions", ())
-            if decision["question"] == "replace_annotator"
-        ),
-        {"answer": "yes" if results["passes"] else "no", "reason": ""},
-    )
+    decisions = {decision["question"]: decision for decision in group.get("decisions", ())}
+    by_test = {"answer": "yes" if results["passes"] else "no", "reason": ""}
+    decided = decisions.get("replace_annotator", by_test)
     outcome = _TEST_OUTCOMES.get(decided["answer"], decided["answer"])
     reason = f"; {decided['reason']}" if decided["reason"] else ""
     return (
