@@ -7,19 +7,16 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cli_tools import Done
 
 import fairjudge as fj
 from fairjudge.errors import ConfigurationError
 
 SYSTEMS = ("lead", "gpt", "llama", "mistral")
-
-
-def fairjudge(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "fairjudge", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -60,28 +57,32 @@ def stems(folder: Path) -> list[str]:
     return sorted(path.stem.partition("-")[2] for path in folder.glob("*.svg"))
 
 
-def test_ranks_wins_and_position_of_pairs_are_files(folder: Path) -> None:
+def test_ranks_wins_and_position_of_pairs_are_files(
+    folder: Path, cli_in: Callable[..., Done]
+) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    result = fairjudge(folder, "rank", "p.jsonl", "--figures", "ranks")
-    assert result.returncode == 0, result.stderr
+    done = cli_in(folder, "rank", "p.jsonl", "--figures", "ranks")
+    assert done.code == 0, done.err
     assert stems(folder / "ranks") == [
         "ranking-by-j-coverage", "ranks-coverage-by-j", "wins-coverage-by-j"
     ]  # fmt: skip
-    result = fairjudge(folder, "report", "p.jsonl", "-o", "page.html", "--figures", "all")
-    assert result.returncode == 0, result.stderr
+    done = cli_in(folder, "report", "p.jsonl", "-o", "page.html", "--figures", "all")
+    assert done.code == 0, done.err
     assert [name for name in stems(folder / "all") if "by-pair-of-systems" in name]
     page = (folder / "page.html").read_text("utf-8")
     assert page.count("<svg") == len(stems(folder / "all"))  # each figure once, and no more
 
 
-def test_audits_and_fairness_write_their_figures_too(folder: Path) -> None:
+def test_audits_and_fairness_write_their_figures_too(
+    folder: Path, cli_in: Callable[..., Done]
+) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    result = fairjudge(folder, "audit", "position", "p.jsonl", "--figures", "position")
-    assert result.returncode == 0, result.stderr
+    done = cli_in(folder, "audit", "position", "p.jsonl", "--figures", "position")
+    assert done.code == 0, done.err
     assert stems(folder / "position") == [
         "position-bias-by-pair-of-systems-coverage-by-j", "position-coverage-by-j"
     ]  # fmt: skip
-    assert "Written: position (2 figures as SVG, PDF, PNG)" in result.stderr
+    assert "Written: position (2 figures as SVG, PDF, PNG)" in done.err
     clusters, summaries = [], []
     for document in range(6):
         articles = [
@@ -102,37 +103,35 @@ def test_audits_and_fairness_write_their_figures_too(folder: Path) -> None:
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(lines, "utf-8")
     words = ["clusters.jsonl", "--summaries", "summaries.jsonl", "--attribute", "sentiment"]
-    result = fairjudge(folder, "fairness", "proportional", *words, "--scorer", "unigrams",
+    done = cli_in(folder, "fairness", "proportional", *words, "--scorer", "unigrams",
                      "--figures", "shares")  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    assert "Written: shares" in result.stderr
+    assert done.code == 0, done.err
+    assert "Written: shares" in done.err
     assert "ratio-of-shares-s" in stems(folder / "shares")
     words = ["oracle", "clusters.jsonl", "--attribute", "sentiment", "--documents", "2"]
-    result = fairjudge(folder, "fairness", *words, "--json", "oracle.json", "--figures", "oracle")
-    assert result.returncode == 0, result.stderr
+    done = cli_in(folder, "fairness", *words, "--json", "oracle.json", "--figures", "oracle")
+    assert done.code == 0, done.err
     assert stems(folder / "oracle") == ["biased-minus-balanced-pseudo-summaries"]
     bur = json.loads((folder / "oracle.json").read_text("utf-8"))["measures"]["bur"]["difference"]
     (figure,) = (folder / "oracle").glob("*.svg")
     assert f"{bur['value']:.2f} [{bur['low']:.2f}" in figure.read_text("utf-8")
 
 
-def test_judge_by_people_from_json_and_page(folder: Path) -> None:
+def test_judge_by_people_from_json_and_page(folder: Path, cli_in: Callable[..., Done]) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     words = ["calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100"]
-    result = fairjudge(
-        folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people"
-    )
-    assert result.returncode == 0, result.stderr
-    data = json.loads((folder / "c.json").read_text("utf-8"))["groups"][0]["confusion"]
-    assert sum(map(sum, data["counts"])) == 24 * 4
-    assert data["rows"] == data["columns"] == [1, 2, 3, 4, 5]
+    done = cli_in(folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people")
+    assert done.code == 0, done.err
+    found = json.loads((folder / "c.json").read_text("utf-8"))["groups"][0]["confusion"]
+    assert sum(map(sum, found["counts"])) == 24 * 4
+    assert found["rows"] == found["columns"] == [1, 2, 3, 4, 5]
     names = " ".join(stems(folder / "people"))
     for what in ("judge-by-people", "ratings-of-judge-and-people", "systems-judge-against-people"):
         assert what in names
     assert "Judge by people, j, coverage, likert: 1:" in (folder / "c.html").read_text("utf-8")
 
 
-def test_a_result_draws_on_given_axes(folder: Path) -> None:
+def test_a_result_draws_on_axes_of_ones_own(folder: Path) -> None:
     mpl = pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     mpl.use("Agg")
     from matplotlib import pyplot as plt
@@ -170,8 +169,8 @@ def test_ratios_of_shares_are_drawn_as_counted_by_hand(tmp_path: Path) -> None:
     # good has .5, .6 and 1 of the summaries: .67, .8 and 1.33 of its share; bad 2, 1.6 and 0.
     texts = ["sunny rainy", "sunny sunny sunny rainy rainy", "sunny"]
     summaries = [{"eid": f"e{n}", "system": "s", "text": texts[n // 2]} for n in range(6)]
-    result = fj.fairness.proportionality(clusters, summaries, attribute="mood")
-    ax = result.plot(name="ratio of shares, s")
+    found = fj.fairness.proportionality(clusters, summaries, attribute="mood")
+    ax = found.plot(name="ratio of shares, s")
     heights = {
         bars.get_label(): [round(bar.get_height()) for bar in bars] for bars in ax.containers
     }
@@ -188,8 +187,8 @@ def test_a_leaderboard_draws_its_means(folder: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]").use("Agg")
     rows = [json.loads(line) for line in (folder / "j.jsonl").read_text("utf-8").splitlines()]
     board = fj.JudgeResult(fj.read_judgements(rows).records).leaderboard(n_resamples=100)
-    items = [text.get_text() for text in board.plot().texts]
-    assert {row["system"] for row in board} <= set(items)
+    shown = [text.get_text() for text in board.plot().texts]
+    assert {row["system"] for row in board} <= set(shown)
 
 
 def test_without_matplotlib_the_error_names_the_extra(folder: Path) -> None:
@@ -200,7 +199,5 @@ def test_without_matplotlib_the_error_names_the_extra(folder: Path) -> None:
         "except ConfigurationError as error:\n    print(error)\n"
     )
     command = [sys.executable, "-c", script]
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert result.stdout.strip() == "plot needs an extra: pip install 'fairjudge[plots]'", (
-        result.stderr
-    )
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "plot needs an extra: pip install 'fairjudge[plots]'", done.stderr

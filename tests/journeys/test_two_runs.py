@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cli_tools import Done
 
 
-def compare(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "fairjudge", "compare", "old.jsonl", "new.jsonl", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+@pytest.fixture
+def compare(cli_in: Callable[..., Done]) -> Callable[..., Done]:
+    return lambda folder, *words: cli_in(folder, "compare", "old.jsonl", "new.jsonl", *words)
 
 
 def row(document: int, system: str, value: float, prompt: str) -> dict[str, object]:
@@ -28,13 +28,13 @@ def row(document: int, system: str, value: float, prompt: str) -> dict[str, obje
 
 
 def write(path: Path, rows: list[dict[str, object]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows), "utf-8")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     old = [row(d, s, 1 + (d + len(s)) % 5, "v1") for d in range(12) for s in ("a", "bb")]
-    new = [{**item, "signature": str(item["signature"]).replace("v1", "v2")} for item in old]
+    new = [{**one, "signature": str(one["signature"]).replace("v1", "v2")} for one in old]
     new[3] |= {"value": 5 if old[3]["value"] != 5 else 1}
     new[8] |= {"value": int(str(old[8]["value"])) % 5 + 1}
     write(tmp_path / "old.jsonl", old)
@@ -42,52 +42,54 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_changed_is_named_item_by_item(folder: Path) -> None:
-    result = compare(folder, "--json", "found.json", "--html", "page.html")
-    assert result.returncode == 0, result.stderr
+def test_what_changed_is_named_item_by_item(folder: Path, compare: Callable[..., Done]) -> None:
+    done = compare(folder, "--json", "found.json", "--html", "page.html")
+    assert done.code == 0, done.err
     report = json.loads((folder / "found.json").read_text("utf-8"))
-    assert [item["setting"] for item in report["settings"]] == ["prompt"]
+    assert [one["setting"] for one in report["settings"]] == ["prompt"]
     assert report["settings"][0] == {"setting": "prompt", "first": ["v1"], "second": ["v2"]}
     assert report["files"]["first"]["file"] == "old.jsonl"
     (group,) = report["groups"]
     runs = []
     for name in ("old.jsonl", "new.jsonl"):
         rows = map(json.loads, (folder / name).read_text("utf-8").splitlines())
-        runs.append({(row["eid"], row["system"]): row["value"] for row in rows})
+        runs.append({(one["eid"], one["system"]): one["value"] for one in rows})
     old, new = runs
     changed = sorted(
         (key for key in old if old[key] != new[key]), key=lambda k: -abs(new[k] - old[k])
     )
     assert group["n_changed"] == len(changed) == 2
-    assert [(item["eid"], item["system"]) for item in group["largest"]] == changed
+    assert [(one["eid"], one["system"]) for one in group["largest"]] == changed
     found = group["confusion"]
     assert sum(map(sum, found["counts"])) == len(old)
     for value, counts in zip(found["rows"], found["counts"], strict=True):
         for other, n in zip(found["columns"], counts, strict=True):
             assert n == sum(old[key] == value and new[key] == other for key in old)
     page = (folder / "page.html").read_text("utf-8")
-    for text in (result.stdout, page):
+    for text in (done.out, page):
         assert "Items that differ most" in text
         assert "2 of 2 items that changed." in text
 
 
-def test_the_same_settings_and_values_are_not_listed(folder: Path) -> None:
+def test_the_same_settings_and_values_are_not_listed(
+    folder: Path, compare: Callable[..., Done]
+) -> None:
     (folder / "new.jsonl").write_bytes((folder / "old.jsonl").read_bytes())
-    report = json.loads(compare(folder, "--json", "-").stdout)
+    report = json.loads(compare(folder, "--json", "-").out)
     assert report["settings"] == []
     assert report["groups"][0]["largest"] == []
-    assert "Items that differ most" not in compare(folder).stdout
+    assert "Items that differ most" not in compare(folder).out
 
 
-def test_many_values_have_no_confusion_table(folder: Path) -> None:
+def test_many_values_have_no_confusion_table(folder: Path, compare: Callable[..., Done]) -> None:
     rows = [row(d, "a", 1 + d / 10, "v1") for d in range(20)]
     write(folder / "old.jsonl", rows)
     write(folder / "new.jsonl", rows)
-    report = json.loads(compare(folder, "--json", "-").stdout)
+    report = json.loads(compare(folder, "--json", "-").out)
     assert report["groups"][0]["confusion"] is None
 
 
-def test_pairs_are_named_with_both_systems(folder: Path) -> None:
+def test_pairs_are_named_with_both_systems(folder: Path, compare: Callable[..., Done]) -> None:
     pairs = [
         {
             "eid": f"d{d}",
@@ -105,9 +107,9 @@ def test_pairs_are_named_with_both_systems(folder: Path) -> None:
     write(folder / "old.jsonl", pairs)
     pairs[2] = {**pairs[2], "value": "b"}
     write(folder / "new.jsonl", pairs)
-    result = compare(folder, "--json", "found.json")
+    done = compare(folder, "--json", "found.json")
     (group,) = json.loads((folder / "found.json").read_text("utf-8"))["groups"]
     (one,) = group["largest"]
     assert (one["eid"], one["system"], one["system_b"]) == ("d2", "a", "b")
     assert (one["first"], one["second"]) == (1.0, -1.0)
-    assert "a - b" in result.stdout
+    assert "a - b" in done.out
