@@ -44,7 +44,7 @@ NO_NUMBER = {
     "{group} words",
     "{judge.name} needs questions",
     "{group['judge']} against people",
-    "{percentage(found['winning_rate'])} of annotators",
+    "{percentage(results['winning_rate'])} of annotators",
     "{split} as annotators",  # groups, as said before
 }
 
