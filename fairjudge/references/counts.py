@@ -33,7 +33,9 @@ _COUNTED = re.compile(
     r"( to [a-z]+(?: [a-z]+){0,3}(?=[,.;]))?",
     re.IGNORECASE,
 )
-_MODIFIERS = "about|almost|around|at least|fewer than|less than|more than|nearly|not|over|up to"
+_MODIFIERS = (
+    "about|almost|around|at least|fewer than|less than|more than|nearly|not|over|up to|upwards of"
+)
 _BEFORE = re.compile(
     rf"(?:\b(?:{_MODIFIERS}) |\b{_NUMBER} of (?:its|the|their|his|her) )$", re.IGNORECASE
 )

@@ -135,14 +135,14 @@ class NumberReader(WordModels):
 
 
 def test_an_answer_keeps_what_limits_its_number(embedder):
-    openings = ("More than 40", "Reports say at least 12", "Nearly 9", "Fewer than 300")
+    openings = ("More than 40", "Reports say at least 12", "Nearly 9", "upwards of 300")
     articles = [
         Article(aid=f"a{n}", content=f"{opening} people were injured in the storm on the coast.")
         for n, opening in enumerate(openings)
     ]
     found = stay(LocalReferences(embedder, NumberReader()), articles)
     answers = {answer.answer for answer in found["How many people were injured?"]}
-    assert answers == {"More than 40", "at least 12", "Nearly 9", "Fewer than 300"}
+    assert answers == {"More than 40", "at least 12", "Nearly 9", "upwards of 300"}
 
 
 EXAMPLE = files("fairjudge.datasets") / "example" / "clusters.json"
