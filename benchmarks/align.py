@@ -25,7 +25,7 @@ import numpy as np
 from _machine import describe_machine
 
 from fairjudge.aligning.decision import (
-    Paired,
+    PairedScores,
     choose,
     decide,
     gain_of,
@@ -76,11 +76,11 @@ def part(
     row: int,
     wanted: set[str],
     measure: Measure = RATINGS,
-) -> Paired:
+) -> PairedScores:
     """Return the old prompt and a candidate on the documents that are `wanted`."""
     old, new, human, documents = drawn
     here = np.array([one in wanted for one in documents])
-    return Paired(
+    return PairedScores(
         old=old[here],
         new=new[row][here],
         human=human[here],

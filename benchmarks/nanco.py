@@ -44,7 +44,7 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.options.models import Model
 from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.references.asker import Asker
-from fairjudge.references.consolidation import equivalence, p_same, partition, sentence_around
+from fairjudge.references.embedded import equivalence, p_same, partition, sentence_around
 from fairjudge.references.grouping import LlmGrouper
 from fairjudge.references.ports import AnswerSet
 from fairjudge.scorers.embedding import load_embedder

@@ -24,7 +24,7 @@ import numpy as np
 from _machine import describe_machine
 
 from fairjudge.auditing.stability import stability_report
-from fairjudge.calibration.stability import Repeated, Stability, stability
+from fairjudge.calibration.stability import RepeatedJudgements, Stability, stability
 from fairjudge.domain import Estimate, Judgement, Unscored
 from fairjudge.parsing import read_verdict
 from fairjudge.scales import likert, options, stars
@@ -38,7 +38,7 @@ LEVELS = np.array([-1.0, 0.0, 1.0])
 
 def draw(
     rng: np.random.Generator, n_documents: int, *, n_variants: int, n_repeats: int
-) -> Repeated:
+) -> RepeatedJudgements:
     """Draw variances of 1.0 (items), 0.3 (items by prompts) and 0.5 (repeats), rounded to 0.5."""
     n_items = 4 * n_documents
     documents = np.arange(n_items) // 4
@@ -48,7 +48,7 @@ def draw(
     own = np.sqrt(0.3) * rng.normal(size=(n_items, n_variants))
     levels = 0.5 * LEVELS[:n_variants] if n_variants > 1 else np.zeros(1)
     values = quality[i] + levels[v] + own[i, v] + np.sqrt(0.5) * rng.normal(size=i.shape)
-    return Repeated(
+    return RepeatedJudgements(
         values=np.round(2 * values.ravel()) / 2,
         items=i.ravel().tolist(),
         variants=v.ravel().tolist(),
@@ -56,7 +56,9 @@ def draw(
     )
 
 
-def figures(given: Repeated, rng: np.random.Generator, n_resamples: int) -> dict[str, Estimate]:
+def figures(
+    given: RepeatedJudgements, rng: np.random.Generator, n_resamples: int
+) -> dict[str, Estimate]:
     """Return every figure that has a value."""
     result = stability(given, rng=rng, n_resamples=n_resamples)
     assert isinstance(result, Stability)

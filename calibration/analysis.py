@@ -38,7 +38,7 @@ from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_label
 from fairjudge.calibration.grouping import GroupKey
 from fairjudge.calibration.groups import GroupError, error_groups
 from fairjudge.calibration.items import Joined, join
-from fairjudge.calibration.judge_figures import judge_figures
+from fairjudge.calibration.judge_figures import JudgeFigures, judge_figures
 from fairjudge.calibration.jury_report import (
     Covariates,
     JuryChoices,
@@ -46,7 +46,7 @@ from fairjudge.calibration.jury_report import (
     juries,
 )
 from fairjudge.calibration.labels import ItemKey, Labels
-from fairjudge.calibration.protocol_table import Asked, ProtocolTable, protocol_tables
+from fairjudge.calibration.protocol_table import JudgingCost, ProtocolTable, protocol_tables
 from fairjudge.calibration.rates import RatesReport, group_rates
 from fairjudge.calibration.replaceability import (
     COST_MARGINS,
@@ -117,7 +117,7 @@ class GroupReport:
     causes: tuple[CauseCount, ...]
     confusion: Confusion | None
     decisions: tuple[Decision, ...] = ()
-    asked: Asked | None = None
+    asked: JudgingCost | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,13 +139,13 @@ def analyse(
     summaries: Sequence[Summary] = (),
     clusters: Sequence[Cluster] = (),
     support: Mapping[tuple[str, str], float] | None = None,
-    asked: Mapping[GroupKey, Asked] | None = None,
+    questions: Mapping[GroupKey, JudgingCost] | None = None,
 ) -> Analysis:
     """Measure every judge, aspect, protocol and unit in `judgements` against `labels`.
 
     Summaries and clusters, where given, add baselines by length and lead overlap, and groups by
     length, outlet and attribute; `support`, the embedding support of each (eid, system), is one
-    more baseline; `asked` says what each way of judging took. Raises what `join` does.
+    more baseline; `questions` says what each way of judging took. Raises what `join` does.
     """
     rows = tuple(judgements)
     people = with_ids_of(labels, rows)
@@ -172,7 +172,7 @@ def analyse(
     source = np.random.SeedSequence(settings.seed)
     seeds = source.spawn(len(groups) + 2)
     reports = tuple(
-        _report(joined, material, settings, asked or {}, np.random.default_rng(seed))
+        _report(joined, material, settings, questions or {}, np.random.default_rng(seed))
         for joined, seed in zip(groups, seeds[1:-1], strict=True)
     )
     of_juries, of_decisions = map(np.random.default_rng, source.spawn(2))
@@ -196,7 +196,7 @@ def analyse(
         comparisons=comparisons(groups, settings.resampling, np.random.default_rng(seeds[0])),
         protocols=protocol_tables(
             [(report.joined, report.agreement) for report in reports],
-            asked or {},
+            questions or {},
             resampling=settings.resampling,
             rng=np.random.default_rng(seeds[-1]),
         ),
@@ -246,7 +246,7 @@ def _report(
     joined: Joined,
     material: _Material,
     settings: Settings,
-    asked: Mapping[GroupKey, Asked],
+    questions: Mapping[GroupKey, JudgingCost],
     rng: np.random.Generator,
 ) -> GroupReport:
     level = settings.resampling.level
@@ -265,14 +265,7 @@ def _report(
     widest = largest_disagreements(
         joined, material.judgements, material.labels, causes=causes, limit=settings.n_disagreements
     )
-    figures = judge_figures(
-        joined,
-        material.baselines,
-        epsilon=settings.epsilon,
-        resampling=resampling,
-        seed=settings.seed,
-        rng=rng,
-    )
+    figures = _figures(joined, material.baselines, settings, rng)
     (folds,) = rng.spawn(1)  # the other figures stay as they were
     beside = material.beside(joined, settings.strata)
     return GroupReport(
@@ -309,7 +302,7 @@ def _report(
         causes=count_causes(causes, [disagreement.key for disagreement in widest]),
         confusion=confusion(joined),
         decisions=figures.decisions,
-        asked=asked.get(joined.group),
+        asked=questions.get(joined.group),
     )
 
 
@@ -322,12 +315,21 @@ def _with_decisions(
     """Add what a jury may be used for; nothing where it scored fewer than `FEWEST_ITEMS` items."""
     if jury.held_out is None or len(jury.held_out.keys) < FEWEST_ITEMS:
         return jury
-    figures = judge_figures(
-        jury.held_out,
+    figures = _figures(jury.held_out, baselines, settings, rng)
+    return replace(jury, decisions=figures.decisions)
+
+
+def _figures(
+    joined: Joined,
+    baselines: Mapping[str, Mapping[tuple[str, str], float]],
+    settings: Settings,
+    rng: np.random.Generator,
+) -> JudgeFigures:
+    return judge_figures(
+        joined,
         baselines,
         epsilon=settings.epsilon,
         resampling=settings.resampling,
         seed=settings.seed,
         rng=rng,
     )
-    return replace(jury, decisions=figures.decisions)

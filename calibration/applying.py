@@ -20,7 +20,7 @@ FEWEST_MEMBERS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
+class CalibratedJudgements:
     """Judgements with calibrated values, and counts of those left unchanged.
 
     ``judgements`` are in the order given, none left out, after those of juries, of which there are
@@ -43,7 +43,7 @@ def apply_calibrators(
     *,
     covariates: Covariates | None = None,
     told_apart: Sequence[Judgement] | None = None,
-) -> Applied:
+) -> CalibratedJudgements:
     """Replace each score by its calibrated value; the original is kept as ``uncalibrated``.
 
     A judgement takes the first calibrator of its judge, aspect, protocol and unit; one
@@ -73,7 +73,7 @@ def apply_calibrators(
         if isinstance(jury, FittedJury)
         for row in jury_judgements(jury, members, covariates=covariates)
     ]
-    return Applied(
+    return CalibratedJudgements(
         judgements=(*judgements_of_juries, *out),
         n_calibrated=n_calibrated,
         n_outside=n_outside,
@@ -86,7 +86,7 @@ def apply_calibrators(
 def jury_judgements(
     jury: FittedJury, judgements: Iterable[Judgement], *, covariates: Covariates | None = None
 ) -> Iterator[Judgement]:
-    """Yield what a jury says of each item that a member judged, in order of appearance.
+    """Yield the jury's judgement of each item that a member judged, in order of appearance.
 
     Nothing where fewer than two members judged anything: that is no jury. Each row has the members'
     own scores as ``members``, and ``n_scored`` counts them; an item that no member scored is

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -103,9 +103,7 @@ def baseline_gain(
         joined.human[rows],
         rng=rng,
         documents=[joined.documents[row] for row in rows],
-        n_resamples=resampling.n_resamples,
-        level=resampling.level,
-        method=resampling.method,
+        **asdict(resampling),
     )
     return BaselineGain(best=best, gain=compared.difference, constant=constant, systems=systems)
 
@@ -134,11 +132,11 @@ def _best(
 ) -> str | None:
     """Return the baseline of `scores` with the highest correlation; None where none has one."""
     correlations = {
-        name: found.value
+        name: value.value
         for name, agreement in baselines.items()
         if name in scores
         and not isinstance(agreement, Undefined)
-        and isinstance(found := agreement[level][measure], Estimate)
+        and isinstance(value := agreement[level][measure], Estimate)
     }
     return max(correlations, key=lambda name: correlations[name], default=None)
 
@@ -183,10 +181,8 @@ def against_constant(
         statistic,
         n_documents=len(distinct),
         rng=rng,
-        n_resamples=resampling.n_resamples,
-        level=resampling.level,
-        method=resampling.method,
         n=labels.size,
+        **asdict(resampling),
     )
     agreement, modal, balanced, added, added_balanced = estimates
     return ConstantAnswer(

@@ -123,7 +123,7 @@ def covariates(
 
 
 def covariate_names(
-    given: str | Sequence[str], *, of_texts: bool, of_clusters: bool
+    name_lists: str | Sequence[str], *, of_texts: bool, of_clusters: bool
 ) -> tuple[CovariateName, ...]:
     """Return the covariates that texts name, each once; a text may hold several, with commas.
 
@@ -133,7 +133,7 @@ def covariate_names(
         A name is of none, or of one for which there are no summaries or no clusters.
     """
     names_by_text = {str(name): name for name in get_args(CovariateName)}
-    texts = [given] if isinstance(given, str) else given
+    texts = [name_lists] if isinstance(name_lists, str) else name_lists
     names = [name.strip() for text in texts for name in text.split(",")]
     for name in filter(None, names):
         if name not in names_by_text:

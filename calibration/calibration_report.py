@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,9 +65,7 @@ def calibration_report(
             scale=joined.label_scale,
             documents=documents,
             rng=rng,
-            n_resamples=resampling.n_resamples,
-            level=resampling.level,
-            method=resampling.method,
+            **asdict(resampling),
         )
 
     def diagram(scores: FloatArray) -> tuple[ReliabilityBin, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TypeVar
 
@@ -138,7 +138,7 @@ class SystemShift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunComparison:
-    """What two runs say of the items that both scored.
+    """Comparison of two runs on the items that both scored.
 
     ``agreement`` is the share of items with one value in both, in [0, 1]; ``shift`` the mean of
     second less first and ``distance`` that of its absolute value, in units of the scale; ``order``
@@ -252,8 +252,6 @@ def _comparison(
         groups[0].human[rows[0]],
         rng=rng,
         documents=[key[0] for key in common],
-        n_resamples=resampling.n_resamples,
-        level=resampling.level,
-        method=resampling.method,
+        **asdict(resampling),
     )
     return Comparison(aspect=aspect, n_items=len(common), differences=differences)

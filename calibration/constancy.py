@@ -17,7 +17,7 @@ from fairjudge.text.counting import pluralize
 NEARLY_ALL = 0.9
 """Share of the items with one value from which a side is nearly constant."""
 VARIED = 0.5
-"""Maximum share of the items with one label where people told items apart."""
+"""Maximum share of the items with the same label for labels to count as varied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,20 +30,20 @@ class Constant:
 
     def in_words(self, item: str = "item") -> str:
         """Return a clause: ``"the judge gave one score to all 36 items"``."""
-        who, value = ("people", "label") if self.who == "people" else ("the judge", "score")
+        source, value = ("people", "label") if self.who == "people" else ("the judge", "score")
         of = "all" if self.n_alike is None else f"{self.n_alike:,} of"
-        return f"{who} gave one {value} to {of} {pluralize(self.n, item)}"
+        return f"{source} gave one {value} to {of} {pluralize(self.n, item)}"
 
 
 def constant_side(judged: FloatArray, human: FloatArray, protocol: ProtocolName) -> Constant | None:
-    """Return who gave all items one value, people before the judge; None where values differ.
+    """Return whether people or else the judge gave all items one value; None if values differ.
 
     Fewer than `FEWEST_ITEMS` items say nothing. Of pairs only ties count: which of two systems
     stands first is arbitrary, so that one verdict to all of them may be right.
     """
-    for who, values in (("people", human), ("judge", judged)):
+    for source, values in (("people", human), ("judge", judged)):
         if _largest_share(values, protocol) == 1.0:
-            return Constant(who="people" if who == "people" else "judge", n=values.size)
+            return Constant(who="people" if source == "people" else "judge", n=values.size)
     return None
 
 

@@ -125,8 +125,8 @@ def decide(
 def never_ranks(*, n_systems: int, n_documents: int) -> str:
     """Return why no judge can be shown to rank these systems as people do; empty if one can."""
     few = [
-        f"{pluralize(n, what)} (it takes {fewest})"
-        for n, what, fewest in (
+        f"{pluralize(n, noun)} (it takes {fewest})"
+        for n, noun, fewest in (
             (n_systems, "system", FEWEST_RANKED),
             (n_documents, "labelled document", FEW_DOCUMENTS),
         )
@@ -146,7 +146,7 @@ def _of_constant(decision: Decision, constant: Constant) -> Decision:
 
 
 def documents_needed(
-    found: Estimate, *, n_documents: int, against: float = THRESHOLD
+    estimate: Estimate, *, n_documents: int, against: float = THRESHOLD
 ) -> int | None:
     """Return on how many documents the interval would leave `against` out, were the value true.
 
@@ -154,10 +154,14 @@ def documents_needed(
     h the distance of the value from its bound and d that from `against`. None where that is more
     than `_MOST_TIMES` as many, or there is no interval.
     """
-    if found.low is None or found.high is None:
+    if estimate.low is None or estimate.high is None:
         return None
-    apart = abs(found.value - against)
-    half = found.value - found.low if found.value >= against else found.high - found.value
+    apart = abs(estimate.value - against)
+    half = (
+        estimate.value - estimate.low
+        if estimate.value >= against
+        else estimate.high - estimate.value
+    )
     if half > apart * _MOST_TIMES**0.5:
         return None
     return max(FEW_DOCUMENTS, n_documents + 1, ceil(n_documents * (half / apart) ** 2))

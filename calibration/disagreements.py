@@ -246,7 +246,7 @@ def count_causes(
 ) -> tuple[CauseCount, ...]:
     """Count the items of each cause among those `listed` and among all; those of none are absent.
 
-    The causes that hold for most of the listed items stand first.
+    Causes of most listed items come first.
     """
     everywhere = Counter(cause for causes_of_item in causes.values() for cause in causes_of_item)
     n_by_cause = Counter(cause for key in listed for cause in causes[key])

@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import atanh, sqrt, tanh
 
 import numpy as np
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from fairjudge.calibration.drawn_ppi import PartlyLabelled
 from fairjudge.calibration.items import Joined
@@ -74,7 +74,7 @@ def drawn_correlation(sample: PartlyLabelled, *, level: float = 0.95) -> Estimat
     own, slope = float(influence @ influence), 1.0 / (1.0 - value**2)
     bias = slope**2 * value * own + slope * _bias(value, variance, sums.T @ sums)
     freedom = _freedom(influence**2, n_documents)
-    half = float(student_t.ppf((1.0 + level) / 2.0, freedom)) * slope * sqrt(own)
+    half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * slope * sqrt(own)
     centre = atanh(value) - bias
     return Estimate(
         value=value,

@@ -78,15 +78,15 @@ class PartlyLabelled:
 
 
 def chances_of(
-    items: Sequence[Hashable], said: Mapping[Any, frozenset[float | None]]
+    items: Sequence[Hashable], values: Mapping[Any, frozenset[float | None]]
 ) -> FloatArray | Undefined | None:
     """Return each item's chance, shape (n,), from what its labels say.
 
     None where no label names a chance; Undefined where only some do, or an item's labels differ.
     """
-    if all(chance is None for chances in said.values() for chance in chances):
+    if all(chance is None for chances in values.values() for chance in chances):
         return None
-    per_item = [said.get(item, frozenset()) for item in items]
+    per_item = [values.get(item, frozenset()) for item in items]
     probabilities = [
         c for chances in per_item if len(chances) == 1 for c in chances if c is not None
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 
 import numpy as np
@@ -68,10 +68,8 @@ def effective_number(
         statistic,
         n_documents=n_documents,
         rng=rng,
-        n_resamples=resampling.n_resamples,
-        level=resampling.level,
-        method=resampling.method,
         n=len(errors),
+        **asdict(resampling),
     )
     observed = correlations(np.ones((1, n_documents)))[0]
     return EffectiveNumber(

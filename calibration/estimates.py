@@ -62,7 +62,7 @@ class SystemEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Separation:
-    """How many labelled documents would tell two systems apart, were ``difference`` the truth."""
+    """Number of labelled documents needed to distinguish two systems if ``difference`` is true."""
 
     system_a: str
     system_b: str
@@ -120,7 +120,7 @@ def _between_systems(
         first, second = series[pair[0]], series[pair[1]]
         difference = paired.get(pair)
         if difference is None or first.chances is not None:
-            yield make.estimate("difference", pair, first, second, shown=difference)
+            yield make.estimate("difference", pair, first, second, counted_pairs=difference)
         else:
             yield make.estimate("difference", pair, difference)
 
@@ -137,15 +137,15 @@ class _Maker:
         kind: Kind,
         systems: tuple[str, ...],
         *samples: PartlyLabelled,
-        shown: PartlyLabelled | None = None,
+        counted_pairs: PartlyLabelled | None = None,
     ) -> SystemEstimate:
         """Add the classical and the naive interval to an estimate, or fall back to them.
 
-        `shown` are the pairs that two samples have, where they are counted.
+        `counted_pairs` are the pairs that two samples have, where they are counted.
         """
         mean = self._mean(samples)
         regression = self._regression(samples)
-        counted = samples if shown is None else (shown,)
+        counted = samples if counted_pairs is None else (counted_pairs,)
         classical: Estimate | Undefined
         naive: Estimate | Undefined
         if isinstance(mean, PpiMean):

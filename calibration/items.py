@@ -157,7 +157,7 @@ def join(
     return groups_joined
 
 
-def only_group(found: Sequence[Joined], *, path: str) -> Joined:
+def only_group(joined_groups: Sequence[Joined], *, path: str) -> Joined:
     """Return the one group of the judgements in `path`.
 
     Raises
@@ -165,18 +165,18 @@ def only_group(found: Sequence[Joined], *, path: str) -> Joined:
     InputError
         There are none or several.
     """
-    if len(found) == 1:
-        return found[0]
-    groups = "; ".join(one.group.title for one in found)
+    if len(joined_groups) == 1:
+        return joined_groups[0]
+    groups = "; ".join(one.group.title for one in joined_groups)
     raise InputError(
-        f"expected one judge, aspect, protocol and unit, found {len(found)}"
-        + (f": {groups}; keep one of them in a file of its own" if found else ""),
+        f"expected one judge, aspect, protocol and unit, found {len(joined_groups)}"
+        + (f": {groups}; keep one of them in a file of its own" if joined_groups else ""),
         path=path,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
+class _JudgeValues:
     """The judge's values, one an item; ``items`` are all that have a row, scored or not."""
 
     items: tuple[ItemKey, ...]
@@ -185,7 +185,7 @@ class _Judged:
     scale: Scale
     counts: Counts
 
-    def averaged(self) -> _Judged:
+    def averaged(self) -> _JudgeValues:
         """Average parts over each summary, or pair."""
         return replace(
             self,
@@ -275,7 +275,7 @@ def ratings_of(
     return names, ratings, present
 
 
-def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) -> _Judged:
+def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) -> _JudgeValues:
     unscored: Counter[str] = Counter()
     mistyped = 0
     values_by_order: dict[tuple[ItemKey, Order | None], list[float]] = defaultdict(list)
@@ -304,7 +304,7 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) 
         if values_of_item:
             by_item[key].append(mean_of(values_of_item))
     one_order = sum(len(orders) == 1 for orders in by_item.values())
-    return _Judged(
+    return _JudgeValues(
         items=tuple(dict.fromkeys(item_key(row)[0] for row in rows)),
         values={key: mean_of(means) for key, means in by_item.items()},
         probabilities=probabilities,

@@ -1,4 +1,4 @@
-"""What is measured of every judge and every fitted jury, and what either may be used for."""
+"""The figures and decisions of a judge or a fitted jury."""
 
 from __future__ import annotations
 

@@ -162,25 +162,27 @@ class _Data:
     n_documents: int
 
     @staticmethod
-    def of(given: Comparisons, judges: Sequence[str]) -> _Data:
-        n = len(given.wins)
-        coded, names = codes([*given.system_a, *given.system_b])
+    def of(comparisons: Comparisons, judges: Sequence[str]) -> _Data:
+        n = len(comparisons.wins)
+        coded, names = codes([*comparisons.system_a, *comparisons.system_b])
         places = np.column_stack([coded[:n], coded[n:]])
         system = np.eye(len(names))
         pairs = system[places[:, 0]] - system[places[:, 1]]
         by_judge, judged = codes(list(judges))
         own = np.eye(len(judged))[by_judge]
-        placing = [j for j in range(len(judged)) if _tells_place(pairs, given.positions, own[:, j])]
-        outcomes = outcomes_of(given.wins)
+        placing = [
+            j for j in range(len(judged)) if _tells_place(pairs, comparisons.positions, own[:, j])
+        ]
+        outcomes = outcomes_of(comparisons.wins)
         tying = np.flatnonzero(outcomes[:, 2] @ own)
-        documents, n_documents = document_codes(given.documents, n)
+        documents, n_documents = document_codes(comparisons.documents, n)
         return _Data(
             systems=tuple(map(str, names)),
             places=places,
             judges=by_judge,
             pairs=pairs,
             contrasts=_sums_of_zero(len(judged)),
-            positions=own[:, placing] * given.positions[:, None],
+            positions=own[:, placing] * comparisons.positions[:, None],
             placing=np.array(placing, dtype=np.intp),
             ties=own[:, tying],
             tying=tying,
@@ -208,7 +210,7 @@ class _Data:
 
 
 def _tells_place(pairs: FloatArray, positions: FloatArray, own: FloatArray) -> bool:
-    """Say whether a judge's places can be told from its systems."""
+    """Return whether a judge's position effect is identified apart from its systems."""
     mine = own > 0
     design = np.column_stack([pairs[mine], positions[mine]])
     products = design.T @ design

@@ -10,7 +10,7 @@ not that of one fit. So intervals weigh members and choose the best of them anew
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -31,11 +31,11 @@ from fairjudge.stats.bootstrap import bootstrap_many, divide
 from fairjudge.stats.resampling import adjusted_by_name
 
 BEST, MEAN, MEAN_CALIBRATED = "best single judge", "mean", "mean, calibrated"
-"""What a jury is held against beside its members; the second is not calibrated."""
+"""Alternatives with which a jury is compared; the second is not calibrated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class MethodComparison:
     """Distance from people of one way of scoring, and how much nearer the jury is.
 
     ``rmse`` is over the ``n_items`` items that it scores, in units of the labels; ``gain`` is it
@@ -89,7 +89,7 @@ class JuryFigures:
     n_documents: int
     n_folds: int
     rmse: Estimate | Undefined
-    compared: Mapping[str, Compared]
+    compared: Mapping[str, MethodComparison]
     members: tuple[JuryMember, ...]
     effective: EffectiveNumber
 
@@ -247,7 +247,7 @@ def _compared(
     *,
     resampling: Resampling,
     rng: np.random.Generator,
-) -> tuple[Estimate | Undefined, dict[str, Compared], dict[str, Compared]]:
+) -> tuple[Estimate | Undefined, dict[str, MethodComparison], dict[str, MethodComparison]]:
     """Return the jury's RMSE, the others' with its gain over them, and those without a member."""
     k = len(names)
     ways = [*(result.others[name] for name in (BEST, *names)), *result.without.T]
@@ -256,19 +256,17 @@ def _compared(
 
     def statistic(counts: FloatArray) -> FloatArray:
         n, way, jury = counts @ sums
-        drawn = resampled_losses(result.folds, counts, n_members=k)
-        way[:, :-1], jury[:, :-1], jury[:, -1] = drawn.way, drawn.jury, drawn.jury[:, -1]
+        draws = resampled_losses(result.folds, counts, n_members=k)
+        way[:, :-1], jury[:, :-1], jury[:, -1] = draws.way, draws.jury, draws.jury[:, -1]
         return _distances(n, way, jury)
 
     estimates = bootstrap_many(
         statistic,
         n_documents=sums.shape[1],
         rng=rng,
-        n_resamples=resampling.n_resamples,
-        level=resampling.level,
-        method=resampling.method,
         null=0.0,
         values=_distances(*sums.sum(axis=1)[:, None])[0],
+        **asdict(resampling),
     )
     figures = [
         _Way(int(np.isfinite(scores).sum()), rmse, gain)
@@ -277,10 +275,10 @@ def _compared(
         )
     ]
     mean_calibrated, jury, mean = figures[2 * k + 1 :]
-    others = {BEST: figures[0], MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
+    alternatives = {BEST: figures[0], MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
     return (
         _sized(jury.rmse, jury.n_items, tested=False),
-        _adjusted(others | dict(zip(names, figures[1 : k + 1], strict=True))),
+        _adjusted(alternatives | dict(zip(names, figures[1 : k + 1], strict=True))),
         _adjusted(dict(zip(names, figures[k + 1 : 2 * k + 1], strict=True))),
     )
 
@@ -292,11 +290,11 @@ class _Way:
     gain: Estimate | Undefined
 
 
-def _adjusted(ways: Mapping[str, _Way]) -> dict[str, Compared]:
+def _adjusted(ways: Mapping[str, _Way]) -> dict[str, MethodComparison]:
     gains = {name: _sized(way.gain, way.n_items) for name, way in ways.items()}
     adjusted = adjusted_by_name(gains)
     return {
-        name: Compared(
+        name: MethodComparison(
             n_items=way.n_items,
             rmse=_sized(way.rmse, way.n_items, tested=False),
             gain=gains[name],
@@ -306,19 +304,24 @@ def _adjusted(ways: Mapping[str, _Way]) -> dict[str, Compared]:
     }
 
 
-def _sized(one: Estimate | Undefined, n: int, *, tested: bool = True) -> Estimate | Undefined:
-    if isinstance(one, Undefined):
-        return one
-    return replace(one, n=n, p_value=one.p_value if tested else None)
+def _sized(estimate: Estimate | Undefined, n: int, *, tested: bool = True) -> Estimate | Undefined:
+    if isinstance(estimate, Undefined):
+        return estimate
+    return replace(estimate, n=n, p_value=estimate.p_value if tested else None)
 
 
 def _sums_by_document(ways: Sequence[FloatArray], jury: FloatArray, items: JuryItems) -> FloatArray:
     """Return number, squared errors, and the jury's on the same items: (3, documents, ways)."""
     documents, distinct = codes(items.documents)
     scores, labels = np.column_stack(ways), items.labels[:, None]
-    both = np.isfinite(scores) & np.isfinite(jury)[:, None]
-    squares = [np.where(both, (one - labels) ** 2, 0.0) for one in (scores, jury[:, None])]
-    return np.array([totals(one, documents, len(distinct)) for one in (both * 1.0, *squares)])
+    is_complete = np.isfinite(scores) & np.isfinite(jury)[:, None]
+    squares = [
+        np.where(is_complete, (estimates - labels) ** 2, 0.0)
+        for estimates in (scores, jury[:, None])
+    ]
+    return np.array(
+        [totals(values, documents, len(distinct)) for values in (is_complete * 1.0, *squares)]
+    )
 
 
 def _distances(n: FloatArray, way: FloatArray, jury: FloatArray) -> FloatArray:

@@ -32,7 +32,7 @@ class JuryReport:
 
     ``names`` are its members'; ``left_out`` says why others are none; ``fitted`` is fitted on all
     labelled items, to be used on others; ``figures`` are over held-out documents. ``held_out`` has
-    the jury's scores there as a judge's, and ``decisions`` what it may be used for.
+    the jury's scores there as a judge's, and ``decisions`` are its decisions.
     """
 
     aspect: str

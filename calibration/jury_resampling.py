@@ -1,4 +1,4 @@
-"""Distances of a jury from people on resampled documents, with what is fitted fitted anew.
+"""Distances of a jury from people on resampled documents, with all fits repeated.
 
 What members weigh, and which of them is the best single one, depend on the documents at hand; a
 bootstrap of the errors of one fit leaves that out, and its intervals are too narrow. Weights and
@@ -86,7 +86,7 @@ class FoldSums:
             covariance=np.array(stacking.covariance),
             errors=totals(np.where(scored, squares, 0.0), documents[0], n_documents),
             n_scored=totals(scored.astype(float), documents[0], n_documents),
-            held_out=tuple(one for one in held_out if one.present[: stacking.n_members].any()),
+            held_out=tuple(fold for fold in held_out if fold.present[: stacking.n_members].any()),
         )
 
 
@@ -105,9 +105,9 @@ def _patterns(
         ]
     )
     for pattern in np.unique(present, axis=0):
-        here = (present == pattern).all(axis=1)
-        distinct, coded = np.unique(documents[here], return_inverse=True)
-        products = _products(rows[here]).reshape(coded.size, -1)
+        matches = (present == pattern).all(axis=1)
+        distinct, coded = np.unique(documents[matches], return_inverse=True)
+        products = _products(rows[matches]).reshape(coded.size, -1)
         sums = totals(products, coded, distinct.size)
         yield Pattern(
             present=pattern,
@@ -178,9 +178,9 @@ class _Fit:
         for own, place in zip(of_members, members.tolist(), strict=True):
             yield 1 + place, own
         for place in range(k):
-            others = present & (np.arange(present.size) != place)
-            if others[:k].any():
-                without = _squares(self.weights(others), products) if present[place] else jury
+            remaining = present & (np.arange(present.size) != place)
+            if remaining[:k].any():
+                without = _squares(self.weights(remaining), products) if present[place] else jury
                 yield 1 + k + place, without
         yield 1 + 2 * k, _squares(self.moved(units[-2]), products)
         if self.plain is not None:
@@ -191,7 +191,9 @@ class _Fit:
         """Return the weights of a judge, `weights` (q,) of the values, moved by its line."""
         key = weights.tobytes()
         if key not in self.known:
-            lines = [one.line(weights) for one in (self, self.plain) if one is not None]
+            lines = [
+                weighting.line(weights) for weighting in (self, self.plain) if weighting is not None
+            ]
             intercept, slope = lines[0] - lines[-1]
             out = weights * (1.0 + slope[:, None])
             out[:, 0] += intercept
@@ -207,7 +209,7 @@ class _Fit:
         return np.array([self.means[:, -1] - slope * (weights[0] + self.means @ own), slope])
 
     def weights(self, present: BoolArray) -> FloatArray:
-        """Return intercept, weights of what is `present`, and -1 of the label: (resamples, q)."""
+        """Return intercept, weights of `present` members, -1 for the label: (resamples, q)."""
         key = present.tobytes()
         if key not in self.known:
             self.known[key] = self._fitted(np.flatnonzero(present & self.has_spread))
@@ -220,25 +222,25 @@ class _Fit:
             own = ridged(self.covariance, used, n_members=self.n_members, n=self.n)
             size = np.trace(own, axis1=1, axis2=2) * _TINY + np.finfo(float).tiny
             own += size[:, None, None] * np.eye(used.size)
-            found = np.linalg.solve(own, self.covariance[:, used, -1][:, :, None])[:, :, 0]
-            out[:, 1 + used] = found
+            weights = np.linalg.solve(own, self.covariance[:, used, -1][:, :, None])[:, :, 0]
+            out[:, 1 + used] = weights
         out[:, 0] = self.means[:, -1] - np.einsum("ri,ri->r", out[:, 1:-1], self.means[:, :-1])
         return out
 
 
 def _moments(fold: FoldSums, counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return number, means and covariance of a fold's training items on each resample."""
-    drawn = [(one.present, one.drawn(counts)) for one in fold.training]
+    parts = [(part.present, part.drawn(counts)) for part in fold.training]
     k = len(fold.means) - 1
     # The members' calibrated mean, before the label, is no part of the regression.
-    kept = np.r_[:k, k + 1]
+    columns = np.r_[:k, k + 1]
     means = np.zeros((1, k + 2))
     covariance = np.zeros((1, k + 2, k + 2))
-    means[:, kept], covariance[:, kept[:, None], kept] = fold.means, fold.covariance
-    complete = all(present.all() for present, _ in drawn)
+    means[:, columns], covariance[:, columns[:, None], columns] = fold.means, fold.covariance
+    complete = all(present.all() for present, _ in parts)
     for _ in range(1 if complete else EM_STEPS):
-        sums = np.zeros_like(drawn[0][1])
-        for present, products in drawn:
+        sums = np.zeros_like(parts[0][1])
+        for present, products in parts:
             observed = np.r_[np.flatnonzero(present), k + 1]
             missing = np.flatnonzero(~present)
             sums += expected_products(products, observed, missing, means, covariance)

@@ -125,7 +125,7 @@ class Labels:
             return replace(self, single={}, paired=ratings), kind
         return replace(self, single=ratings, paired={}), kind
 
-    def scale(self, protocol: ProtocolName, given: Scale | None) -> Scale:
+    def scale(self, protocol: ProtocolName, given_scale: Scale | None) -> Scale:
         """Return the scale of labels of single summaries: given, or inferred from the majority.
 
         Raises
@@ -142,13 +142,13 @@ class Labels:
         values = np.array([value for value, *_ in rows])
         if values.size and values.max() <= 1.0 and 0.0 <= values.min() < 1.0:
             kind = "binary"  # yes or no, whatever the judge was asked for
-        if given is None:
+        if given_scale is None:
             refuse_mixed(values, [annotator for _, annotator, _ in rows], kind)
-        scale = given or infer_scale(values, kind, max_off=_MAX_LABELS_OFF)
+        scale = given_scale or infer_scale(values, kind, max_off=_MAX_LABELS_OFF)
         off = off_scale(values, scale)
         if off.any():
             value, annotator, key = rows[int(off.argmax())]
-            origin = "" if given else f" of {pluralize(int(np.sum(~off)), 'label')}"
+            origin = "" if given_scale else f" of {pluralize(int(np.sum(~off)), 'label')}"
             raise LabelOffScaleError(
                 f"the label {value:g} by {annotator!r} of {system_name(key)!r} in {key[0]!r} lies "
                 f"off the scale {scale[0]:g} to {scale[1]:g}{origin}: correct it, or name the "

@@ -1,4 +1,4 @@
-"""Pairwise judgements as a regression sees them: who met whom, where, and what came of it."""
+"""Design of paired comparisons for a regression: systems, positions, and outcomes."""
 
 from __future__ import annotations
 
@@ -70,25 +70,25 @@ class Design:
     n_documents: int
 
     @staticmethod
-    def of(given: Comparisons) -> Design:
+    def of(comparisons: Comparisons) -> Design:
         """Return the design of comparisons."""
-        n = len(given.wins)
-        coded, names = codes([*given.system_a, *given.system_b])
+        n = len(comparisons.wins)
+        coded, names = codes([*comparisons.system_a, *comparisons.system_b])
         places = np.column_stack([coded[:n], coded[n:]])
         system = np.eye(len(names))
-        design = np.column_stack([system[coded[:n]] - system[coded[n:]], given.positions])
+        design = np.column_stack([system[coded[:n]] - system[coded[n:]], comparisons.positions])
         products = design.T @ design
         n_free = int(np.linalg.matrix_rank(products[:-1, :-1]))
         has_position = int(np.linalg.matrix_rank(products)) > n_free
-        documents, n_documents = document_codes(given.documents, n)
+        documents, n_documents = document_codes(comparisons.documents, n)
         return Design(
             names=tuple(str(name) for name in names),
             places=places,
             design=design if has_position else design[:, :-1],
-            outcomes=outcomes_of(given.wins),
+            outcomes=outcomes_of(comparisons.wins),
             has_position=has_position,
-            confounded=bool(np.any(given.positions)) and not has_position,
-            has_ties=bool(np.any(given.wins == 0.5)),
+            confounded=bool(np.any(comparisons.positions)) and not has_position,
+            has_ties=bool(np.any(comparisons.wins == 0.5)),
             documents=documents,
             n_documents=n_documents,
         )

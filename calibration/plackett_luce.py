@@ -56,7 +56,7 @@ class Rankings:
 
 
 def rank_by_rankings(
-    given: Rankings,
+    rankings: Rankings,
     *,
     rng: np.random.Generator,
     level: float = 0.95,
@@ -76,13 +76,13 @@ def rank_by_rankings(
         Unequal lengths, a ranking of fewer than two, or one that names a system twice.
     """
     check_level(level)
-    same_length(rankings=given.rankings, documents=given.documents)
-    for ranking in given.rankings:
+    same_length(rankings=rankings.rankings, documents=rankings.documents)
+    for ranking in rankings.rankings:
         if len(ranking) < 2 or len(set(ranking)) < len(ranking):
             raise StatisticsError(f"a ranking must hold two or more different systems: {ranking!r}")
-    if not given.rankings:
+    if not rankings.rankings:
         return Undefined(why="no rankings")
-    data = _Data.of(given)
+    data = _Data.of(rankings)
     ones = np.ones(data.n_documents)
     n_parts = data.n_parts(ones, "weak")
     if n_parts > 1:
@@ -105,9 +105,9 @@ def rank_by_rankings(
     bounded_estimates = [_checked_estimate(estimate, why) for estimate in estimates]
     bounded = bounded_estimates[0].low is not None
     above = _surely_above(fits.drawn[0][0], fits.resampled(), level) if bounded else None
-    n_pairs = sum(len(ranking) * (len(ranking) - 1) // 2 for ranking in given.rankings)
+    n_pairs = sum(len(ranking) * (len(ranking) - 1) // 2 for ranking in rankings.rankings)
     return Ranking(
-        systems=_ranked(given, data, bounded_estimates, above, level=level),
+        systems=_ranked(rankings, data, bounded_estimates, above, level=level),
         position_effect=Undefined(why="not part of the model of rankings"),
         tie_weight=Undefined(why="rankings have no ties"),
         separated=separated,
@@ -136,13 +136,13 @@ class _Data:
     n_documents: int
 
     @staticmethod
-    def of(given: Rankings) -> _Data:
-        coded, names = codes([name for ranking in given.rankings for name in ranking])
-        longest = max(map(len, given.rankings))
-        placed = np.full((len(given.rankings), longest), _NOBODY, dtype=np.int64)
-        lengths = np.array([len(ranking) for ranking in given.rankings])
+    def of(rankings: Rankings) -> _Data:
+        coded, names = codes([name for ranking in rankings.rankings for name in ranking])
+        longest = max(map(len, rankings.rankings))
+        placed = np.full((len(rankings.rankings), longest), _NOBODY, dtype=np.int64)
+        lengths = np.array([len(ranking) for ranking in rankings.rankings])
         placed[np.arange(longest) < lengths[:, None]] = coded
-        documents, n_documents = document_codes(given.documents, len(given.rankings))
+        documents, n_documents = document_codes(rankings.documents, len(rankings.rankings))
         return _Data(
             names=tuple(map(str, names)),
             placed=placed,

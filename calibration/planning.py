@@ -29,7 +29,7 @@ _CURVE_POINTS = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pilot:
-    """What a pilot says of labels and judge.
+    """Pilot estimates about labels and judge.
 
     ``variance`` is that of one label (or of one paired difference); ``correlation`` that of label
     and judge, 0 for a judge without spread; ``design_effect`` the factor by which clustering in
@@ -100,9 +100,9 @@ def pilot(
 
 
 def labels_for_half_width(
-    known: Pilot, half_width: float, *, n_judged: int, level: float = 0.95
+    pilot: Pilot, half_width: float, *, n_judged: int, level: float = 0.95
 ) -> LabelPlan:
-    """Return the fewest labels whose interval is at most `half_width` either side.
+    """Return the minimum number of labels for an interval of at most `half_width` on either side.
 
     The plan's variance comes from a pilot and is itself uncertain.
     """
@@ -111,18 +111,18 @@ def labels_for_half_width(
         raise StatisticsError(f"half_width must be above 0, got {half_width!r}")
     variance = (half_width / -float(ndtri((1.0 - level) / 2.0))) ** 2
     return LabelPlan(
-        with_judge=_fewest(known, variance, n_judged, use_judge=True),
-        without_judge=_fewest(known, variance, n_judged, use_judge=False),
+        with_judge=_fewest(pilot, variance, n_judged, use_judge=True),
+        without_judge=_fewest(pilot, variance, n_judged, use_judge=False),
         half_width=half_width,
     )
 
 
 def labels_to_separate(
-    known: Pilot, difference: float, *, n_judged: int, level: float = 0.95, power: float = 0.8
+    pilot: Pilot, difference: float, *, n_judged: int, level: float = 0.95, power: float = 0.8
 ) -> LabelPlan:
     """Return the fewest labelled pairs that show a true `difference` with probability `power`.
 
-    `known` is the pilot of paired differences of the two systems; the test is two-sided at
+    `pilot` is the pilot of paired differences of the two systems; the test is two-sided at
     1 - `level`. ``half_width`` of the result is the half-width that this takes.
     """
     check_level(level)
@@ -131,10 +131,10 @@ def labels_to_separate(
         return LabelPlan(with_judge=None, without_judge=None, half_width=0.0)
     z = -float(ndtri((1.0 - level) / 2.0))
     needed = abs(difference) / (z + float(ndtri(power)))
-    return labels_for_half_width(known, z * needed, n_judged=n_judged, level=level)
+    return labels_for_half_width(pilot, z * needed, n_judged=n_judged, level=level)
 
 
-def planning_curve(known: Pilot, *, n_judged: int, level: float = 0.95) -> tuple[PlanPoint, ...]:
+def planning_curve(pilot: Pilot, *, n_judged: int, level: float = 0.95) -> tuple[PlanPoint, ...]:
     """Return half-widths for numbers of labels from `FEWEST_PILOT` to `n_judged`, log-spaced."""
     check_level(level)
     if n_judged < FEWEST_PILOT:
@@ -142,7 +142,7 @@ def planning_curve(known: Pilot, *, n_judged: int, level: float = 0.95) -> tuple
     counts = np.unique(np.geomspace(FEWEST_PILOT, n_judged, _CURVE_POINTS).round().astype(int))
 
     def half_width(count: int, *, use_judge: bool) -> float:
-        return known.half_width(count, n_judged=n_judged, level=level, use_judge=use_judge)
+        return pilot.half_width(count, n_judged=n_judged, level=level, use_judge=use_judge)
 
     return tuple(
         PlanPoint(

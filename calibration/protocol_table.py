@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -32,7 +32,7 @@ _SHARED = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class JudgingCost:
     """What the judgements of one way of judging took; the cost is None where it is not known.
 
     ``n_items`` is how many summaries they score, of themselves, in pairs or by parts; ``why`` says
@@ -61,7 +61,7 @@ class ProtocolRow:
 
     group: GroupKey
     kendall: Estimate | Undefined
-    asked: Asked | None
+    asked: JudgingCost | None
     behind: Estimate | Undefined | None
     adjusted_p_value: float | None
 
@@ -84,7 +84,7 @@ class ProtocolTable:
 
 def protocol_tables(
     groups: Sequence[tuple[Joined, Agreement | Undefined]],
-    asked: Mapping[GroupKey, Asked],
+    questions: Mapping[GroupKey, JudgingCost],
     *,
     resampling: Resampling,
     rng: np.random.Generator,
@@ -94,7 +94,7 @@ def protocol_tables(
     for joined, agreement in groups:
         by_aspect[joined.aspect].append((joined, agreement))
     return tuple(
-        _table(aspect, groups_of_aspect, asked, resampling, rng)
+        _table(aspect, groups_of_aspect, questions, resampling, rng)
         for aspect, groups_of_aspect in by_aspect.items()
         if len(groups_of_aspect) > 1
     )
@@ -103,7 +103,7 @@ def protocol_tables(
 def _table(
     aspect: str,
     groups: Sequence[tuple[Joined, Agreement | Undefined]],
-    spending: Mapping[GroupKey, Asked],
+    spending: Mapping[GroupKey, JudgingCost],
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> ProtocolTable:
@@ -207,10 +207,8 @@ def _differences(
             _all_differences(list(defined_statistics.values())),
             n_documents=len(shared),
             rng=rng,
-            n_resamples=resampling.n_resamples,
-            level=resampling.level,
-            method=resampling.method,
             null=0.0,
+            **asdict(resampling),
         )
         if len(defined_statistics) > 1
         else ()

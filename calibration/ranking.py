@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from fairjudge.calibration.paired_comparisons import (
     Comparisons,
@@ -310,6 +310,6 @@ def surely_above(
     largest = largest / scale
     critical = max(
         float(np.quantile(largest, level)),
-        float(student_t.ppf((1 + level) / 2, freedom)),
+        float(stdtrit(freedom, (1 + level) / 2)),
     )
     return np.asarray((strengths[:, None] - strengths[None, :]) / error > critical)

@@ -14,7 +14,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, sample_mean
 from fairjudge.calibration.items import Joined
@@ -203,7 +203,7 @@ def rogan_gladen(sample: Answers, *, level: float = 0.95) -> Estimate | Undefine
     n = int(unlabelled.size)
     if freedom < 1:
         return Estimate(value=value, n=n, level=level, method="no interval: fewer than 2 documents")
-    low, high = _fieller(sample, float(student_t.ppf((1.0 + level) / 2.0, freedom)))
+    low, high = _fieller(sample, float(stdtrit(freedom, (1.0 + level) / 2.0)))
     return Estimate(
         value=value, n=n, low=min(low, value), high=max(high, value), level=level, method=METHOD
     )

@@ -99,7 +99,7 @@ def regression_ppi_mean(
 def predicted(
     sample: PartlyLabelled, *, rng: np.random.Generator, n_folds: int = 10
 ) -> PartlyLabelled | Undefined:
-    """Put what a regression on the columns says in the place of the judge's values.
+    """Replace the judge's values by predictions of a regression on the columns.
 
     A labelled item is predicted from the labels of other folds' documents. Undefined without
     columns, below `LABELS_PER_COLUMN` labels for each of them and the intercept, or with fewer than

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import t as student_t
+from scipy.special import stdtr
 
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
@@ -195,4 +195,4 @@ def _one_sided_p(
     error = influence_variance((difference - mean) / difference.size, coded, d) ** 0.5
     if error == 0.0 or d < 2:
         return 0.0 if mean < epsilon and d >= 2 else 1.0
-    return float(student_t.cdf((mean - epsilon) / error, d - 1))
+    return float(stdtr(d - 1, (mean - epsilon) / error))

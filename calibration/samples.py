@@ -24,7 +24,7 @@ MAX_SYSTEMS_IN_PAIRS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """What is known of items beside one judge's value of them.
+    """Properties of items other than the judge's values.
 
     ``columns`` are named numbers of items, such as other judges' values and covariates; ``strata``
     maps documents to what they are of, None without stratification.
@@ -34,7 +34,7 @@ class Beside:
     strata: Mapping[str, str] | None = None
 
     def strata_of(self, documents: Iterable[str]) -> tuple[str, ...] | None:
-        """Return each document's stratum, "" where it is in none; None where there are none."""
+        """Return each document's stratum, "" without one; None without stratification."""
         if self.strata is None:
             return None
         return tuple(self.strata.get(document, "") for document in documents)

@@ -26,7 +26,7 @@ REPEATS = (1, 2, 3, 5, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repeated:
+class RepeatedJudgements:
     """Judgements of length n; pairs as 1, 0 and -1.
 
     ``items`` name what was judged, an order of a pair being an item of its own; ``variants`` the
@@ -82,15 +82,19 @@ class Stability:
 
 
 def stability(
-    given: Repeated, *, rng: np.random.Generator, level: float = 0.95, n_resamples: int = 2000
+    judgements: RepeatedJudgements,
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    n_resamples: int = 2000,
 ) -> Stability | Undefined:
     """Measure stability, with intervals over documents.
 
     Figures that need repeats are Undefined without them, those that need several variants
     likewise. Returns Undefined where nothing is judged twice at all.
     """
-    cells = _cells(given)
-    n_variants = len(set(given.variants))
+    cells = _cells(judgements)
+    n_variants = len(set(judgements.variants))
     repeated = [cell for cell in cells if cell.values.size > 1]
     if not repeated and n_variants < 2:
         return Undefined(why="no item was judged more than once")
@@ -101,11 +105,11 @@ def stability(
     none = Undefined(why="no item was judged more than once under one prompt")
     shares, worth = _variance(cells, rng=rng, level=level, n_resamples=n_resamples)
     return Stability(
-        n_judgements=given.values.size,
-        n_items=len(set(given.items)),
+        n_judgements=judgements.values.size,
+        n_items=len(set(judgements.items)),
         n_repeated_items=len({cell.item for cell in repeated}),
-        n_documents=len(set(given.documents)),
-        variants=tuple(str(name) for name in dict.fromkeys(given.variants)),
+        n_documents=len(set(judgements.documents)),
+        variants=tuple(str(name) for name in dict.fromkeys(judgements.variants)),
         flips=_share(flips, at, level) if repeated else none,
         flips_between_variants=_disagreement_between_prompts(cells, level),
         unanimous=_share(unanimous, at, level) if repeated else none,
@@ -125,7 +129,7 @@ class _Cell:
     values: FloatArray
 
 
-def _cells(repeated: Repeated) -> list[_Cell]:
+def _cells(repeated: RepeatedJudgements) -> list[_Cell]:
     rows: dict[tuple[Hashable, Hashable], list[int]] = defaultdict(list)
     for row, key in enumerate(zip(repeated.items, repeated.variants, strict=True)):
         rows[key].append(row)

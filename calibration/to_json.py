@@ -13,7 +13,7 @@ from fairjudge.calibration.items import Joined
 from fairjudge.calibration.jury_report import JuryReport
 from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.ppi import PpiMean
-from fairjudge.calibration.protocol_table import Asked, ProtocolTable
+from fairjudge.calibration.protocol_table import JudgingCost, ProtocolTable
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
@@ -146,7 +146,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
     }
 
 
-def _cost(requests: Asked) -> Json:
+def _cost(requests: JudgingCost) -> Json:
     return {**to_json(requests), "usd_per_item": requests.usd_per_item}
 
 

@@ -126,8 +126,10 @@ def watch(
         moved=_moved(judge=judge_moved, systems=_excludes_zero(systems)),
         first_worse=worse[0] + 1 if worse else None,
         by_look=tuple(
-            LookChanges(agreement=one, shift=moved, systems=other)
-            for one, moved, other in zip(estimates, shift_by_look, systems_by_look, strict=True)
+            LookChanges(agreement=estimate, shift=moved, systems=other)
+            for estimate, moved, other in zip(
+                estimates, shift_by_look, systems_by_look, strict=True
+            )
         ),
     )
 

@@ -30,7 +30,7 @@ TaskName: TypeAlias = Literal[
 ]
 ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise", "checklist", "ranking"]
 Verdict: TypeAlias = Literal["a", "b", "tie"]
-"""A pairwise verdict in terms of ``system_a`` and ``system_b``, whatever the order asked."""
+"""A pairwise verdict in terms of ``system_a`` and ``system_b``, regardless of the order shown."""
 Order: TypeAlias = Literal["ab", "ba"]
 """Which system's summary stood first in the prompt; of a ranking, ``"ba"`` is the list reversed."""
 UnscoredReason: TypeAlias = Literal[
@@ -39,7 +39,7 @@ UnscoredReason: TypeAlias = Literal[
 ScoredBy: TypeAlias = Literal["llm", "decision", "entailment", "embedding", "code"]
 """``"code"``: a rule, with no model; only other tools' files have such judgements."""
 StatementVerdict: TypeAlias = Literal["supported", "contradicted", "absent"]
-"""What articles say of a statement: that it is so, that it is otherwise, or nothing."""
+"""Whether articles support a statement, contradict it, or say nothing about it."""
 Stance: TypeAlias = Literal["endorses", "reports", "disputes"]
 """How an article stands to an answer that it quotes: as its own, as another's, or against it."""
 QuestionKind: TypeAlias = Literal["rivals", "facets"]

@@ -155,8 +155,8 @@ def _instruction(scale: Scale) -> str:
     if scale.kind == "number":
         low, high = scale.answers[0], scale.answers[-1]
         return f"Answer with one whole number from {low} (lowest) to {high} (highest)."
-    *rest, last = (f'"{answer}"' for answer in scale.answers)
-    return f"Answer with {', '.join(rest)} or {last}."
+    *first, last = (f'"{answer}"' for answer in scale.answers)
+    return f"Answer with {', '.join(first)} or {last}."
 
 
 def _check(scale: Scale) -> None:

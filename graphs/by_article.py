@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Annotated, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -29,7 +30,12 @@ from fairjudge.references.overlap import (
     with_places,
     without_places,
 )
-from fairjudge.references.ports import AnswerSet, ArticleBuilder, Completed, Missed, Question
+from fairjudge.references.ports import (
+    AnswerSet,
+    ArticleBuilder,
+    MissedAnswer,
+    Question,
+)
 from fairjudge.references.steps import (
     LEAST_SOURCES,
     Validity,
@@ -53,6 +59,7 @@ MAX_TOGETHER = 60
 """Maximum number of answers that one call groups."""
 SHORT_CLUSTER = 20_000
 """Maximum length of all articles, in characters, that completion reads in one call."""
+_ABSENT = "does not stand in its article"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,15 +123,15 @@ async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> Artic
     while waiting:
         articles = waiting.pop(0)
         n_calls += 1
-        found = await deps.builder.writer.write(
+        outcome = await deps.builder.writer.write(
             articles, n=n, at_least=least_sources(deps.validity, len(articles))
         )
-        if not isinstance(found, Unscored):
-            by_article.append(found)
-        elif found.reason == "too_long" and len(articles) > 2:
+        if not isinstance(outcome, Unscored):
+            by_article.append(outcome)
+        elif outcome.reason == "too_long" and len(articles) > 2:
             waiting = [*in_parts(articles, 2), *waiting]
         else:
-            failed.append(problem("no questions", found))
+            failed.append(problem("no questions", outcome))
     deps.progress("questions", 1)
     questions, dropped = _asked_once(by_article, n)
     rows: list[Row] = [{"text": q.text, "kind": q.kind, "seen": list(q.seen)} for q in questions]
@@ -133,13 +140,7 @@ async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> Artic
 
 def _asked_once(written: Sequence[Sequence[Question]], n: int) -> tuple[list[Question], list[Row]]:
     """Return the first `n` questions, the best of each part first, and why each other goes."""
-    longest = max(map(len, written), default=0)
-    by_turns = [
-        questions[place]
-        for place in range(longest)
-        for questions in written
-        if place < len(questions)
-    ]
+    by_turns = [question for turn in zip_longest(*written) for question in turn if question]
     texts = drop_near_duplicates([question.text for question in by_turns])
     unlike = [next(q for q in by_turns if q.text == text) for text in texts]
     same = "nearly the same as another question"
@@ -172,7 +173,7 @@ async def _answer(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleStat
     if isinstance(answered, Unscored):
         return {**update, "problems": [problem(f"{article.aid} not asked", answered)]}
     row |= {"answers": [with_places(answer) for answer in distinct(answered.found)]}
-    update["dropped_answers"] = _absent(answered.n_absent)
+    update["dropped_answers"] = _dropped(_ABSENT, answered.n_absent)
     if answered.problem:
         text = f"{article.aid} asked in part: {answered.problem}"
         update["problems"] = [{"text": text, "reason": "unparseable"}]
@@ -183,8 +184,8 @@ def _named(deps: ArticleDeps, aids: Sequence[str]) -> tuple[Article, ...]:
     return tuple(article for article in deps.articles if article.aid in aids)
 
 
-def _absent(n: int) -> list[Row]:
-    return [{"why": "does not stand in its article", "n": n}] if n else []
+def _dropped(why: str, n: int) -> list[Row]:
+    return [{"why": why, "n": n}] if n else []
 
 
 def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
@@ -197,15 +198,15 @@ def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         QuestionAnswers(question=question["text"], answer_groups=_one_group(rows, index))
         for index, question in enumerate(state["questions"])
     ]
-    kept, dropped = _by_share(questions, len(deps.articles), deps)
+    selected, dropped = _by_share(questions, len(deps.articles), deps)
     articles: Sequence[Article] = deps.articles
-    if deps.max_articles is not None and kept:
-        articles, restricted = down_select(kept, deps.articles, limit=deps.max_articles)
-        kept, later = _by_share(restricted, len(articles), deps)
+    if deps.max_articles is not None and selected:
+        articles, restricted = down_select(selected, deps.articles, limit=deps.max_articles)
+        selected, later = _by_share(restricted, len(articles), deps)
         dropped += later
     return {
-        "answered": [question.to_json() for question in kept],
-        "kept_aids": [article.aid for article in articles] if kept else [],
+        "answered": [question.to_json() for question in selected],
+        "kept_aids": [article.aid for article in articles] if selected else [],
         "dropped": dropped,
     }
 
@@ -220,8 +221,8 @@ def _by_share(
 ) -> tuple[list[QuestionAnswers], list[Row]]:
     """Split questions by whether enough sources answer them, before grouping."""
     by_share = Validity(min_source_share=deps.validity.min_source_share, min_groups=1)
-    kept, dropped = split_valid(questions, n_sources, by_share, at_least=LEAST_SOURCES)
-    return kept, list(dropped)
+    valid, dropped = split_valid(questions, n_sources, by_share, at_least=LEAST_SOURCES)
+    return valid, list(dropped)
 
 
 def _send_questions(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | str:
@@ -255,17 +256,16 @@ async def _group(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState
         if grouping.problem:
             text = f"{question!r} grouped {grouping.problem}"
             problems.append({"text": text, "reason": grouping.reason})
-    invalid = [{"why": "does not answer its question", "n": n_invalid}] if n_invalid else []
     return {
         "n_steps": len(to_group),
         "sorted": rows,
         "problems": problems,
-        "dropped_answers": list(invalid),
+        "dropped_answers": _dropped("does not answer its question", n_invalid),
     }
 
 
 def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Keep the questions that are valid with their groups and say something of their own."""
+    """Keep valid questions that do not repeat another question."""
     deps = runtime.context
     rows = sorted(state.get("sorted", []), key=lambda row: int(row["index"]))
     questions = [QuestionAnswers.model_validate(row["grouped"]) for row in rows if "grouped" in row]
@@ -278,10 +278,10 @@ def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
     ]
     valid, same = without_same_sources(valid, deps.articles, deps.validity)
     distinct_questions, repeated = drop_repeated(valid)
-    kept, surplus = drop_surplus_facets(distinct_questions, target=deps.facets)
-    why = f"most of its answers can be true together ({pluralize(len(kept), 'question')} kept)"
+    selected, surplus = drop_surplus_facets(distinct_questions, target=deps.facets)
+    why = f"most of its answers can be true together ({pluralize(len(selected), 'question')} kept)"
     return {
-        "kept": [question.to_json() for question in kept],
+        "kept": [question.to_json() for question in selected],
         "dropped": [*dropped, *same, *repeated]
         + [{"question": question.question, "why": why} for question in surplus],
     }
@@ -306,31 +306,27 @@ async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
     articles = _named(deps, state["aids"])
     completion = await deps.builder.completer.complete(questions, articles)
     deps.progress("completion", 1)
-    what = ", ".join(state["aids"])
+    aids_text = ", ".join(state["aids"])
     if isinstance(completion, Unscored):
-        return {"n_steps": 1, "problems": [problem(f"{what} not read again", completion)]}
+        return {"n_steps": 1, "problems": [problem(f"{aids_text} not read again", completion)]}
     row: Row = {
         "aids": state["aids"],
         "missed": [_missed_row(answer) for answer in completion.missed],
         "doubtful": [list(doubt) for doubt in completion.doubtful],
         "unsupported": [list(place) for place in completion.unsupported],
     }
-    text = f"{what} read again in part: {completion.problem}"
+    text = f"{aids_text} read again in part: {completion.problem}"
     problems: list[Row] = [{"text": text, "reason": "unparseable"}] if completion.problem else []
     return {
         "n_steps": 1,
         "completed": [row],
         "problems": problems,
-        "dropped_answers": _absent(completion.n_absent) + _unsupported(completion),
+        "dropped_answers": _dropped(_ABSENT, completion.n_absent)
+        + _dropped("does not say its group's label", len(completion.unsupported)),
     }
 
 
-def _unsupported(completion: Completed) -> list[Row]:
-    n = len(completion.unsupported)
-    return [{"why": "does not say its group's label", "n": n}] if n else []
-
-
-def _missed_row(missed: Missed) -> Row:
+def _missed_row(missed: MissedAnswer) -> Row:
     answer = missed.answer.to_json() | {"start": missed.start, "end": missed.end}
     return {"question": missed.question, "group": missed.group, "answer": answer}
 
@@ -340,7 +336,7 @@ def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
     deps = runtime.context
     order = {article.aid: n for n, article in enumerate(deps.articles)}
     rows = sorted(state.get("completed", []), key=lambda row: order[row["aids"][0]])
-    kept: list[QuestionAnswers] = []
+    checked: list[QuestionAnswers] = []
     dropped: list[Row] = []
     doubtful: list[Row] = []
     for n, whole in enumerate(state.get("kept", [])):
@@ -348,11 +344,13 @@ def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
         valid, invalid = split_valid(
             [question], len(state["kept_aids"]), deps.validity, at_least=LEAST_SOURCES
         )
-        kept += valid
+        checked += valid
         dropped += invalid
         doubtful += doubts if valid else []
     return {
-        "question_answers": [without_places(with_weights(one)).to_json() for one in kept],
+        "question_answers": [
+            without_places(with_weights(question)).to_json() for question in checked
+        ],
         "dropped": dropped,
         "doubtful": doubtful,
     }
@@ -367,14 +365,14 @@ def _with_completion(
         answer = Answer.model_validate(entry["answer"])
         question = with_missed(question, entry["group"], answer)
     places = [(g, position) for row in rows for q, g, position in row["unsupported"] if q == n]
-    left, new_index = without_unsupported(question, places)
+    remaining, new_index = without_unsupported(question, places)
     aids: dict[int, list[str]] = {}
     for g, aid in ((g, aid) for row in rows for q, g, aid in row["doubtful"] if q == n):
-        group = left.answer_groups[new_index[g]] if g in new_index else ()
+        group = remaining.answer_groups[new_index[g]] if g in new_index else ()
         if any(answer.aid == aid for answer in group):
             aids.setdefault(new_index[g], []).append(aid)
     text = question.question
-    return left, [{"question": text, "group": g, "aids": aids[g]} for g in sorted(aids)]
+    return remaining, [{"question": text, "group": g, "aids": aids[g]} for g in sorted(aids)]
 
 
 def build_article_graph(

@@ -54,9 +54,9 @@ class ReferenceDeps:
     progress: Progress = lambda stage, done: None  # noqa: ARG005
 
 
-def problem(what: str, why: Unscored) -> Row:
+def problem(noun: str, why: Unscored) -> Row:
     """Return the row of a failed step with its reason and message."""
-    return {"text": f"{what}: {why.reason}: {why.detail}", "reason": why.reason}
+    return {"text": f"{noun}: {why.reason}: {why.detail}", "reason": why.reason}
 
 
 def without_same_sources(
@@ -65,8 +65,10 @@ def without_same_sources(
     """Drop questions whose sources answer another question; return rows of the dropped."""
     if validity.max_source_overlap is None:
         return questions, []
-    kept, same = drop_same_sources(questions, articles, max_contained=validity.max_source_overlap)
-    return kept, [{"question": q.question, "why": "answered by the same sources"} for q in same]
+    distinct, same = drop_same_sources(
+        questions, articles, max_contained=validity.max_source_overlap
+    )
+    return distinct, [{"question": q.question, "why": "answered by the same sources"} for q in same]
 
 
 class PassState(TypedDict, total=False):
@@ -263,9 +265,9 @@ def _select(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> Refere
     valid, dropped = split_valid(_questions(state["asked"]), len(deps.articles), deps.validity)
     valid, same = without_same_sources(valid, deps.articles, deps.validity)
     articles, restricted = down_select(valid, deps.articles, limit=deps.max_articles)
-    kept, later = split_valid(restricted, len(articles), deps.validity)
+    remaining, later = split_valid(restricted, len(articles), deps.validity)
     return {
-        "kept": [question.to_json() for question in kept],
+        "kept": [question.to_json() for question in remaining],
         "kept_aids": [article.aid for article in articles],
         "dropped": [*dropped, *same, *later],
         "problems": state.get("asked_problems", []),

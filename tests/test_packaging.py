@@ -129,6 +129,8 @@ HEAVY = {"langgraph", "langchain_core", "langchain_openai", "torch", "transforme
         ("import fairjudge", HEAVY),
         ("import fairjudge.cli._main", HEAVY - {"typer", "rich"}),
         ("import fairjudge.domain, fairjudge.errors", HEAVY - {"pydantic"}),
+        # half a second; what is needed of it, `scipy.special` has
+        ("import fairjudge.run.judged, fairjudge.cli.calibrate", {"scipy.stats"}),
     ],
 )
 def test_importing_loads_nothing_heavy(statement, unwanted):

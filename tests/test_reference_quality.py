@@ -211,6 +211,8 @@ def test_marks_that_are_kept_have_the_counts_and_no_words(marks, tmp_path, capsy
         (("draw-2026",), (0.959, 0.956, 0.956, 0.875, 0.011, 0.455, 0.591), None),
         (("draw-31",), (1.0, 0.944, 0.987, 1.0, 0.0, 0.833, 0.917), 0.958),
         (("recession-31",), (0.977, 0.862, 1.0, 0.889, 0.0, 1.0, 1.0), 0.977),
+        (("recession-47",), (1.0, 0.949, 0.964, 0.941, 0.0, 0.9, 0.8), 0.949),
+        (("draw-31", "recession-47"), (1.0, 0.946, 0.977, 0.973, 0.0, 0.864, 0.864), 0.955),
     ],
 )
 def test_the_readers_files_give_the_figures_that_were_reported(names, figures, rivals_counted):

@@ -1,4 +1,4 @@
-"""What heads say of examples, and how well: the measures of the curve and of the model card."""
+"""Predictions of the heads on examples, and the metrics of the curve and of the model card."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from fairjudge.scorers._large_network import LargeNetwork, is_shipped
 from fairjudge.scorers._trained_network import FROZEN, LAYERS, Heads, TrainedNetwork
 from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
 
-SMALL, LARGE = "all-MiniLM-L6-v2", "all-mpnet-base-v2"
+SMALL, LARGE = "all-MiniLM-L6-v2", large_package.BASE
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,7 +234,7 @@ def _lengths(counts: Sequence[int | None], unit: str) -> list[str | None]:
 
 
 def _rows(table: _Table, *, level: float) -> Iterable[dict[str, Any]]:
-    """Yield one row for each group, if there are at least two to compare."""
+    """Yield one row for each group, if there are two or more."""
     old, new = (
         error_by_group(side, table.human, table.groups, documents=table.documents, level=level)
         for side in (table.old, table.new)

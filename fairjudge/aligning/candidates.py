@@ -86,7 +86,7 @@ def few_shot(base: Criterion, items: Sequence[RatedItem]) -> Iterator[Candidate]
     Of ratings these are one a level, and three; of pairs six, and three.
     """
     chosen_places, wording = set(), wording_of(base.scale)
-    for n in wording.few:
+    for n in wording.example_sizes:
         places = _spread(items, len(base.scale.levels) if n is None else n)
         if len(places) < 2 or places in chosen_places:
             continue
@@ -152,7 +152,7 @@ def _said(item: RatedItem, *, labelled: bool) -> str:
 
 def _under_their_material(items: Sequence[RatedItem], scale: Scale) -> Fenced:
     """Group `items` by their material, and put the material above the first item of each group."""
-    told, groups = wording_of(scale).told, defaultdict(list)
+    label, groups = wording_of(scale).label_of, defaultdict(list)
     for item in items:
         groups[item.material, item.articles].append(item)
     texts, titles = [], []
@@ -161,7 +161,7 @@ def _under_their_material(items: Sequence[RatedItem], scale: Scale) -> Fenced:
         for place, item in enumerate(group):
             above = against if place == 0 else []
             texts.append("\n\n".join([*above, _said(item, labelled=bool(against))]))
-            mean = f"{told(item.value)}, mean of {pluralize(item.n_labels, 'label')}"
+            mean = f"{label(item.value)}, mean of {pluralize(item.n_labels, 'label')}"
             same = ", judged against the same as the item above" if against and place else ""
             titles.append(f"{mean}, nearest answer: {nearest(scale, item.share).answer}{same}")
     return Fenced("item", tuple(texts), tuple(titles))
@@ -184,7 +184,7 @@ def _equal_shares(texts: Sequence[str]) -> list[int]:
 
 
 def _inert(text: str) -> str:
-    """Escape `text`, so that a template reads none of it as a field or a part."""
+    """Escape `text`, so that a template finds no fields or parts in it."""
     cleaned = str(clean_text(text)).replace("\r", "\n")
     return _PART_LINE.sub(" ", re.sub(r"\{(?=\{)", "{ ", cleaned))
 

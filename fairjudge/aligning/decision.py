@@ -40,7 +40,7 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paired:
+class PairedScores:
     """Labelled items that the old and the new prompt both scored, in step.
 
     ``old``, ``new`` and ``human`` are arrays of shape (n,). ``n_labelled`` counts all labelled
@@ -124,7 +124,7 @@ def split_documents(documents: Iterable[str], *, seed: int) -> Parts:
     )
 
 
-def gain_of(paired: Paired) -> Gain:
+def gain_of(paired: PairedScores) -> Gain:
     """Return both agreements with people and their difference, without an interval."""
     sides = paired.old, paired.new
     agreements = [paired.measure.agreement(side, paired.human) for side in sides]
@@ -139,7 +139,7 @@ def gain_of(paired: Paired) -> Gain:
     )
 
 
-def why_barred(development: Paired) -> str | None:
+def why_barred(development: PairedScores) -> str | None:
     """Return why, by development, the test could not keep a candidate; None if it could.
 
     Barred candidates are not chosen, so that no test is opened in vain.
@@ -159,7 +159,7 @@ def choose(gains: Mapping[str, Gain]) -> str | None:
     return best if best is not None and differences[best] > 0.0 else None
 
 
-def fit_both(development: Paired) -> tuple[Calibrator, Calibrator] | Undefined:
+def fit_both(development: PairedScores) -> tuple[Calibrator, Calibrator] | Undefined:
     """Fit a calibrator to the old and to the new prompt, on the same labelled items."""
     fitted = []
     for name, side in (("old", development.old), ("new", development.new)):
@@ -171,7 +171,7 @@ def fit_both(development: Paired) -> tuple[Calibrator, Calibrator] | Undefined:
 
 
 def decide(
-    development: Paired, test: Paired, *, rng: np.random.Generator, level: float = 0.95
+    development: PairedScores, test: PairedScores, *, rng: np.random.Generator, level: float = 0.95
 ) -> Decision:
     """Decide on one candidate: `development` fits the calibrators, `test` is resampled whole.
 
@@ -207,7 +207,12 @@ def decide(
 
 
 def _figures(
-    development: Paired, test: Paired, gain: Gain, *, rng: np.random.Generator, level: float
+    development: PairedScores,
+    test: PairedScores,
+    gain: Gain,
+    *,
+    rng: np.random.Generator,
+    level: float,
 ) -> tuple[Estimate | Undefined, Estimate | Undefined, tuple[float, float]] | Undefined:
     """Return the change of agreement, by how much the error is smaller, and both errors."""
     coded, n_documents = document_codes(test.documents, len(test.human))
@@ -239,7 +244,7 @@ def _figures(
 
 
 def _why_not(
-    test: Paired, agreement: Estimate | Undefined, error: Estimate | Undefined
+    test: PairedScores, agreement: Estimate | Undefined, error: Estimate | Undefined
 ) -> Iterable[str]:
     if isinstance(agreement, Undefined):
         yield agreement.why
@@ -252,7 +257,7 @@ def _why_not(
         yield unscored
 
 
-def _too_many_unscored(paired: Paired, part: str) -> str | None:
+def _too_many_unscored(paired: PairedScores, part: str) -> str | None:
     more = (paired.n_without_new - paired.n_without_old) / max(1, paired.n_labelled)
     return (
         f"it leaves {percentage(more)} more of {part} unscored"
@@ -261,8 +266,8 @@ def _too_many_unscored(paired: Paired, part: str) -> str | None:
     )
 
 
-def _above_zero(found: Estimate | Undefined) -> bool:
-    return isinstance(found, Estimate) and found.low is not None and found.low > 0.0
+def _above_zero(estimate: Estimate | Undefined) -> bool:
+    return isinstance(estimate, Estimate) and estimate.low is not None and estimate.low > 0.0
 
 
 def check_enough(n_development: int) -> None:

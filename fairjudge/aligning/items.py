@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairjudge.aligning.decision import Paired
+from fairjudge.aligning.decision import PairedScores
 from fairjudge.aligning.measures import PAIRS, RATINGS
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.labels import ItemKey, item_key
@@ -35,7 +35,7 @@ class Sides:
     new: Joined
     judged: tuple[tuple[Judgement, ...], tuple[Judgement, ...]]
     keys: tuple[ItemKey, ...]
-    paired: Paired
+    paired: PairedScores
 
 
 def sides_of(
@@ -49,7 +49,7 @@ def sides_of(
     A pair needs a verdict in both orders: with one alone it has no score.
     """
     judged = tuple(old), tuple(new)
-    (one,), (other,) = (
+    (old_join,), (new_join,) = (
         join(
             tuple(_in_both_orders(rows)),
             labels,
@@ -59,17 +59,17 @@ def sides_of(
         for rows in judged
     )
     before, after = (
-        dict(zip(side.keys, side.judged.tolist(), strict=True)) for side in (one, other)
+        dict(zip(side.keys, side.judged.tolist(), strict=True)) for side in (old_join, new_join)
     )
-    human = dict(zip(one.keys, one.human.tolist(), strict=True))
-    shared = tuple(key for key in one.keys if key in after)
-    labelled = {*one.keys, *one.unjudged, *other.keys, *other.unjudged}
+    human = dict(zip(old_join.keys, old_join.human.tolist(), strict=True))
+    shared = tuple(key for key in old_join.keys if key in after)
+    labelled = {*old_join.keys, *old_join.unjudged, *new_join.keys, *new_join.unjudged}
     return Sides(
-        old=one,
-        new=other,
+        old=old_join,
+        new=new_join,
         judged=judged,
         keys=shared,
-        paired=Paired(
+        paired=PairedScores(
             old=np.array([before[key] for key in shared], dtype=np.float64),
             new=np.array([after[key] for key in shared], dtype=np.float64),
             human=np.array([human[key] for key in shared], dtype=np.float64),
@@ -77,7 +77,7 @@ def sides_of(
             n_labelled=len(labelled),
             n_without_old=len(labelled - before.keys()),
             n_without_new=len(labelled - after.keys()),
-            measure=PAIRS if PROTOCOLS[one.protocol].paired else RATINGS,
+            measure=PAIRS if PROTOCOLS[old_join.protocol].paired else RATINGS,
         ),
     )
 

@@ -77,10 +77,10 @@ class AlignOptions:
             raise ConfigurationError("--label-scale is for ratings: a preference is on no scale")
 
 
-def kinds_tried(asked: Iterable[Any] | None, judging: JudgeOptions) -> tuple[Any, ...]:
-    """Return the kinds of candidates that are `asked` for, or else all that fit the protocol."""
-    if asked is not None:
-        return tuple(dict.fromkeys(asked))
+def kinds_tried(kinds: Iterable[Any] | None, judging: JudgeOptions) -> tuple[Any, ...]:
+    """Return the kinds of candidates that are `kinds` for, or else all that fit the protocol."""
+    if kinds is not None:
+        return tuple(dict.fromkeys(kinds))
     paired = PROTOCOLS[judging.plan().protocol].paired
     return tuple(kind for kind in KINDS if kind != "scale" or not paired)
 
@@ -276,8 +276,8 @@ def _check_scale(
     InputError
         A label is off it.
     """
-    for found in Labels.by_aspect(labels, ("*",)).values():
-        of_wholes, _ = found.of_unit("summary", paired=PROTOCOLS[protocol].paired)
+    for aspect_labels in Labels.by_aspect(labels, ("*",)).values():
+        of_wholes, _ = aspect_labels.of_unit("summary", paired=PROTOCOLS[protocol].paired)
         of_wholes.scale(protocol, label_scale)
 
 

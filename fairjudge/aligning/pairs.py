@@ -19,15 +19,15 @@ _Pair: TypeAlias = tuple[str, str, str]
 """eid, and two systems."""
 
 
-def preferences(labels: Sequence[Label], here: Collection[Item]) -> tuple[Label, ...]:
-    """Return the labels of pairs of which both summaries are in `here`.
+def preferences(labels: Sequence[Label], items: Collection[Item]) -> tuple[Label, ...]:
+    """Return the labels of pairs of which both summaries are in `items`.
 
     Where there are none, those of single summaries tell: who rated both prefers the higher one.
     """
     pairs = [label for label in labels if label.system is None]
     if not pairs:
         return tuple(
-            _from_ratings([label for label in labels if (label.eid, label.system) in here])
+            _from_ratings([label for label in labels if (label.eid, label.system) in items])
         )
     for label in pairs:
         if not isinstance(label.value, str):
@@ -36,7 +36,7 @@ def preferences(labels: Sequence[Label], here: Collection[Item]) -> tuple[Label,
                 field="value",
             )
     return tuple(
-        pair for pair in pairs if all((pair.eid, name) in here for name in systems_of(pair))
+        pair for pair in pairs if all((pair.eid, name) in items for name in systems_of(pair))
     )
 
 

@@ -66,8 +66,8 @@ class AlignRecord(BaseModel):
 
     def with_opening(self, opening: Opening) -> AlignRecord:
         """Return a copy with `opening` added, or replaced where it exists."""
-        others = tuple(earlier for earlier in self.openings if not earlier.same_as(opening))
-        return self.model_copy(update={"openings": (*others, opening)})
+        openings = tuple(earlier for earlier in self.openings if not earlier.same_as(opening))
+        return self.model_copy(update={"openings": (*openings, opening)})
 
 
 def read_record(folder: Path) -> AlignRecord:

@@ -32,7 +32,7 @@ from fairjudge.aligning.record import (
     write_record,
 )
 from fairjudge.domain import Judgement, Unscored
-from fairjudge.engine.models import Llm, Models, Spent, open_models, spent_together
+from fairjudge.engine.models import Llm, Models, RunCost, open_models, spent_together
 from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.runs import digest, make_folder, noting_spent, recording_spending
 from fairjudge.errors import ConfigurationError, RunError
@@ -62,7 +62,7 @@ class AlignOutcome:
     """Result of ``fairjudge calibrate align``: its JSON, cost and files."""
 
     report: Mapping[str, Any]
-    spent: Spent | None
+    spent: RunCost | None
     folder: Path
 
 
@@ -103,7 +103,7 @@ class _Work:
     folder: Path
     run: RunStore
     progress: Counters
-    spent: list[Spent | None] = field(default_factory=list)
+    spent: list[RunCost | None] = field(default_factory=list)
 
     async def report(self) -> dict[str, Any]:
         """Run the remaining steps and return the outcome."""
@@ -162,7 +162,7 @@ class _Work:
     async def _anchors(
         self, base: Criterion, llm: Llm, models: Models
     ) -> tuple[tuple[str, ...], ...]:
-        """Return recorded anchor sets; ask the model for them where there are none yet."""
+        """Return the recorded anchor sets, or request them from the model."""
         items, n_sets = self.material.rated(), self.options.rewordings
         messages = anchors_messages(base, items, n_sets=n_sets)
         key = _sha256([[m.content for m in messages], self.model.identity()])
@@ -194,7 +194,7 @@ class _Work:
         }
 
     async def _opened(
-        self, record: AlignRecord, opening: Opening, one: Candidate, development: Sides
+        self, record: AlignRecord, opening: Opening, candidate: Candidate, development: Sides
     ) -> tuple[Mapping[str, Any], int]:
         """Open the test, unless it was opened for this; return its report and all openings."""
         self._check_sealed(
@@ -208,7 +208,10 @@ class _Work:
                 return earlier.report, n_opened
             # Other groups of what is judged already: the decision stays the one that was made.
             audits = audits_of(
-                development, await self._tested(one), self._grouping(), level=self.options.level
+                development,
+                await self._tested(candidate),
+                self._grouping(),
+                level=self.options.level,
             )
             report = {**earlier.report, "audits": audits}
         else:
@@ -216,7 +219,7 @@ class _Work:
             write_record(self.folder, record.with_opening(opening))  # before a word of it is read
             report = opened_report(
                 development,
-                await self._tested(one),
+                await self._tested(candidate),
                 self._grouping(),
                 seed=self.options.seed,
                 level=self.options.level,
@@ -225,8 +228,8 @@ class _Work:
         write_record(self.folder, record.with_opening(opened))
         return report, n_opened
 
-    async def _tested(self, one: Candidate) -> Sides:
-        old, new = [await self._judged(side, "test") for side in (None, one)]
+    async def _tested(self, candidate: Candidate) -> Sides:
+        old, new = [await self._judged(side, "test") for side in (None, candidate)]
         return self._sides(old, new, "test")
 
     def _grouping(self) -> Grouping:

@@ -16,9 +16,9 @@ _PLACES = re.compile(r"\b(?:first|second|summary [12ab])\b", re.IGNORECASE)
 class Wording:
     """What differs between ratings and pairs.
 
-    ``few`` are the sizes of few-shot candidates; None stands for one example a level. ``anchors``
-    returns today's lines for a model to reword, ``levels`` the levels with others; ``fits`` says
-    whether a model's lines can be used.
+    ``example_sizes`` are the sizes of few-shot candidates; None means one example per level.
+    ``label_of`` returns a value in words, ``anchors`` today's lines for a model to reword,
+    ``levels`` the levels with other anchors; ``fits`` says whether a model's lines can be used.
     """
 
     template: str
@@ -27,8 +27,8 @@ class Wording:
     turn: str
     tag: str
     about: str
-    few: tuple[int | None, ...]
-    told: Callable[[float], str]
+    example_sizes: tuple[int | None, ...]
+    label_of: Callable[[float], str]
     anchors: Callable[[Scale], tuple[str, ...]]
     levels: Callable[[Scale, Sequence[str]], tuple[Level, ...]]
     fits: Callable[[Sequence[str]], bool]
@@ -79,8 +79,8 @@ RATINGS = Wording(
     turn="Now the one to be rated.",
     tag="rated",
     about="people's ratings",
-    few=(None, 3),
-    told=lambda value: f"rated {value:.2g}",
+    example_sizes=(None, 3),
+    label_of=lambda value: f"rated {value:.2g}",
     anchors=lambda scale: tuple(level.anchor or level.answer for level in scale.levels),
     levels=_every_level,
     fits=bool,
@@ -95,8 +95,8 @@ PREFERENCES = Wording(
     turn="Now the two to be compared.",
     tag="people's answer:",
     about="people's preferences",
-    few=(6, 3),
-    told=lambda value: f"preference {value:+.2g}",
+    example_sizes=(6, 3),
+    label_of=lambda value: f"preference {value:+.2g}",
     anchors=_better_and_tie,
     levels=_both_places,
     fits=lambda anchors: _PLACES.search(anchors[0]) is None,

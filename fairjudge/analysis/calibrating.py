@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from fairjudge.calibration.analysis import Analysis
-from fairjudge.calibration.applying import Applied, apply_calibrators
+from fairjudge.calibration.applying import CalibratedJudgements, apply_calibrators
 from fairjudge.calibration.baselines import covariates
 from fairjudge.calibration.calibrators import Calibrator, calibrator_from_dict
 from fairjudge.calibration.choices import CovariateName
@@ -66,7 +66,7 @@ def apply_to(
     *,
     summaries: Iterable[Summary] = (),
     clusters: Iterable[Cluster] = (),
-) -> Applied:
+) -> CalibratedJudgements:
     """Apply calibrators; `summaries` and `clusters` give juries the covariates they need."""
     needed: dict[CovariateName, None] = {
         name: None for fit in calibrators if isinstance(fit, FittedJury) for name in fit.covariates

@@ -19,7 +19,7 @@ _Item: TypeAlias = tuple[str, str, ItemKey]
 def with_judgements(
     report: Json, first: Iterable[Judgement], second: Iterable[Judgement]
 ) -> tuple[Json, Json | None]:
-    """Return a comparison whose items have addresses, and what a page needs to open them.
+    """Return a comparison whose items have addresses, and the judgements that a page opens.
 
     Judges are named with their run. There is nothing to open where nothing differs.
     """
@@ -64,7 +64,7 @@ def _with_addresses(
                 address
                 for name in dict.fromkeys((group["first"], group["second"]))
                 for judge, address in by_judge.items()
-                # as it is, or with what tells its runs or settings apart
+                # the name itself, or with the runs or settings that distinguish it
                 if judge == name or judge.startswith((f"{name} (", f"{name}, "))
             ]
             yield {**change, "address": candidates[0]} if candidates else dict(change)

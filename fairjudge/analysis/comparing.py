@@ -36,7 +36,7 @@ Aspect: TypeAlias = tuple[str, str, str]
 def comparison_report(
     first: Iterable[Judgement], second: Iterable[Judgement], *, level: float = 0.95, seed: int = 0
 ) -> dict[str, Any]:
-    """Return what two runs say of the same items, by aspect, protocol, unit and judge.
+    """Compare two runs on the same items, by aspect, protocol, unit and judge.
 
     Repeats of an item and both orders of a pair are averaged first. Judges are matched by name, or
     whatever their names where either run has one.

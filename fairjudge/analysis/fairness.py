@@ -42,17 +42,17 @@ class ScorerChoice:
         return Path(self.argument)
 
 
-def parse_scorer(text: str, known: Sequence[str]) -> ScorerChoice:
+def parse_scorer(text: str, names: Sequence[str]) -> ScorerChoice:
     """Read ``name`` or ``name:argument``.
 
     Raises
     ------
     ConfigurationError
-        The name is not one of `known`.
+        The name is not one of `names`.
     """
     name, colon, argument = text.partition(":")
-    if name not in known:
-        raise ConfigurationError(f"unknown scorer {name!r}; choose one of {', '.join(known)}")
+    if name not in names:
+        raise ConfigurationError(f"unknown scorer {name!r}; choose one of {', '.join(names)}")
     return ScorerChoice(name=name, argument=argument if colon else None)
 
 

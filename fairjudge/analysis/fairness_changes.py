@@ -46,8 +46,8 @@ def compare_reports(
 ) -> ChangeReport:
     """Compare all systems of the reports with `baseline`.
 
-    `given` are what ``fairness coverage --json`` wrote, ``fairness proportional --json``, or one
-    of each.
+    `given` are reports of ``fairness coverage --json``, of ``fairness proportional --json``, or
+    one of each.
     """
     reports: dict[str, GivenReport] = {}
     for item in given:
@@ -76,22 +76,22 @@ def compare_reports(
     )
 
 
-def changes_json(found: ChangeReport, *, seed: int, n_resamples: int) -> Json:
+def changes_json(report: ChangeReport, *, seed: int, n_resamples: int) -> Json:
     """Return the JSON of ``fairness compare``."""
     systems: dict[str, Json] = {}
-    for change in found.comparison.changes:
+    for change in report.comparison.changes:
         systems.setdefault(change.variant_name, {})[change.measure.key] = change_json(change)
     return {
-        "baseline": found.comparison.baseline,
-        "family": {"tests": found.comparison.family, "over": "all systems and measures here"},
+        "baseline": report.comparison.baseline,
+        "family": {"tests": report.comparison.family, "over": "all systems and measures here"},
         "systems": systems,
-        "excluded": found.excluded,
-        "notes": list(found.notes),
-        "signatures": dict(found.signatures),
+        "excluded": report.excluded,
+        "notes": list(report.notes),
+        "signatures": dict(report.signatures),
         "signature": signature(
             {
                 "measure": "change",
-                "baseline": found.comparison.baseline,
+                "baseline": report.comparison.baseline,
                 "resamples": n_resamples,
                 "seed": seed,
             }

@@ -27,6 +27,7 @@ from fairjudge.fairness.scorer_checks import (
 from fairjudge.records.results import Json, figure
 from fairjudge.records.schema import without_schema
 from fairjudge.stats.correlation import CorrelationName
+from fairjudge.stats.resampling import Resampling
 
 TOGETHER = " with "
 """Between the names of two measures that are compared with each other."""
@@ -56,7 +57,7 @@ def overall_of(
 
 
 def overall_json(
-    found: Mapping[str, Overall | Undefined], *, measure: str, scaling: Scaling = "range"
+    scores: Mapping[str, Overall | Undefined], *, measure: str, scaling: Scaling = "range"
 ) -> Json:
     """Return the JSON of ``fairness overall``."""
     head = {} if scaling == "range" else {"scaling": scaling}
@@ -66,7 +67,7 @@ def overall_json(
             system: figure(score)
             if isinstance(score, Undefined)
             else {"value": score.value, "normalised": dict(score.normalised)}
-            for system, score in found.items()
+            for system, score in scores.items()
         },
     }
 
@@ -85,17 +86,22 @@ def agreement_of(
     ``proportional`` every two measures by summary are compared (Table 8), and without a second
     report those of the first among themselves (FairSumm, Table 9).
     """
-    rng = np.random.default_rng(seed)
+    resampling = Resampling(rng=np.random.default_rng(seed))
     ours, theirs = _family(first), _family(first if second is None else second)
-    over_samples = partial(agreement_over_samples, rng=rng, correlation=correlation)
+    over_samples = partial(agreement_over_samples, resampling=resampling, correlation=correlation)
     agreements: dict[str, ScorerAgreement] = {}
     own = _numeric_measures(ours, first)
     other = own if second is None else _numeric_measures(theirs, second)
     if second is None or ours is not theirs:
         pairs = combinations(own, 2) if second is None else product(own, other)
-        for left, right in pairs:
-            mine, their_scores = _by_sample(first, left), _by_sample(second or first, right)
-            agreements[f"{left.key}{TOGETHER}{right.key}"] = over_samples(mine, their_scores)
+        for first_measure, second_measure in pairs:
+            mine, their_scores = (
+                _by_sample(first, first_measure),
+                _by_sample(second or first, second_measure),
+            )
+            agreements[f"{first_measure.key}{TOGETHER}{second_measure.key}"] = over_samples(
+                mine, their_scores
+            )
         return agreements
     for measure in (measure for measure in own if measure in other):
         mine, their_scores = _by_sample(first, measure), _by_sample(second, measure)
@@ -106,21 +112,21 @@ def agreement_of(
         agreements[measure.key] = agreement_over_systems(
             _by_system(first, measure.key),
             _by_system(second, measure.key),
-            rng=rng,
+            resampling=resampling,
             correlation=correlation,
         )
     return agreements
 
 
 def agreement_json(
-    found: Mapping[str, ScorerAgreement], *, correlation: CorrelationName = "spearman"
+    agreements: Mapping[str, ScorerAgreement], *, correlation: CorrelationName = "spearman"
 ) -> Json:
     """Return the JSON of ``fairness agreement``."""
     head = {} if correlation == "spearman" else {"correlation": correlation}
     return head | {
         name: {"n": agreement.n, "n_unmatched": agreement.n_unmatched}
         | figure(agreement.rho, keep=())
-        for name, agreement in found.items()
+        for name, agreement in agreements.items()
     }
 
 

@@ -23,7 +23,7 @@ from fairjudge.records.results import to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class GuaranteeResult:
     """The report, what ``judge --cascade`` needs, and the items that are not kept."""
 
     report: dict[str, Any]
@@ -40,7 +40,7 @@ def guarantee_report(
     within: float,
     annotators: Sequence[str] = ("*",),
     seed: int = 0,
-) -> Kept:
+) -> GuaranteeResult:
     """Find the threshold of confidence from one judge's file and people's labels.
 
     Parameters
@@ -78,7 +78,7 @@ def guarantee_report(
     if isinstance(fit, Undefined):
         raise InputError(f"no guarantee is possible: {fit.why}", path=people_said.path)
     threshold = np.inf if fit.threshold is None else fit.threshold
-    return Kept(
+    return GuaranteeResult(
         promise=promise_of(rows, threshold=fit.threshold),
         report={
             "judge": joined.judge,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.calibration.grouping import GroupKey, by_group, keyed
-from fairjudge.calibration.protocol_table import Asked
+from fairjudge.calibration.protocol_table import JudgingCost
 from fairjudge.datasets import Loaded, read_judgements
 from fairjudge.datasets.recognising import parts_of_judge, recognise
 from fairjudge.domain import Judgement
@@ -29,7 +29,7 @@ class JudgedInputs:
     """All rows, each once, and what each way of judging took, as far as that is known."""
 
     rows: tuple[Judgement, ...]
-    asked: Mapping[GroupKey, Asked]
+    asked: Mapping[GroupKey, JudgingCost]
     bad: tuple[str, ...] = ()
 
 
@@ -76,7 +76,7 @@ def requests_by_group(
     *,
     runs: Iterable[tuple[Path, Collection[GroupKey]]],
     reports: Iterable[Mapping[str, Any]],
-) -> dict[GroupKey, Asked]:
+) -> dict[GroupKey, JudgingCost]:
     """Count requests, and add the spending of run folders and of `reports` by ``judge --json``.
 
     `runs` has each folder with the groups that it holds.
@@ -88,7 +88,7 @@ def requests_by_group(
     return with_spent(counted, spent)
 
 
-def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, Asked]:
+def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, JudgingCost]:
     """Count the judgements by a model; their cost is 0 if there are none, else unknown."""
     counts: Counter[GroupKey] = Counter()
     groups: dict[GroupKey, list[Judgement]] = {}
@@ -98,7 +98,7 @@ def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, Asked]:
         local = row.scored_by in {"entailment", "embedding", "code"} and not filled
         counts[key] += not (local or is_derived(row))
     return {
-        key: Asked(
+        key: JudgingCost(
             n_requests=n, cost_usd=None if n else 0.0, n_items=n_summaries_scored(groups[key])
         )
         for key, n in counts.items()
@@ -106,8 +106,8 @@ def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, Asked]:
 
 
 def with_spent(
-    counted: Mapping[GroupKey, Asked], spent: Mapping[GroupKey, Asked]
-) -> dict[GroupKey, Asked]:
+    counted: Mapping[GroupKey, JudgingCost], spent: Mapping[GroupKey, JudgingCost]
+) -> dict[GroupKey, JudgingCost]:
     """Replace the `counted` requests by those that runs recorded for the same items."""
     return {
         key: replace(spent[key], n_items=requests.n_items) if key in spent else requests
@@ -117,7 +117,7 @@ def with_spent(
 
 def spent_by_run(
     folder: Path, own: Collection[GroupKey], groups: Iterable[GroupKey]
-) -> dict[GroupKey, Asked]:
+) -> dict[GroupKey, JudgingCost]:
     """Return what the run in `folder` spent on each of its `own` groups, by its records.
 
     A jury has the folder of each member in its own; what all of them spent is of the jury's group,
@@ -137,7 +137,7 @@ def spent_by_run(
     return _over_aspects(members) if costs else {}
 
 
-def _over_aspects(spent: Mapping[GroupKey, Asked]) -> dict[GroupKey, Asked]:
+def _over_aspects(spent: Mapping[GroupKey, JudgingCost]) -> dict[GroupKey, JudgingCost]:
     """Give no single aspect what was spent on several by the same requests."""
     aspects = sorted({key.aspect for key in spent})
     if len(aspects) < 2:
@@ -158,12 +158,12 @@ def _members(folder: Path) -> list[str]:
 
 def spent_by_reports(
     reports: Iterable[Mapping[str, Any]], rows: Sequence[Judgement]
-) -> dict[GroupKey, Asked]:
+) -> dict[GroupKey, JudgingCost]:
     """Give each report's spending to the groups of its judge, a jury's to each judge's."""
     groups = list(by_group(rows))
-    requests_by_group: dict[GroupKey, Asked] = {}
+    requests_by_group: dict[GroupKey, JudgingCost] = {}
     for report in reports:
-        spent: dict[GroupKey, Asked] = {}
+        spent: dict[GroupKey, JudgingCost] = {}
         for part in parts_of_judge(report):
             spent |= _spent_on_aspect({**report, **part}, groups)
         requests_by_group |= _over_aspects(spent)
@@ -172,7 +172,7 @@ def spent_by_reports(
 
 def _spent_on_aspect(
     report: Mapping[str, Any], groups: Sequence[GroupKey]
-) -> dict[GroupKey, Asked]:
+) -> dict[GroupKey, JudgingCost]:
     """Return what was spent on the groups of the aspect of `report`."""
     unit = "sentence" if report["text_unit"] == "sentence" else "summary"
     group = (report["aspect"], report["protocol"], _UNITS.get(report["reference_unit"], unit))
@@ -188,7 +188,7 @@ def _spent_on_aspect(
 
 def of_jury(
     groups: Iterable[GroupKey], costs: Sequence[Mapping[str, Any]]
-) -> dict[GroupKey, Asked]:
+) -> dict[GroupKey, JudgingCost]:
     """Return the requests of each member of a jury, and their sum for the jury."""
     jury = f"({','.join(cost['judge'] for cost in costs)})"
     by_judge = {
@@ -198,14 +198,14 @@ def of_jury(
     return {key: spent_by(own) for key, own in by_judge.items() if own}
 
 
-def spent_by(rows: Iterable[Mapping[str, Any]]) -> Asked:
+def spent_by(rows: Iterable[Mapping[str, Any]]) -> JudgingCost:
     """Add up what starts spent; replies from a cache were asked for, at a price not known here."""
     every = list(rows)
     n_cached = sum(int(row["n_cached"]) for row in every)
     costs = [row["cost_usd"] for row in every]
     is_priced = not n_cached and all(cost is not None for cost in costs)
     n_calls = sum(int(row["n_calls"]) for row in every)
-    return Asked(
+    return JudgingCost(
         n_requests=n_calls + n_cached,
         cost_usd=sum(costs) if is_priced else None,
         why=""

@@ -1,4 +1,4 @@
-"""Names the line of a label that lies off its scale."""
+"""Find the line of a label that is off its scale."""
 
 from __future__ import annotations
 

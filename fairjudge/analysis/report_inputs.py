@@ -22,7 +22,7 @@ from fairjudge.datasets import (
     read_references,
     read_summaries,
 )
-from fairjudge.datasets.recognising import Recognised, recognise
+from fairjudge.datasets.recognising import RecognisedFile, recognise
 from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.files import check_regular
@@ -98,7 +98,7 @@ class Inputs:
         for path, content in sorted(recognised, key=lambda entry: entry[1].kind != "references"):
             self._add_file(path, content)
 
-    def _add_file(self, path: Path, content: Recognised) -> None:
+    def _add_file(self, path: Path, content: RecognisedFile) -> None:
         if content.report is not None:
             self.panels.append(Panel(kind=content.kind, source=path.name, report=content.report))
             self._note_cost(path.name, content.report.get("spent"))
@@ -291,7 +291,7 @@ def _reference(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield what a run states of itself, nested names joined by dots; None is left out."""
+    """Yield the settings that a run records, nested names joined by dots; None is left out."""
     for name, item in value.items():
         if isinstance(item, Mapping):
             yield from _flat(item, f"{prefix}{name}.")

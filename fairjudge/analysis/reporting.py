@@ -91,22 +91,22 @@ def make_report(
     return report_on(records, title=title, seed=seed)
 
 
-def report_on(found: Inputs, *, title: str, seed: int) -> Report:
-    """Return one page about what `found` holds.
+def report_on(inputs: Inputs, *, title: str, seed: int) -> Report:
+    """Return one page about what `inputs` holds.
 
     Raises
     ------
     InputError
         If that is nothing to show.
     """
-    found.addresses = addresses(found.judgements)
-    found.judgements = told_apart(found.judgements)
-    found.labels = list(with_ids_of(found.labels, found.judgements))
-    summaries = with_ids_of(found.summaries.values(), found.judgements)
-    found.summaries = {(summary.eid, summary.system): summary for summary in summaries}
-    if not found.judgements and not found.clusters and not found.panels:
+    inputs.addresses = addresses(inputs.judgements)
+    inputs.judgements = told_apart(inputs.judgements)
+    inputs.labels = list(with_ids_of(inputs.labels, inputs.judgements))
+    summaries = with_ids_of(inputs.summaries.values(), inputs.judgements)
+    inputs.summaries = {(summary.eid, summary.system): summary for summary in summaries}
+    if not inputs.judgements and not inputs.clusters and not inputs.panels:
         raise InputError("nothing to report on: give judgements, references or a command's --json")
-    return Report(html=report_page(_content(found, title=title, seed=seed)), title=title)
+    return Report(html=report_page(_content(inputs, title=title, seed=seed)), title=title)
 
 
 def _check(panel: Panel) -> None:
@@ -320,7 +320,7 @@ def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
             settings=Settings(seed=seed, label_scale=inputs.label_scale),
             summaries=list(inputs.summaries.values()),
             clusters=list(inputs.clusters.values()),
-            asked=requests_by_group(rows, runs=inputs.judging_runs, reports=reports),
+            questions=requests_by_group(rows, runs=inputs.judging_runs, reports=reports),
         )
     judges = sorted({group.joined.judge for group in analysis.groups})
     return analysis_json(analysis, signature={"judged_by": judges}, list_all=False)

@@ -46,7 +46,7 @@ class WatchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:
-    """All looks at one baseline's anchors, the present one last; ``is_new`` if it is no repeat.
+    """All looks at one baseline's anchors, the current one last; ``is_new`` if it is not a repeat.
 
     A look that saw what the one before it saw is the same look: a job that was started again, or
     a judge that answers always the same, spends nothing.
@@ -57,7 +57,7 @@ class Looks:
     is_new: bool
 
     def report(self, group: str, *, margin: float, level: float) -> dict[str, Any]:
-        """Return what the looks say of one group, as JSON."""
+        """Return the results of all looks for one group, as JSON."""
         result = watch(
             [look[group] for look in self.seen if group in look],
             margin=margin,

@@ -100,7 +100,7 @@ class LabelService:
         return self._sessions.get(key)
 
     def names(self) -> tuple[str, ...]:
-        """Return everybody who signed in or got an item, in order of arrival."""
+        """Return all annotators who signed in or got an item, in order of arrival."""
         met = self.look(lambda board: board.annotators())
         return tuple(dict.fromkeys((*met, *self._sessions.values())))
 

@@ -82,9 +82,9 @@ class Projection:
     larger draw that are not in this one.
     """
 
-    def __init__(self, writer: LabelWriter, wanted: Sequence[int]) -> None:
+    def __init__(self, writer: LabelWriter, items: Sequence[int]) -> None:
         self._writer = writer
-        self._wanted = wanted
+        self._wanted = items
         self._lines: dict[tuple[str, int], bytes] = {}
 
     def apply(self, event: Event) -> bytes | None:
@@ -115,7 +115,7 @@ class LabelsFile:
     """
 
     def __init__(self, path: Path, *, is_own: Callable[[bytes], bool]) -> None:
-        """Initialise with the path; `is_own` tells whether this job may have written a line."""
+        """Initialise with the path; `is_own`: whether this job may have written lines."""
         self.path = path
         self._is_own = is_own
         self._descriptor = -1

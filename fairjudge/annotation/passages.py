@@ -76,7 +76,7 @@ def embedding_similarity(embedder: Embedder) -> Similarity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marked:
+class MarkedPassage:
     """A marked passage: characters ``start`` to ``end`` of the text, half-open."""
 
     start: int
@@ -84,7 +84,7 @@ class Marked:
     mark: Mark
 
 
-Marks: TypeAlias = Mapping[int, Marked]
+Marks: TypeAlias = Mapping[int, MarkedPassage]
 """Marked passages by the number of their text."""
 
 
@@ -124,7 +124,9 @@ def _marks(row: NDArray[np.float64], spans: Sequence[tuple[int, Span]]) -> Marks
     top = max(best, key=lambda number: best[number][0], default=None)
     least = NEAR * best[top][0] if top is not None else 0.0
     return {
-        number: Marked(start=span.start, end=span.end, mark="best" if number == top else "near")
+        number: MarkedPassage(
+            start=span.start, end=span.end, mark="best" if number == top else "near"
+        )
         for number, (cosine, span) in best.items()
         if cosine >= least
     }

@@ -79,11 +79,11 @@ def plan_job(
     *,
     options: JobOptions,
     controls: Mapping[int, Value] | None = None,
-    drawn: Sequence[int] | None = None,
+    order: Sequence[int] | None = None,
 ) -> Job:
-    """Plan who labels which of `items`.
+    """Plan which of `items` each annotator labels.
 
-    `controls` map item numbers to known values, and are not labelled otherwise; `drawn` are the
+    `controls` map item numbers to known values, and are not labelled otherwise; `order` are the
     numbers of the items to label, None for all. Raises ConfigurationError if an option is out of
     range, or every item is a control.
     """
@@ -95,7 +95,7 @@ def plan_job(
     if options.qualify is not None and not control_values:
         raise ConfigurationError("--qualify needs --controls: items whose answers are known")
     numbers = [
-        n for n in (range(len(items)) if drawn is None else drawn) if n not in control_values
+        n for n in (range(len(items)) if order is None else order) if n not in control_values
     ]
     if not numbers:
         raise ConfigurationError("nothing to label: every item is a control")

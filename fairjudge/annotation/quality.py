@@ -172,7 +172,7 @@ def _counts(values: Sequence[Value], scale: Scale) -> tuple[int, ...]:
 
 
 def _confusion(shared: Mapping[int, Mapping[str, Value]], scale: Scale) -> TwoAnnotators | None:
-    """Cross-tabulate the answers of the two annotators who share most items (ties: by name)."""
+    """Cross-tabulate the answers of the two annotators with the most shared items."""
     n_shared = Counter(
         pair for labels in shared.values() for pair in combinations(sorted(labels), 2)
     )

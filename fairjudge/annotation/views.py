@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from fairjudge.annotation.items import Item
 from fairjudge.annotation.moves import Place
-from fairjudge.annotation.passages import Mark, Marked, Marks
+from fairjudge.annotation.passages import Mark, MarkedPassage, Marks
 from fairjudge.annotation.tasks import LabelTask
 from fairjudge.domain import Article
 from fairjudge.protocols import PROTOCOLS
@@ -147,20 +147,20 @@ def _panes(
         case _:
             mark = None
             if item.place is not None:
-                mark = Marked(start=item.place.start, end=item.place.end, mark="asked")
+                mark = MarkedPassage(start=item.place.start, end=item.place.end, mark="asked")
             articles = _articles("Articles", item, every, marks, attribute=task.attribute)
             return (_summary("Summary", item.texts[0], mark), articles), None
 
 
-def _find_quote(item: Item, article: Article) -> Marked | None:
+def _find_quote(item: Item, article: Article) -> MarkedPassage | None:
     for wording in (item.statement, *item.wordings):
         start = article.content.find(wording) if wording else -1
         if start >= 0:
-            return Marked(start=start, end=start + len(wording), mark="near")
+            return MarkedPassage(start=start, end=start + len(wording), mark="near")
     return None
 
 
-def _summary(title: str, text: str, mark: Marked | None = None) -> Pane:
+def _summary(title: str, text: str, mark: MarkedPassage | None = None) -> Pane:
     return Pane(title=title, texts=(_text(text, mark),))
 
 
@@ -168,7 +168,7 @@ def _articles(
     title: str,
     item: Item,
     numbers: Iterable[int],
-    marks: Mapping[int, Marked],
+    marks: Mapping[int, MarkedPassage],
     *,
     attribute: str = "",
 ) -> Pane:
@@ -183,7 +183,7 @@ def _articles(
     return Pane(title=title, texts=tuple(texts))
 
 
-def _text(text: str, mark: Marked | None, heading: str = "", source: str = "") -> TextView:
+def _text(text: str, mark: MarkedPassage | None, heading: str = "", source: str = "") -> TextView:
     return TextView(
         heading=heading,
         source=source,
@@ -192,7 +192,7 @@ def _text(text: str, mark: Marked | None, heading: str = "", source: str = "") -
     )
 
 
-def paragraphs(text: str, marks: Sequence[Marked]) -> tuple[tuple[Piece, ...], ...]:
+def paragraphs(text: str, marks: Sequence[MarkedPassage]) -> tuple[tuple[Piece, ...], ...]:
     """Split `text` into non-empty lines, and these where a mark begins or ends.
 
     `marks` are in order and do not overlap.
@@ -204,7 +204,7 @@ def paragraphs(text: str, marks: Sequence[Marked]) -> tuple[tuple[Piece, ...], .
     )
 
 
-def _pieces(text: str, start: int, end: int, marks: Sequence[Marked]) -> Iterator[Piece]:
+def _pieces(text: str, start: int, end: int, marks: Sequence[MarkedPassage]) -> Iterator[Piece]:
     for mark in marks:
         low, high = max(start, mark.start), min(end, mark.end)
         if low < high:

@@ -201,7 +201,7 @@ def length(
 def parse(
     judgements: Annotated[object, Opt("Judgements.", argument=True, reads=read_judgements)],
 ) -> Findings:
-    """Count how replies were read: who scored, what has no score, and why.
+    """Count how replies were read: scorers, and reasons for missing scores.
 
     Examples
     --------

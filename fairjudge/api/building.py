@@ -15,7 +15,7 @@ from fairjudge.options.models import Model, as_model
 from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
-    from fairjudge.engine.models import Spent
+    from fairjudge.engine.models import RunCost
     from fairjudge.options.building import Consolidation, Pipeline
     from fairjudge.run.building import BuildOutcome
 
@@ -43,7 +43,7 @@ class References(Sequence[Reference]):
         return (cluster.reference for cluster in self.outcome.clusters)
 
     @property
-    def spent(self) -> Spent | None:
+    def spent(self) -> RunCost | None:
         """Requests, tokens and cost of the model; None for the local model."""
         return self.outcome.spent
 

@@ -165,7 +165,7 @@ class Calibration(HasFigures):
 
     @cached_property
     def not_calibrated(self) -> tuple[str, ...]:
-        """The groups whose scores `apply` leaves as they are, each with the reason."""
+        """The groups whose scores `apply` leaves unchanged, each with the reason."""
         from fairjudge.analysis.calibrating import fitted_calibrators
 
         return tuple(fitted_calibrators(self.analysis)[1])
@@ -427,7 +427,7 @@ def calibrate(
                 summaries=texts,
                 clusters=sources,
                 support=support_by_summary(texts, sources) if support else None,
-                asked=requests,
+                questions=requests,
             )
         )
 

@@ -12,7 +12,7 @@ from fairjudge.datasets import read_judgements
 
 if TYPE_CHECKING:
     from fairjudge.calibration.grouping import GroupKey
-    from fairjudge.calibration.protocol_table import Asked
+    from fairjudge.calibration.protocol_table import JudgingCost
     from fairjudge.domain import Cluster, Judgement, Summary
 
 
@@ -30,7 +30,7 @@ def read_family(text: str) -> tuple[str, str]:
     return name, pattern
 
 
-def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, Asked]]:
+def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, JudgingCost]]:
     """Return all rows of one input or of several, and what asking for them took."""
     from fairjudge.analysis.judged_inputs import (
         JudgedInputs,
@@ -50,7 +50,7 @@ def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[Grou
         together = read_judged(paths)
         return together.rows, together.asked
     rows: list[Judgement] = []
-    requests: dict[GroupKey, Asked] = {}
+    requests: dict[GroupKey, JudgingCost] = {}
     for value in inputs:
         if isinstance(value, str | Path):
             loaded = read_judged([Path(value)])

@@ -16,7 +16,7 @@ from fairjudge.options.declaring import Opt, Seed
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cascade:
-    """Thresholds for ``Judge(..., cascade=...)``, and what they save and cost.
+    """Thresholds for ``Judge(..., cascade=...)``, with their savings and losses.
 
     ``figures`` has ``saved`` (percent of calls), ``error_added``, ``agreement_lost`` and
     ``kendall``, measured on held-out documents.

@@ -73,7 +73,7 @@ def check(
 ) -> Findings:
     """Compare a judge's agreement with people after a change with that before it.
 
-    What it returns says whether the change passes; it raises nothing where it does not.
+    The result says whether the change passes; a change that does not pass raises no error.
 
     Parameters
     ----------

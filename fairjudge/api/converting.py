@@ -133,6 +133,6 @@ def convert(
     )
     if not inputs:
         raise ConfigurationError("nothing to convert: name a file")
-    found = convert_files([Path(str(value)) for value in inputs], settings, skip_bad=skip_bad)
-    warnings = tuple(python_words(warning, convert) for warning in found.warnings)
-    return replace(found, warnings=warnings)
+    converted = convert_files([Path(str(value)) for value in inputs], settings, skip_bad=skip_bad)
+    warnings = tuple(python_words(warning, convert) for warning in converted.warnings)
+    return replace(converted, warnings=warnings)

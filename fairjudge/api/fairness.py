@@ -327,7 +327,7 @@ def proportionality(
         texts.records,
         options=options,
         scores=scores,
-        given=attribution,
+        human_shares=attribution,
         human=None if human is None else human_shares(human, joins),
     )
     return ProportionalFairness(report, tuple(joins.found))

@@ -183,20 +183,20 @@ def agreement(
     return Findings("fairness agreement", agreement_json(agreements, correlation=correlation))
 
 
-def given_report(given: Any, name: object) -> GivenReport:
+def given_report(report: Any, name: object) -> GivenReport:
     """Return a report from a file, a result or its JSON."""
     from fairjudge.analysis.fairness_compare import GivenReport, read_report
     from fairjudge.records.schema import without_schema
 
-    if isinstance(given, str | Path):
-        path = Path(given)
+    if isinstance(report, str | Path):
+        path = Path(report)
         title = name if isinstance(name, str) else path.stem
         return GivenReport(name=title, report=read_report(path), path=path)
-    if isinstance(given, CoverageFairness | ProportionalFairness):
-        given = given.to_dict()
-    if not isinstance(given, Mapping):
+    if isinstance(report, CoverageFairness | ProportionalFairness):
+        report = report.to_dict()
+    if not isinstance(report, Mapping):
         raise ConfigurationError(
             f"report {name}: expected a result of fairness.coverage or .proportionality, or a "
-            f"path, found {type(given).__name__}"
+            f"path, found {type(report).__name__}"
         )
-    return GivenReport(name=str(name), report=without_schema(given))
+    return GivenReport(name=str(name), report=without_schema(report))

@@ -44,7 +44,7 @@ PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix", "peopl
 
 
 def read_scorer(text: str | Path, *, skip_bad: bool = False) -> ScorerChoice | Loaded[Any] | Model:
-    """Return what a scorer's name stands for: a model, or the scores or judgements of a file."""
+    """Return the scorer of a name: a model, or the scores or judgements of a file."""
     name = str(text).partition(":")[0]
     if name not in COVERAGE_SCORERS:
         return as_model(text, argument="scorer")
@@ -70,25 +70,25 @@ def read_value_scorer(
     return read_records(choice.path(), VALUE_SCORES, skip_bad=skip_bad)
 
 
-def read_supports(given: object, *, skip_bad: bool = False) -> Loaded[Any]:
+def read_supports(supports: object, *, skip_bad: bool = False) -> Loaded[Any]:
     """Return how far documents support summaries, by people or an earlier run."""
     from fairjudge.analysis.support_files import SUPPORTS
 
-    return read_records(given, SUPPORTS, skip_bad=skip_bad, argument="human")
+    return read_records(supports, SUPPORTS, skip_bad=skip_bad, argument="human")
 
 
-def read_shares(given: object, *, skip_bad: bool = False) -> Loaded[Any]:
+def read_shares(shares: object, *, skip_bad: bool = False) -> Loaded[Any]:
     """Return how people share out summaries among the values."""
     from fairjudge.analysis.support_files import VALUE_SHARES
 
-    return read_records(given, VALUE_SHARES, skip_bad=skip_bad, argument="human")
+    return read_records(shares, VALUE_SHARES, skip_bad=skip_bad, argument="human")
 
 
-def read_units(given: object, *, skip_bad: bool = False) -> Loaded[Any]:
+def read_units(units: object, *, skip_bad: bool = False) -> Loaded[Any]:
     """Return the units of summaries, as ``fairjudge fairness split`` writes them."""
     from fairjudge.analysis.support_files import UNITS
 
-    return read_records(given, UNITS, skip_bad=skip_bad, argument="units")
+    return read_records(units, UNITS, skip_bad=skip_bad, argument="units")
 
 
 class Joins:

@@ -18,7 +18,7 @@ from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
     from fairjudge.api.cascading import Cascade
-    from fairjudge.engine.models import Spent
+    from fairjudge.engine.models import RunCost
     from fairjudge.judges.asking import (
         AskedAspect,
         Derived,
@@ -53,7 +53,7 @@ class JudgeResult(Sequence[Judgement]):
 
     judgements: tuple[Judgement, ...]
     references: tuple[Cluster, ...] = ()
-    spent: Spent | None = None
+    spent: RunCost | None = None
     signature: str = ""
     run: Path | str | None = None
     n_not_applicable: int = 0
@@ -289,11 +289,11 @@ class JudgeResult(Sequence[Judgement]):
 _INPUTS = (str, Path, JudgeResult)
 
 
-def inputs_of(given: object) -> list[object]:
+def inputs_of(inputs: object) -> list[object]:
     """Return the elements of a list of paths or results; any other value is a single input."""
-    if isinstance(given, list | tuple) and given and isinstance(given[0], _INPUTS):
-        return list(given)
-    return [given]
+    if isinstance(inputs, list | tuple) and inputs and isinstance(inputs[0], _INPUTS):
+        return list(inputs)
+    return [inputs]
 
 
 class Judge:
@@ -314,7 +314,7 @@ class Judge:
     jury : {"mean", "median", "majority"}
         What several models say together.
     reference_unit : {"article", "articles", "qa_pairs", "qa_pair"}, optional
-        What one question to the judge is about: one article or all, all questions or one.
+        The evidence of one question to the judge: one article or all, all questions or one.
     text_unit : {"summary", "sentence"}, optional
         Whole summaries, or their sentences.
     rule : str, optional

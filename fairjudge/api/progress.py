@@ -40,11 +40,11 @@ class Bars(BuildProgress):
         """Where text goes that is to stand above the bars."""
         return self._display.console
 
-    def counter(self, what: str) -> Callable[[int | None], Advance]:
+    def counter(self, noun: str) -> Callable[[int | None], Advance]:
         """Return a function that starts a bar of `total` steps and returns its `advance`."""
 
         def begin(total: int | None) -> Advance:
-            bar = self._display.add_task(printable(what), total=total)
+            bar = self._display.add_task(printable(noun), total=total)
             return lambda n_done: self._display.update(bar, advance=n_done)
 
         return begin

@@ -14,7 +14,7 @@ from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
-    from fairjudge.engine.models import Spent
+    from fairjudge.engine.models import RunCost
     from fairjudge.run.summaries import SummarizeOutcome
 
 
@@ -38,7 +38,7 @@ class Summaries(Sequence[Summary]):
         return iter(self.outcome.summaries)
 
     @property
-    def spent(self) -> Spent | None:
+    def spent(self) -> RunCost | None:
         """Requests, tokens and cost of the model."""
         return self.outcome.spent
 
@@ -97,7 +97,7 @@ async def asummarize(
     fair_wording : {"sources", "length", "undefined"}
         In proportion to the number of sources, to the length of their texts, or fairly.
     fair_labels : {"shown", "hidden"}
-        Whether the prompt tells which sources are of which value.
+        Whether the prompt shows the value of each source.
     focus, instruction : str, optional
         The topic or claim that summaries are to be about; your own words at the end of the prompt.
     kind : {"news", "reviews", "tweets", "debates", "documents"}

@@ -73,10 +73,10 @@ class Table(HasFigures):
         return to_pandas(self.rows)
 
 
-def with_interval(name: str, found: object) -> dict[str, float | None]:
+def with_interval(name: str, estimate: object) -> dict[str, float | None]:
     """Return the columns of a figure: `name`, its ``_low`` and ``_high``; None for no estimate."""
-    if isinstance(found, Estimate):
-        return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+    if isinstance(estimate, Estimate):
+        return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
     return {name: None, f"{name}_low": None, f"{name}_high": None}
 
 

@@ -1,4 +1,4 @@
-"""Citations of summaries: how far cited articles support sentences, and others in their place."""
+"""Citations of summaries: support of sentences by the cited and by swapped articles."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Check:
     """Groups of answers of which the values are taken, from checklists; all of the task if none."""
 
     def value(self, judgement: Judgement) -> Value | None:
-        """Return what a judgement says of the units, None where it has no score."""
+        """Return a judgement's values of the units, or None without a score."""
         if not self.units or judgement.value is None:
             return judgement.value
         return fmean(

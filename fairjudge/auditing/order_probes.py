@@ -52,10 +52,10 @@ def place_tasks(clusters: Sequence[Cluster], *, max_articles: int) -> tuple[Judg
             continue
         for article in articles[:max_articles]:
             lead = " ".join(sentence_texts(article.content)[:_LEAD_SENTENCES])
-            others = tuple(other for other in articles if other.aid != article.aid)
-            places = (0, (len(others) + 1) // 2, len(others))
+            other_articles = tuple(other for other in articles if other.aid != article.aid)
+            places = (0, (len(other_articles) + 1) // 2, len(other_articles))
             for place, at in zip(PLACES, places, strict=True):
-                moved = (*others[:at], article, *others[at:])
+                moved = (*other_articles[:at], article, *other_articles[at:])
                 tasks.append(_task(cluster.eid, f"lead of {article.aid}:{place}", lead, moved))
     if not tasks:
         raise InputError("the order of articles matters from three on; no cluster has as many")

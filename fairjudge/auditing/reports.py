@@ -212,30 +212,30 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
     return {"groups": groups}
 
 
-def _covered_group(key: GroupKey, system: str, found: CoverageSlices) -> dict[str, Any]:
+def _covered_group(key: GroupKey, system: str, slices: CoverageSlices) -> dict[str, Any]:
     return {
         **key._asdict(),
         "system": system,
-        "n": found.n,
-        "n_sources": found.n_sources,
-        "n_voices": found.n_voices,
-        "n_unscored": found.n_unscored,
-        "n_unknown": found.n_unknown,
+        "n": slices.n,
+        "n_sources": slices.n_sources,
+        "n_voices": slices.n_voices,
+        "n_unscored": slices.n_unscored,
+        "n_unknown": slices.n_unknown,
         "slices": {
             by: {name: _share(mean) for name, mean in means.items()}
-            for by, means in found.slices.items()
+            for by, means in slices.slices.items()
         },
-        "answers": [to_json(answer) for answer in found.answers],
+        "answers": [to_json(answer) for answer in slices.answers],
         "uncovered": [
             {**to_json(group), "voices": [{**to_json(v), "name": v.name} for v in group.voices]}
-            for group in found.uncovered
+            for group in slices.uncovered
         ],
-        "contradicted": [to_json(group) for group in found.contradicted],
+        "contradicted": [to_json(group) for group in slices.contradicted],
         "left_out": [
-            {"eid": eid, "outlets": list(outlets)} for eid, outlets in found.left_out.items()
+            {"eid": eid, "outlets": list(outlets)} for eid, outlets in slices.left_out.items()
         ],
         "least_covered": [
-            {"eid": eid, **to_json(source)} for eid, source in found.least_covered.items()
+            {"eid": eid, **to_json(source)} for eid, source in slices.least_covered.items()
         ],
     }
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.labels import SIGNS, ItemKey, item_key, order_by_name
-from fairjudge.calibration.stability import Repeated, stability
+from fairjudge.calibration.stability import RepeatedJudgements, stability
 from fairjudge.domain import Judgement, Order, ProtocolName, Undefined, Unscored
 from fairjudge.errors import InputError
 from fairjudge.parsing import read_verdict
@@ -58,7 +58,7 @@ def _group(rows: list[Judgement], *, variant: str, level: float, seed: int) -> d
     n_unscored = len(replies) - len(scored)
     variants = [_variant(row, variant) for _, row in scored]
     result = stability(
-        Repeated(
+        RepeatedJudgements(
             values=np.array([value for value, _ in scored]),
             items=[_item(row) for _, row in scored],
             variants=variants,
@@ -86,7 +86,7 @@ def _variant(row: Judgement, field: str) -> str:
 
 
 def _item(row: Judgement) -> tuple[ItemKey, Order | None]:
-    """Return the judged item; each order of a pair is an item of its own."""
+    """Return the judged item; each order of a pair is a separate item."""
     key, sign = item_key(row)
     return key, order_by_name(row, sign)
 

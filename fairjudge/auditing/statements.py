@@ -126,16 +126,16 @@ def _errors(row: Judgement, outlets: Mapping[tuple[str, str], str]) -> Iterable[
         }
 
 
-def _cited(found: CitationScores, outlets: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+def _cited(scores: CitationScores, outlets: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     return {
-        "n_sentences": found.n_sentences,
-        "n_cited": found.n_cited,
-        "n_borne_out": found.n_borne_out,
-        "n_citations": len(found.citations),
-        "n_unknown": found.n_unknown,
-        "borne_out": found.share_borne_out,
-        "support": dict(Counter(citation.support for citation in found.citations)),
-        "relevant": found.share_relevant,
+        "n_sentences": scores.n_sentences,
+        "n_cited": scores.n_cited,
+        "n_borne_out": scores.n_borne_out,
+        "n_citations": len(scores.citations),
+        "n_unknown": scores.n_unknown,
+        "borne_out": scores.share_borne_out,
+        "support": dict(Counter(citation.support for citation in scores.citations)),
+        "relevant": scores.share_relevant,
         "citations": [
             {
                 "eid": citation.eid,
@@ -144,7 +144,7 @@ def _cited(found: CitationScores, outlets: Mapping[tuple[str, str], str]) -> dic
                 "support": citation.support,
                 "relevant": citation.relevant,
             }
-            for citation in found.citations
+            for citation in scores.citations
         ],
     }
 

@@ -257,8 +257,8 @@ class BudgetLimit(Limit):
         reserved = await self._budget.reserve(request.target, likely_usage(request))
         return reserved, counting.set(self._budget.count_again)
 
-    async def end(self, begun: tuple[Reservation, Token[Any]], ending: Ending) -> None:
+    async def end(self, token: tuple[Reservation, Token[Any]], ending: Ending) -> None:
         """See `Limit`."""
-        reserved, before = begun
+        reserved, before = token
         counting.reset(before)
         self._budget.settle(reserved, ending.usage)

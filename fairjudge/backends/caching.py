@@ -57,7 +57,7 @@ class InFlightCalls:
     def _finish(self, place: tuple[int, str], task: asyncio.Task[Any]) -> None:
         self._tasks.pop(place, None)
         if not task.cancelled():
-            task.exception()  # retrieved, or asyncio logs an error that nobody awaits any more
+            task.exception()  # retrieved, or asyncio logs the error as never retrieved
 
 
 def _place(key: str) -> tuple[int, str]:
@@ -92,7 +92,7 @@ class SingleFlight(Middleware):
         self._requested.add(_short(key))
 
     async def aclose(self) -> None:
-        """Cancel the calls that nobody awaits any more; the cache stays open."""
+        """Cancel calls that are no longer awaited; the cache stays open."""
         await self._under_way.end()
 
 
@@ -271,7 +271,7 @@ class SharedCaching(SingleFlight):
             reply = await ask(request)
             self._count_reply(key)
             if is_cacheable(reply):
-                claimed = False  # the write ends the claim, also if nobody awaits it any more
+                claimed = False  # the write ends the claim, also if the caller was cancelled
                 write = asyncio.to_thread(self._cache.put, key, entry(request, reply))
                 await asyncio.shield(self._writes.begin(key, write))
             return reply

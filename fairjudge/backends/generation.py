@@ -41,7 +41,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Generated:
+class GeneratedReply:
     """One reply: its token ids, and for each the ids and log-probabilities of the most likely."""
 
     token_ids: tuple[int, ...]
@@ -135,7 +135,7 @@ def _templated(tokenizer: Any, turns: Sequence[dict[str, str]]) -> list[int]:
 
 def generate(
     loaded: LoadedModel, prompts: Sequence[list[int]], seeds: Sequence[int], sampling: Sampling
-) -> list[Generated]:
+) -> list[GeneratedReply]:
     """Return a reply for each prompt.
 
     Sampling is by Gumbel noise from one generator per prompt (the argmax of logits / temperature +
@@ -188,11 +188,11 @@ def _end_ids(loaded: LoadedModel) -> list[int]:
     return sorted(ids)
 
 
-def _cut(row: list[int], alternatives: Any, loaded: LoadedModel) -> Generated:
+def _cut(row: list[int], alternatives: Any, loaded: LoadedModel) -> GeneratedReply:
     """Cut a row of the output at its end token; the rest is padding."""
     ends = [place for place, token in enumerate(row) if token in set(_end_ids(loaded))]
     n_tokens = ends[0] if ends else len(row)
-    return Generated(
+    return GeneratedReply(
         token_ids=tuple(row[:n_tokens]),
         ended=bool(ends),
         alternatives=None if alternatives is None else tuple(alternatives[:n_tokens]),

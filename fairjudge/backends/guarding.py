@@ -54,7 +54,7 @@ class Guarding(Middleware):
 
 
 def sealed(request: Sent, secret: bytes) -> Sent:
-    """Return `request` with its fences sealed, as it is sent."""
+    """Return `request` with the marks of its fences inserted."""
     return request.model_copy(update={"messages": seal(request.messages, secret)})
 
 

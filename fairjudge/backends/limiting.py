@@ -57,8 +57,8 @@ class Limit:
     async def begin(self, request: AnyRequest) -> Any:
         """Wait until `request` may be sent; return the value for `end`, or raise."""
 
-    async def end(self, begun: Any, ending: Ending) -> None:
-        """Take note of the end of a request."""
+    async def end(self, token: Any, ending: Ending) -> None:
+        """Record the end of a request."""
 
 
 class Limiting(Middleware):
@@ -83,14 +83,14 @@ class Limiting(Middleware):
         return reply
 
 
-async def _end(begun: list[tuple[Limit, Any]], ending: Ending) -> None:
+async def _end(tokens: list[tuple[Limit, Any]], ending: Ending) -> None:
     """End all begun limits in reverse order, even if one of them raises."""
-    if begun:
-        limit, place = begun.pop()
+    if tokens:
+        limit, place = tokens.pop()
         try:
             await limit.end(place, ending)
         finally:
-            await _end(begun, ending)
+            await _end(tokens, ending)
 
 
 class Concurrency(Limit):
@@ -106,7 +106,7 @@ class Concurrency(Limit):
         """See `Limit`."""
         await self._places.acquire()
 
-    async def end(self, begun: None, ending: Ending) -> None:  # noqa: ARG002
+    async def end(self, token: None, ending: Ending) -> None:  # noqa: ARG002
         """See `Limit`."""
         self._places.release()
 
@@ -159,7 +159,7 @@ class TokenCount(Limit):
     def __init__(self) -> None:
         self.tokens = Tokens()
 
-    async def end(self, begun: None, ending: Ending) -> None:  # noqa: ARG002
+    async def end(self, token: None, ending: Ending) -> None:  # noqa: ARG002
         """See `Limit`."""
         if ending.usage is not None:
             self.tokens += Tokens(

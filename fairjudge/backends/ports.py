@@ -40,7 +40,7 @@ def count_resend() -> None:
 
 
 class Middleware(ABC):
-    """One step of a pipeline: it calls the next step, or answers by itself."""
+    """One step of a pipeline: it calls the next step, or answers the request itself."""
 
     @abstractmethod
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:

@@ -12,7 +12,7 @@ import torch
 import transformers
 
 from fairjudge.backends.chat_wire import cut_at
-from fairjudge.backends.generation import Generated, Sampling, generate, load_model, prompt_ids
+from fairjudge.backends.generation import GeneratedReply, Sampling, generate, load_model, prompt_ids
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target, one_line
 from fairjudge.backends.ports import Warn
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
@@ -42,7 +42,7 @@ class _Job:
     prompt: list[int]
     seed: int
     sampling: Sampling
-    reply: asyncio.Future[Generated]
+    reply: asyncio.Future[GeneratedReply]
 
     @property
     def n_tokens(self) -> int:
@@ -148,7 +148,7 @@ class TransformersBackend(_InProcess):
         self._waiting = remaining
         return batch
 
-    def _generate(self, batch: Sequence[_Job]) -> list[Generated]:
+    def _generate(self, batch: Sequence[_Job]) -> list[GeneratedReply]:
         try:
             return generate(
                 self._loaded,
@@ -165,7 +165,7 @@ class TransformersBackend(_InProcess):
         return self._generate(batch[:half]) + self._generate(batch[half:])
 
     def _completion(
-        self, request: CompletionRequest, job: _Job, generated: Generated
+        self, request: CompletionRequest, job: _Job, generated: GeneratedReply
     ) -> Completion:
         tokenizer = self._loaded.tokenizer
         whole = tokenizer.decode(generated.token_ids, skip_special_tokens=True)
@@ -180,7 +180,7 @@ class TransformersBackend(_InProcess):
             tokens=None if generated.alternatives is None else self._tokens(generated),
         )
 
-    def _tokens(self, generated: Generated) -> tuple[TokenAlternatives, ...]:
+    def _tokens(self, generated: GeneratedReply) -> tuple[TokenAlternatives, ...]:
         decode = self._loaded.tokenizer.decode
         return tuple(
             TokenAlternatives(

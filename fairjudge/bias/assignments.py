@@ -87,7 +87,7 @@ class Names:
 
     @property
     def frequencies(self) -> dict[str, dict[str, float]]:
-        """Group to first and last names, each as frequent as any other, to tell groups by."""
+        """Group to first and last names, all with equal frequency, for guessing groups."""
         frequencies: dict[str, dict[str, float]] = {group: {} for group in self.groups}
         for entry in self.lists:
             for name in (*entry.first_names, *entry.last_names):
@@ -95,16 +95,16 @@ class Names:
         return frequencies
 
     def draw(
-        self, group: str, n: int, *, taken: frozenset[str], rng: np.random.Generator
+        self, group: str, n: int, *, used_names: frozenset[str], rng: np.random.Generator
     ) -> list[Identity] | None:
-        """Draw `n` identities without repeats and without `taken` names; None for too few."""
+        """Draw `n` identities without repeats and without `used_names` names; None for too few."""
         lists = [entry for entry in self.lists if entry.group == group]
         chosen = [lists[i] for i in rng.integers(0, len(lists), size=n)]
         out: list[Identity | None] = [None] * n
         for entry in lists:
             places = [i for i, choice in enumerate(chosen) if choice is entry]
-            firsts = _sample(entry.first_names, len(places), taken, rng)
-            lasts = _sample(entry.last_names, len(places), taken, rng)
+            firsts = _sample(entry.first_names, len(places), used_names, rng)
+            lasts = _sample(entry.last_names, len(places), used_names, rng)
             if firsts is None or (entry.last_names and lasts is None):
                 return None
             for j, place in enumerate(places):
@@ -118,9 +118,9 @@ class Names:
 
 
 def _sample(
-    names: Sequence[str], n: int, taken: frozenset[str], rng: np.random.Generator
+    names: Sequence[str], n: int, used_names: frozenset[str], rng: np.random.Generator
 ) -> list[str] | None:
-    free = [name for name in dict.fromkeys(names) if fold(name).lower() not in taken]
+    free = [name for name in dict.fromkeys(names) if fold(name).lower() not in used_names]
     if len(free) < n:
         return None
     return [free[i] for i in rng.choice(len(free), size=n, replace=False)]
@@ -161,7 +161,7 @@ def controlled_inputs(
     make = _local_set if design == "local" else _global_set
     out: list[ControlledInput] = []
     for variant in range(n_variants // k):
-        assignments = make(assigned, names, taken=original_names, rng=rng)
+        assignments = make(assigned, names, used_names=original_names, rng=rng)
         if assignments is None:
             return Undefined(why="too few names in the lists that do not stand in it already")
         out += [
@@ -178,7 +178,7 @@ def _local_set(
     people: Sequence[TemplatePerson],
     names: Names,
     *,
-    taken: frozenset[str],
+    used_names: frozenset[str],
     rng: np.random.Generator,
 ) -> list[_Identities] | None:
     """Return one assignment for each rotation of the groups; within each, groups are balanced."""
@@ -188,7 +188,7 @@ def _local_set(
     nameless = [person for person in people if person.last_name is None]
     order = [with_last_name[i] for i in rng.permutation(len(with_last_name))]
     order += [nameless[i] for i in rng.permutation(len(nameless))]
-    pools = _pools(names, -(-len(order) // k), taken=taken, rng=rng)
+    pools = _pools(names, -(-len(order) // k), used_names=used_names, rng=rng)
     if pools is None:
         return None
     offset = int(rng.integers(k))
@@ -208,11 +208,11 @@ def _global_set(
     people: Sequence[TemplatePerson],
     names: Names,
     *,
-    taken: frozenset[str],
+    used_names: frozenset[str],
     rng: np.random.Generator,
 ) -> list[_Identities] | None:
     """Return one assignment for each group, of everybody to it."""
-    pools = _pools(names, len(people), taken=taken, rng=rng)
+    pools = _pools(names, len(people), used_names=used_names, rng=rng)
     if pools is None:
         return None
     return [
@@ -222,11 +222,11 @@ def _global_set(
 
 
 def _pools(
-    names: Names, n: int, *, taken: frozenset[str], rng: np.random.Generator
+    names: Names, n: int, *, used_names: frozenset[str], rng: np.random.Generator
 ) -> dict[str, list[Identity]] | None:
     pools = {}
     for group in names.groups:
-        pool = names.draw(group, n, taken=taken, rng=rng)
+        pool = names.draw(group, n, used_names=used_names, rng=rng)
         if pool is None:
             return None
         pools[group] = pool

@@ -40,15 +40,15 @@ class Controlled(Record):
         return self
 
 
-def to_cluster(made: ControlledInput) -> Cluster:
+def to_cluster(controlled: ControlledInput) -> Cluster:
     """Return an input as the record that is written and summarized."""
     fields = ("original", "design", "variant", "mirror", "group")
-    people = [person.model_dump(mode="json") for person in made.people]
+    people = [person.model_dump(mode="json") for person in controlled.people]
     return Cluster.model_validate(
         {
-            "eid": made.id,
-            "articles": [Article(aid="0", content=made.text)],
-            KEY: {**{name: getattr(made, name) for name in fields}, "people": people},
+            "eid": controlled.id,
+            "articles": [Article(aid="0", content=controlled.text)],
+            KEY: {**{name: getattr(controlled, name) for name in fields}, "people": people},
         }
     )
 

@@ -25,7 +25,7 @@ _REACH = 2
 
 
 @dataclass(slots=True)
-class _Known:
+class _KnownPerson:
     """A person met so far, with the sentence of the last mention."""
 
     first: str | None
@@ -45,7 +45,7 @@ def chains_of(
 
     Names that end alike are one person unless their first names differ. A pronoun is the last
     person before it, at most two sentences back, who is known to be of its gender, or else whose
-    gender is not known; where there is neither it is nobody's. A gender is known from a title,
+    gender is not known; without either it is left unresolved. A gender is known from a title,
     from an earlier pronoun, or from the first name.
 
     Parameters
@@ -57,7 +57,7 @@ def chains_of(
     """
     names = {span.start: span for span in people}
     inside = {place for span in people for place in range(span.start, span.end)}
-    candidates: list[_Known] = []
+    candidates: list[_KnownPerson] = []
     for place, token in enumerate(tokens):
         if (span := names.get(place)) is not None:
             _name(candidates, tokens, span, sentences[place], genders)
@@ -67,7 +67,7 @@ def chains_of(
 
 
 def _name(
-    known: list[_Known],
+    candidates: list[_KnownPerson],
     tokens: Sequence[str],
     span: Range,
     sentence: int,
@@ -80,7 +80,7 @@ def _name(
     before = name_tokens(tokens[span.start - 1]) if span.start else []
     titled = name_tokens(tokens[span.start]) + before
     gender = next((_TITLES[word] for word in titled if word in _TITLES), None)
-    for person in reversed(known):
+    for person in reversed(candidates):
         fits = person.last == words[-1] or (first is None and person.first == words[-1])
         if fits and first in {None, person.first, *([first] if person.first is None else [])}:
             person.first = person.first or first
@@ -89,11 +89,11 @@ def _name(
             person.mentions.append(span)
             return
     gender = gender or genders.get(words[0])
-    known.append(_Known(first, words[-1], gender, sentence, [span]))
+    candidates.append(_KnownPerson(first, words[-1], gender, sentence, [span]))
 
 
-def _pronoun(known: Sequence[_Known], gender: str, place: Range, sentence: int) -> None:
-    near = [person for person in known if sentence - person.sentence <= _REACH]
+def _pronoun(candidates: Sequence[_KnownPerson], gender: str, place: Range, sentence: int) -> None:
+    near = [person for person in candidates if sentence - person.sentence <= _REACH]
     surely = [person for person in near if person.gender == gender]
     if fitting := surely or [person for person in near if person.gender is None]:
         person = max(fitting, key=lambda one: one.mentions[-1].end)

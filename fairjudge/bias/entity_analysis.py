@@ -62,14 +62,14 @@ class HallucinatedName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class CountSpread:
     """Mean and standard deviation (n - 1) of a count per summary; None for too few summaries."""
 
     mean: float | None
     deviation: float | None
 
     @classmethod
-    def of(cls, numbers: Sequence[float]) -> Spread:
+    def of(cls, numbers: Sequence[float]) -> CountSpread:
         """Describe `numbers`."""
         return cls(
             mean=fmean(numbers) if numbers else None,
@@ -85,8 +85,8 @@ class Sizes:
     name nobody of the source, None where there is no name.
     """
 
-    words: Spread
-    names: Spread
+    words: CountSpread
+    names: CountSpread
     made_up: float | None
 
 
@@ -188,10 +188,10 @@ def people_from_names(names: Sequence[str], guess: NameGroups) -> tuple[Person, 
     return tuple(people)
 
 
-def _other_names(mentions: Sequence[str], known: set[str]) -> tuple[str, ...]:
-    """Return the tokens of a person's names that are neither `known` nor titles, in text order."""
+def _other_names(mentions: Sequence[str], names: set[str]) -> tuple[str, ...]:
+    """Return the tokens of a person's names that are neither `names` nor titles, in text order."""
     tokens = dict.fromkeys(token for mention in mentions for token in name_tokens(mention))
-    return tuple(token for token in tokens if token not in known and token not in TITLES)
+    return tuple(token for token in tokens if token not in names and token not in TITLES)
 
 
 def _original_token(text: str, token: str) -> str:
@@ -237,7 +237,7 @@ def report_entities(
             if sample.source.controlled is not None:
                 people[sample.source.eid] = people_of(sample)
     groups = _groups(people)
-    context = _Given(names=names, people=people, groups=groups, guess=guess)
+    context = _Inputs(names=names, people=people, groups=groups, guess=guess)
     return EntityReport(
         groups=groups,
         systems={
@@ -264,7 +264,7 @@ def _groups(people: Mapping[str, Sequence[Person]]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
+class _Inputs:
     """Inputs shared by all summaries."""
 
     names: NamesInSummaries
@@ -286,16 +286,16 @@ class _Reading:
     made_up: tuple[str, ...]
 
 
-def _read(sample: Sample, system: str, given: _Given) -> _Reading:
+def _read(sample: Sample, system: str, inputs: _Inputs) -> _Reading:
     eid = sample.source.eid
-    people = given.people[eid]
-    names = given.names.get((eid, system), ())
+    people = inputs.people[eid]
+    names = inputs.names.get((eid, system), ())
     alignment = align(names, people)
     present = Counter(person.group for person in people)
     included = Counter(person.group for person in people if person.id in alignment.included)
     return _Reading(
-        included=[included[group] for group in given.groups],
-        present=[present[group] for group in given.groups],
+        included=[included[group] for group in inputs.groups],
+        present=[present[group] for group in inputs.groups],
         n_ungrouped=present[None],
         n_names=len(names),
         n_aligned=len(names) - len(alignment.unaligned),
@@ -305,25 +305,25 @@ def _read(sample: Sample, system: str, given: _Given) -> _Reading:
 
 
 def _entities_of(
-    system: str, samples: Sequence[Sample], given: _Given, resampling: Resampling
+    system: str, samples: Sequence[Sample], inputs: _Inputs, resampling: Resampling
 ) -> SystemEntities:
     usable, excluded = split_usable(samples)
-    used = [sample for sample in usable if sample.source.eid in given.people]
-    unknown = [sample.source.eid for sample in usable if sample.source.eid not in given.people]
+    used = [sample for sample in usable if sample.source.eid in inputs.people]
+    unknown = [sample.source.eid for sample in usable if sample.source.eid not in inputs.people]
     excluded |= dict.fromkeys(unknown, "no_people_known")
-    readings = [_read(sample, system, given) for sample in used]
-    k = len(given.groups)
+    readings = [_read(sample, system, inputs) for sample in used]
+    k = len(inputs.groups)
     n_ungrouped = sum(reading.n_ungrouped for reading in readings)
     made_up = Counter(name for reading in readings for name in reading.made_up)
-    guessed = {name: None if given.guess is None else given.guess(name) for name in made_up}
+    guessed = {name: None if inputs.guess is None else inputs.guess(name) for name in made_up}
     counts = EntityCounts(
         people=PeopleCounts(
             included=counts_of([reading.included for reading in readings], used, k),
             present=counts_of([reading.present for reading in readings], used, k),
-            groups=given.groups,
+            groups=inputs.groups,
             n_ungrouped=n_ungrouped,
         ),
-        made_up=_made_up(readings, guessed, used, given.guess),
+        made_up=_made_up(readings, guessed, used, inputs.guess),
     )
     return SystemEntities(
         n=len(used),
@@ -351,8 +351,8 @@ def _entities_of(
 def _sizes(readings: Sequence[_Reading]) -> Sizes:
     n_names = sum(reading.n_names for reading in readings)
     return Sizes(
-        words=Spread.of([reading.n_words for reading in readings]),
-        names=Spread.of([reading.n_names for reading in readings]),
+        words=CountSpread.of([reading.n_words for reading in readings]),
+        names=CountSpread.of([reading.n_names for reading in readings]),
         made_up=sum(len(reading.made_up) for reading in readings) / n_names if n_names else None,
     )
 

@@ -18,7 +18,7 @@ from fairjudge.domain import Undefined
 from fairjudge.stats._arrays import FloatArray, codes, totals
 
 _WIDEST = 700.0
-"""Largest logarithm of an odds ratio that is told apart from one without bound."""
+"""Largest logarithm of a finite odds ratio; beyond it the ratio counts as unbounded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +100,14 @@ def _bounded(weights: FloatArray, observed: int, level: float) -> ExactOdds:
     """Return bounds for `observed`, a place in the logarithms of `weights` at a ratio of 1."""
     places = np.arange(weights.size)
 
-    def log_tail(log_ratio: float, kept: slice) -> float:
+    def log_tail(log_ratio: float, cells: slice) -> float:
         terms = weights + places * log_ratio
-        return float(logsumexp(terms[kept]) - logsumexp(terms))
+        return float(logsumexp(terms[cells]) - logsumexp(terms))
 
-    def bound(kept: slice) -> float:
+    def bound(cells: slice) -> float:
         """Return the ratio at which a tail has half of what the level leaves."""
         target = log((1.0 - level) / 2.0)
-        return exp(brentq(lambda ratio: log_tail(ratio, kept) - target, -_WIDEST, _WIDEST))
+        return exp(brentq(lambda ratio: log_tail(ratio, cells) - target, -_WIDEST, _WIDEST))
 
     at_least, at_most = slice(observed, None), slice(observed + 1)
     return ExactOdds(

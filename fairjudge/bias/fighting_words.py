@@ -41,7 +41,7 @@ class FightingWord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputBias:
-    """How the documents of each group differ from all others.
+    """Differences between the documents of each group and all others.
 
     ``documents`` counts them by the group whose identifiers are the most frequent; ``n_tied`` have
     no such group and are excluded; ``identifiers`` counts identifiers in all documents.
@@ -92,18 +92,12 @@ def fighting_words(
     )
 
 
-def input_bias(
-    texts: Sequence[str],
-    lists: WordLists,
-    *,
-    prior: float = PRIOR,
-    ignored: Collection[str] = AMBIGUOUS_PRONOUNS,
-) -> InputBias:
+def input_bias(texts: Sequence[str], lists: WordLists) -> InputBias:
     """Find the words that go with each group's documents.
 
     A document belongs to the group whose identifiers it holds most. Identifiers in pairs become
-    one marker (``"woman/man"``), so that they count only beyond what defines the groups; `ignored`
-    words, and identifiers without pairs, are left out.
+    one marker (``"woman/man"``), so that they count only beyond what defines the groups; ambiguous
+    pronouns, and identifiers without pairs, are left out.
 
     Raises
     ------
@@ -124,13 +118,13 @@ def input_bias(
     counts = [Counter[str]() for _ in counter.groups]
     for text, owner in zip(texts, owners, strict=True):
         if owner is not None:
-            counts[owner].update(_marked(words(text), markers, ignored))
+            counts[owner].update(_marked(words(text), markers, AMBIGUOUS_PRONOUNS))
     return InputBias(
         documents=documents,
         n_tied=owners.count(None),
         identifiers=dict(zip(counter.groups, matrix.sum(axis=0).tolist(), strict=True)),
         by_group={
-            group: fighting_words(counts[g], _others(counts, g), prior=prior)
+            group: fighting_words(counts[g], _others(counts, g))
             for g, group in enumerate(counter.groups)
         },
     )
@@ -142,9 +136,9 @@ def _owner(row: np.ndarray) -> int | None:
 
 
 def _marked(
-    found: Iterable[str], markers: Mapping[str, str], ignored: Collection[str]
+    terms: Iterable[str], markers: Mapping[str, str], ignored: Collection[str]
 ) -> list[str]:
-    marked = (markers.get(word, word) for word in found if word not in ignored)
+    marked = (markers.get(word, word) for word in terms if word not in ignored)
     return [word for word in marked if word]
 
 

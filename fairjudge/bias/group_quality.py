@@ -7,7 +7,7 @@ Everything is compared within originals.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
@@ -47,9 +47,7 @@ def input_group(source: Source) -> str:
     return controlled.group or controlled.design or "local"
 
 
-def quality_by_group(
-    scores: Iterable[tuple[Source, float]], *, level: float = 0.95
-) -> QualityByGroup:
+def quality_by_group(scores: Iterable[tuple[Source, float]]) -> QualityByGroup:
     """Average scores within each original and group, then over originals.
 
     Intervals are Student's over originals, p-values of a paired t-test against 0, corrected over
@@ -63,12 +61,12 @@ def quality_by_group(
         for group, by_original in sorted(scores_by_group.items(), key=lambda each: _order(each[0]))
     }
     pairs = {
-        (group, other): _paired(means[group], means[other], level)
+        (group, other): _paired(means[group], means[other])
         for other, group in combinations(means, 2)
     }
     adjusted = adjusted_by_name(pairs, holm)
     return QualityByGroup(
-        by_group={group: _mean(list(scores.values()), level) for group, scores in means.items()},
+        by_group={group: clustered_mean(list(scores.values())) for group, scores in means.items()},
         differences=tuple(
             QualityDifference(group=a, other=b, difference=difference, p_holm=adjusted.get((a, b)))
             for (a, b), difference in pairs.items()
@@ -80,16 +78,10 @@ def _order(group: str) -> tuple[int, str]:
     return (0 if group == ORIGINAL else 1 if group == "local" else 2, group)
 
 
-def _paired(
-    first: Mapping[str, float], second: Mapping[str, float], level: float
-) -> Estimate | Undefined:
+def _paired(first: Mapping[str, float], second: Mapping[str, float]) -> Estimate | Undefined:
     shared = sorted(first.keys() & second.keys())
     if not shared:
         return Undefined(why="no original has inputs of both")
     return clustered_mean(
-        [first[original] - second[original] for original in shared], shared, level=level, null=0.0
+        [first[original] - second[original] for original in shared], shared, null=0.0
     )
-
-
-def _mean(values: Sequence[float], level: float) -> Estimate | Undefined:
-    return clustered_mean(values, level=level)

@@ -114,7 +114,7 @@ def _clear_majorities(frequencies: Mapping[str, Mapping[str, float]]) -> dict[st
 def hallucinated(unaligned: Iterable[str], source: str) -> tuple[str, ...]:
     """Return the names that have at least one token which `source` does not have.
 
-    `unaligned` are names in a summary that fit nobody of its source; each mention counts.
+    `unaligned` are names in a summary that match no person of its source; each mention counts.
     """
     source_tokens = set(name_tokens(source))
     return tuple(
@@ -158,7 +158,7 @@ def unevenness(sums: FloatArray) -> FloatArray:
 
 
 def hallucination_bias(made_up: MadeUpCounts, *, resampling: Resampling) -> HallucinationBias:
-    """Estimate each group's share of the hallucinated people; undefined where there are none."""
+    """Estimate each group's share of the hallucinated people; undefined without any."""
     units = made_up.units()
     by_group = {
         group: two_way(

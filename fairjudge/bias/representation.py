@@ -33,7 +33,7 @@ _TIE = 1e-10
 """Similarities nearer than this are tied: rounding must not decide."""
 
 FIRST_NAME, LAST_NAME, TITLE = MARKERS = ("FIRST_NAME", "LAST_NAME", "NAME_TITLE")
-"""What stands for a hidden name or title; the low line tells it from every word of a text."""
+"""Markers of hidden names and titles; the underscore distinguishes them from words of a text."""
 
 _MARKER = re.compile(rf"(?<!\w)({'|'.join(MARKERS)})(?!\w)")
 
@@ -48,10 +48,10 @@ _TITLES = re.compile(r"\b(?:(?:Mrs|Mr|Ms|Miss|Mx)\b\.?|(?:Sir|Lady|Madam|Ma['’
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distinguished:
-    """What became of each summary, shape (n,).
+class SummaryCredit:
+    """Whether each summary's group was identified, shape (n,).
 
-    ``credit`` is 1 for a summary told rightly, 0 wrongly, 0.5 for a tie, and 0 for those left out;
+    ``credit`` is 1 if the group was identified, 0 if not, 0.5 for a tie, and 0 if left out;
     ``left_out`` maps a row to the reason.
     """
 
@@ -117,8 +117,8 @@ def _pattern(name: str) -> str:
     )
 
 
-def _neutral(found: re.Match[str]) -> str:
-    word = found.group()
+def _neutral(match: re.Match[str]) -> str:
+    word = match.group()
     neutral = _NEUTRAL[word.lower()]
     return neutral.capitalize() if word[0].isupper() else neutral
 
@@ -146,7 +146,7 @@ def count_vectors(texts: Sequence[str], *, stop_words: Collection[str] = ()) -> 
 
 def distinguish(
     vectors: Any, groups: Sequence[Hashable], originals: Sequence[Hashable] | None = None
-) -> Distinguished:
+) -> SummaryCredit:
     """Guess each summary's group from the mean cosine similarity to the others of its original.
 
     Parameters
@@ -181,7 +181,7 @@ def distinguish(
         gap[rows] = _gaps(unit[rows], labels)
         left_out |= _without_comparison(rows, labels)
     tied = np.abs(gap) <= _TIE
-    return Distinguished(
+    return SummaryCredit(
         credit=np.where(tied, 0.5, np.nan_to_num(gap) > _TIE), tied=tied, left_out=left_out
     )
 
@@ -245,7 +245,7 @@ def distinguishability(
     identified = distinguish(vectors, groups, originals)
     used = [row for row in range(len(groups)) if row not in identified.left_out]
     shared = originals if originals is not None else (0,) * len(groups)
-    counts = Told(
+    counts = GroupCredit(
         credit=identified.credit[used],
         documents=[shared[row] for row in used],
         n_excluded=n_excluded + len(identified.left_out),
@@ -267,9 +267,9 @@ def distinguishability(
     )
 
 
-def _by_original(told: Told) -> dict[str, float]:
+def _by_original(counts: GroupCredit) -> dict[str, float]:
     told_of: dict[str, list[float]] = defaultdict(list)
-    for original, credit in zip(told.documents, told.credit.tolist(), strict=True):
+    for original, credit in zip(counts.documents, counts.credit.tolist(), strict=True):
         told_of[str(original)].append(credit)
     scores = {
         original: 2.0 * sum(values) / len(values) - 1.0 for original, values in told_of.items()
@@ -278,7 +278,7 @@ def _by_original(told: Told) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class GroupCredit:
     """Accuracy of identifying each summary's group, in [0, 1]; only rows ``chosen`` count."""
 
     credit: FloatArray
@@ -286,7 +286,7 @@ class Told:
     n_excluded: int = 0
     chosen: BoolArray | None = None
 
-    def among(self, chosen: BoolArray) -> Told:
+    def among(self, chosen: BoolArray) -> GroupCredit:
         """Return the same of the summaries `chosen`."""
         return replace(self, chosen=chosen)
 
@@ -306,28 +306,28 @@ def _above_chance(sums: FloatArray, *, column: int) -> FloatArray:
     return 2.0 * divide(sums[:, column], sums[:, 2]) - 1.0
 
 
-def _why_undefined(_: Told) -> str:
+def _why_undefined(_: GroupCredit) -> str:
     return "no original has summaries of two groups, two of one at least"
 
 
-ToldMeasure: TypeAlias = BiasMeasure[Told]
+GroupCreditMeasure: TypeAlias = BiasMeasure[GroupCredit]
 
-DISTINGUISHABILITY: Final[BiasMeasures[Told]] = BiasMeasures(
+DISTINGUISHABILITY: Final[BiasMeasures[GroupCredit]] = BiasMeasures(
     "distinguishability",
-    ToldMeasure(
+    GroupCreditMeasure(
         key="score",
         label="Distinguishability",
-        units=Told.units,
+        units=GroupCredit.units,
         of_corpus=lambda _, sums: _above_chance(sums, column=0),
         why=_why_undefined,
         null=0.0,
         across="0 is chance, 1 always right",
         note="2 x accuracy - 1 of telling the group from the summary; 0 is chance.",
     ),
-    ToldMeasure(
+    GroupCreditMeasure(
         key="strict",
         label="Distinguishability, ties as wrong",
-        units=Told.units,
+        units=GroupCredit.units,
         of_corpus=lambda _, sums: _above_chance(sums, column=1),
         why=_why_undefined,
         null=0.0,
@@ -336,6 +336,6 @@ DISTINGUISHABILITY: Final[BiasMeasures[Told]] = BiasMeasures(
 )
 """The measures of ``bias distinguishability``, one set for each representation.
 
-``strict`` counts ties as wrong, as equation 4 is written: summaries that are all alike then stand
-at -1. ``score`` counts a tie as half, so that they stand at 0.
+``strict`` counts ties as wrong, as equation 4 is written: identical summaries then have -1.
+``score`` counts a tie as half, so that they have 0.
 """

@@ -160,7 +160,7 @@ def _over_assignments(
     null: float | None,
 ) -> Estimate:
     strata, by_unit = _units(counts)
-    # What tells how assignments vary: each of a document but one.
+    # Degrees of freedom of the variation between assignments within documents.
     freedom = strata.size - np.unique(strata).size
     if freedom < FEWEST_DOCUMENTS - 1:
         problem = "too few assignments" if freedom else "one assignment"

@@ -152,7 +152,7 @@ def make_template(document: AnnotatedDocument) -> Template:
 
 
 def _content_slot(
-    document: AnnotatedDocument, words: ContentWord, everybody: Sequence[_Found]
+    document: AnnotatedDocument, words: ContentWord, everybody: Sequence[_PersonDraft]
 ) -> ContentSlot:
     people = {
         mention: [
@@ -171,13 +171,13 @@ def _content_slot(
     )
 
 
-def _where(document: AnnotatedDocument, words: ContentWord, what: str) -> str:
+def _where(document: AnnotatedDocument, words: ContentWord, problem: str) -> str:
     span = words.span
-    return f"document {document.id!r}: the content words at {span.start} to {span.end} {what}"
+    return f"document {document.id!r}: the content words at {span.start} to {span.end} {problem}"
 
 
 @dataclass(slots=True, kw_only=True)
-class _Found:
+class _PersonDraft:
     """A person while the document is searched."""
 
     id: str
@@ -207,10 +207,10 @@ class _Found:
         return tuple(token for token in dict.fromkeys(name_tokens(text)) if token not in own_words)
 
 
-def _people(document: AnnotatedDocument) -> list[_Found]:
+def _people(document: AnnotatedDocument) -> list[_PersonDraft]:
     chain_of = {name: _chain_of(document, name) for name in document.people}
     chains = [
-        _Found(
+        _PersonDraft(
             id=f"chain{c}",
             names=[name for name in document.people if chain_of[name] == c],
             mentions=list(chain),
@@ -265,19 +265,19 @@ def _is_about(document: AnnotatedDocument, mention: Range, name: Range) -> bool:
     return after[0] not in _CONJUNCTIONS and (after[0] not in _POSSESSIVE or len(after) == 1)
 
 
-def _join_or_add(document: AnnotatedDocument, name: Range, found: list[_Found]) -> None:
+def _join_or_add(document: AnnotatedDocument, name: Range, people: list[_PersonDraft]) -> None:
     text = " ".join(word.text for word in document.words[name.start : name.end])
-    for person in found:
+    for person in people:
         replacement = Person(id=person.id, first_name=person.first_name, last_name=person.last_name)
         if person.last_name is not None and fits(text, replacement):
             person.names.append(name)
             return
-    alone = _Found(id=f"name{name.start}", names=[name], mentions=[name])
+    alone = _PersonDraft(id=f"name{name.start}", names=[name], mentions=[name])
     alone.settle_names(document.words)
-    found.append(alone)
+    people.append(alone)
 
 
-def _slots(document: AnnotatedDocument, person: _Found) -> Iterator[tuple[int, int, Slot]]:
+def _slots(document: AnnotatedDocument, person: _PersonDraft) -> Iterator[tuple[int, int, Slot]]:
     words = document.words
     for name in person.names:
         indices = _name_tokens(words, name)
@@ -319,7 +319,7 @@ def _name_tokens(words: Sequence[Word], name: Range) -> list[int]:
     return places
 
 
-def _name_kind(tokens: Sequence[str], person: _Found) -> NameKind:
+def _name_kind(tokens: Sequence[str], person: _PersonDraft) -> NameKind:
     if len(tokens) > 1:
         return "full"
     if tokens[0].lower() == (person.last_name or "").lower():

@@ -36,9 +36,9 @@ def words_json(report: WordReport) -> Json:
     }
 
 
-def _words(found: SystemWords) -> Json:
+def _words(words: SystemWords) -> Json:
     return {
-        **_two_ways(found.bias.estimates),
+        **_two_ways(words.bias.estimates),
         "by_group": {
             group: {
                 "n_summary": share.n_summary,
@@ -47,7 +47,7 @@ def _words(found: SystemWords) -> Json:
                 "reference": _or_null(share.reference),
                 "difference": _two_way(share.difference) | {"p_holm": share.p_holm},
             }
-            for group, share in found.bias.by_group.items()
+            for group, share in words.bias.by_group.items()
         },
     }
 
@@ -98,29 +98,29 @@ def entities_json(report: EntityReport) -> Json:
     }
 
 
-def _entities(found: SystemEntities) -> Json:
-    measures = _two_ways(found.estimates)
-    measures["hallucination"] |= _hallucinated_groups(found.hallucination)
+def _entities(entities: SystemEntities) -> Json:
+    measures = _two_ways(entities.estimates)
+    measures["hallucination"] |= _hallucinated_groups(entities.hallucination)
     inclusion = measures.pop("inclusion")
-    if inclusion["value"] is None and (farthest := _farthest(found.inclusion)) > 1.0:
+    if inclusion["value"] is None and (farthest := _farthest(entities.inclusion)) > 1.0:
         inclusion["at_least"] = farthest - 1.0
     return {
         "inclusion": inclusion,
-        "by_group": _two_ways(found.inclusion.by_group),
+        "by_group": _two_ways(entities.inclusion.by_group),
         "odds_ratios": [
             {"group": pair.group, "other": pair.other}
             | _two_way(pair.ratio)
             | {"p_holm": pair.p_holm, "exact": _exact(pair)}
-            for pair in found.inclusion.pairs
+            for pair in entities.inclusion.pairs
         ],
         **measures,
-        "n_ungrouped": found.n_ungrouped,
-        "n_names": found.n_names,
-        "n_aligned": found.n_aligned,
-        "n_hallucinated": found.n_hallucinated,
-        "n_unknown": found.n_unknown,
-        "hallucinated": to_json(found.most_hallucinated),
-        "sizes": to_json(found.sizes),
+        "n_ungrouped": entities.n_ungrouped,
+        "n_names": entities.n_names,
+        "n_aligned": entities.n_aligned,
+        "n_hallucinated": entities.n_hallucinated,
+        "n_unknown": entities.n_unknown,
+        "hallucinated": to_json(entities.most_hallucinated),
+        "sizes": to_json(entities.sizes),
     }
 
 
@@ -131,29 +131,29 @@ def _exact(pair: OddsRatio) -> Json:
     return bounds | {"p_holm": pair.exact_p_holm}
 
 
-def _farthest(found: InclusionBias) -> float:
+def _farthest(bias: InclusionBias) -> float:
     """Return how far from 1 the odds ratio of some pair of groups is at least."""
-    odds = [pair.exact for pair in found.pairs if isinstance(pair.exact, ExactOdds)]
+    odds = [pair.exact for pair in bias.pairs if isinstance(pair.exact, ExactOdds)]
     return max((exact.farthest for exact in odds), default=1.0)
 
 
 def distinguishability_json(report: DistinguishabilityReport) -> Json:
     """Return the JSON of ``bias distinguishability``."""
 
-    def shown(found: SystemDistinguishability) -> Json:
+    def shown(result: SystemDistinguishability) -> Json:
         return {
-            "counts": _distinguishability(found.counts),
-            "dense": None if found.dense is None else _distinguishability(found.dense),
+            "counts": _distinguishability(result.counts),
+            "dense": None if result.dense is None else _distinguishability(result.dense),
         }
 
     return {"family": "none: one test a system and representation", **_systems(report, shown)}
 
 
-def _systems(report: Report[SystemT], shown: Callable[[SystemT], Json]) -> Json:
+def _systems(report: Report[SystemT], to_json: Callable[[SystemT], Json]) -> Json:
     """Return each system's exclusions followed by its figures."""
     return {
         "systems": {
-            system: {"n": result.n, **_excluded(result.excluded), **shown(result)}
+            system: {"n": result.n, **_excluded(result.excluded), **to_json(result)}
             for system, result in report.systems.items()
         },
         "notes": list(report.notes),
@@ -161,34 +161,34 @@ def _systems(report: Report[SystemT], shown: Callable[[SystemT], Json]) -> Json:
     }
 
 
-def _distinguishability(found: Distinguishability) -> Json:
-    row: Json = _json(found)
+def _distinguishability(distinguishability: Distinguishability) -> Json:
+    row: Json = _json(distinguishability)
     measures = row.pop("estimates")
     return {**measures.pop("score"), **measures, **row}
 
 
-def _hallucinated_groups(found: HallucinationBias | Undefined) -> Json:
-    if isinstance(found, Undefined):
+def _hallucinated_groups(bias: HallucinationBias | Undefined) -> Json:
+    if isinstance(bias, Undefined):
         return {}
-    by_group = _two_ways(found.by_group)
+    by_group = _two_ways(bias.by_group)
     return {
         "by_group": {
-            group: figures | {"p_holm": found.p_holm.get(group)}
+            group: figures | {"p_holm": bias.p_holm.get(group)}
             for group, figures in by_group.items()
         }
     }
 
 
-def _two_ways(found: Mapping[str, TwoWay]) -> Json:
-    return {group: _two_way(figure) for group, figure in found.items()}
+def _two_ways(figures: Mapping[str, TwoWay]) -> Json:
+    return {group: _two_way(figure) for group, figure in figures.items()}
 
 
-def _two_way(both: TwoWay) -> Json:
+def _two_way(figure: TwoWay) -> Json:
     """Return the figure over documents, with the interval over assignments beside it."""
-    out: Json = _json(both.over_documents)
-    if isinstance(both.over_assignments, Estimate):
+    out: Json = _json(figure.over_documents)
+    if isinstance(figure.over_assignments, Estimate):
         out["over_assignments"] = {
-            name: getattr(both.over_assignments, name) for name in ("low", "high", "method")
+            name: getattr(figure.over_assignments, name) for name in ("low", "high", "method")
         }
     return out
 

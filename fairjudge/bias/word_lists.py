@@ -73,7 +73,7 @@ TOPIC_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""Table 11: words by which the controls tell sport from family."""
+"""Table 11: words by which the controls distinguish sport from family."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

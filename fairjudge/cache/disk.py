@@ -59,7 +59,7 @@ the 4,000 pages at which SQLite would do it within the next write."""
 
 
 class JsonDisk(diskcache.Disk):  # type: ignore[misc]
-    """Stores JSON text under text keys and nothing else; never touches pickle or files."""
+    """Stores only JSON text under text keys; never uses pickle or files."""
 
     def put(self, key: object) -> tuple[str, bool]:
         """Return the database key."""
@@ -235,7 +235,7 @@ class ReplyCache:
         raise CacheError(f"cannot open the cache {self.path}: it stays locked or damaged")
 
     def _forget_settings(self, error: Exception) -> bool:
-        """Remove diskcache's settings, to be made anew; return whether there were any."""
+        """Remove diskcache's settings, to be recreated; return whether there were any."""
         try:
             n_kept = self._query("SELECT count(*) FROM Settings")[0][0]
             self._query("DELETE FROM Settings")

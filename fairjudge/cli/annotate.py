@@ -15,7 +15,7 @@ from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.annotation.web.site import Access
-    from fairjudge.run.annotating import Prepared
+    from fairjudge.run.annotating import PreparedJob
 
 
 def annotate(
@@ -133,7 +133,7 @@ def annotate(
     dry_run: Annotated[bool, Opt("Print the items and the number of labels, and stop.")] = False,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Let people label on a local page: one item a screen, by keyboard, as many as you like.
+    """Serve a local page on which any number of people label: one item a screen, by keyboard.
 
     fairjudge annotate references.json --task coverage --summaries s.jsonl -o labels.jsonl
     """
@@ -213,7 +213,7 @@ def _require_extra() -> None:
         raise MissingExtraError("'fairjudge annotate'", extra="annotate")
 
 
-def _job_in_words(prepared: Prepared) -> str:
+def _job_in_words(prepared: PreparedJob) -> str:
     """Return a summary of the job: items, labels, controls."""
     job, task = prepared.job, prepared.task
     n_items = sum(n_labels > 0 for n_labels in job.wanted)

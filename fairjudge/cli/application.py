@@ -97,7 +97,7 @@ class Application(typer.Typer):
         return decorate
 
 
-def check_files(given: Mapping[str, Any]) -> None:
+def check_files(options: Mapping[str, Any]) -> None:
     """Reject invalid files of a command line before any is read or written.
 
     Parameters
@@ -111,17 +111,17 @@ def check_files(given: Mapping[str, Any]) -> None:
         If an input is a pipe or a device, a name cannot be one, or what is to be written is an
         input, another output, or a file that the command keeps in its own folder.
     """
-    input_files = [path for name, value in given.items() for path in _paths_to_read(name, value)]
+    input_files = [path for name, value in options.items() for path in _paths_to_read(name, value)]
     for path in input_files:
         check_regular(path)
     before: list[tuple[str, Path]] = []
-    for name in given.keys() & WRITTEN:
-        if given[name] is None or str(given[name]) == "-":
+    for name in options.keys() & WRITTEN:
+        if options[name] is None or str(options[name]) == "-":
             continue
-        path = Path(given[name])
+        path = Path(options[name])
         mode_of(path)
         _check_written(
-            _option(name), path, input_files, [Path(given[f]) for f in FOLDERS if given.get(f)]
+            _option(name), path, input_files, [Path(options[f]) for f in FOLDERS if options.get(f)]
         )
         for other, other_path in before:
             if _same(path, other_path):

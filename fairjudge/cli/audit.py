@@ -18,6 +18,7 @@ from fairjudge.cli.reporting import (
     reporting,
     reporting_with_bars,
     reporting_without_figures,
+    shows,
 )
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
@@ -26,12 +27,8 @@ app = Application(help="Audit a judge's biases, from stored judgements or new on
 
 
 @app.command("stability")
-@opt.with_options(audit_of=opt.call_of(audit.stability), reporting=reporting)
-def stability(
-    *,
-    audit_of: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(audit.stability)
+def stability() -> None:
     """Measure how often the verdict on an item changes between repeats and between prompts.
 
     Flip rate, spread within an item, the share of variance by item, prompt and repeat, and how much
@@ -40,7 +37,6 @@ def stability(
 
         fairjudge audit stability judgements.jsonl --json stability.json
     """
-    reporting.show(audit_of)
 
 
 @app.command("position")
@@ -158,43 +154,28 @@ def covered(
 
 
 @app.command("statements")
-@opt.with_options(audit_of=opt.call_of(audit.statements), reporting=reporting)
-def statements(
-    *,
-    audit_of: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(audit.statements)
+def statements() -> None:
     """List the statements of each system that articles contradict or do not support.
 
     Where summaries cite articles, measures how far what a sentence cites supports it.
     """
-    reporting.show(audit_of)
 
 
 @app.command("citations")
-@opt.with_options(audit_of=opt.call_of(audit.citations), reporting=reporting)
-def citations(
-    *,
-    audit_of: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(audit.citations)
+def citations() -> None:
     """Measure how far the articles that sentences cite support them.
 
     Given --references, also with citations swapped for other articles of the cluster, where
     support should be lost: where it is not, the share says nothing of citations.
     """
-    reporting.show(audit_of)
 
 
 @app.command("length")
-@opt.with_options(audit_of=opt.call_of(audit.length), reporting=reporting)
-def length(
-    *,
-    audit_of: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(audit.length)
+def length() -> None:
     """Adjust win rates for length: as judged, by a model at equal length, and on matched pairs."""
-    reporting.show(audit_of)
 
 
 @app.command("order")

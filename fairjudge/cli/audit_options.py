@@ -59,7 +59,7 @@ def material(
 
 
 def rows(
-    given: AuditInput,
+    inputs: AuditInput,
     *,
     aspect: str,
     protocol: ProtocolName,
@@ -72,7 +72,7 @@ def rows(
 
     with display.bars(quiet=quiet) as progress_bars:
         return collect(
-            given,
+            inputs,
             aspect=aspect,
             protocol=protocol,
             probes=probes,
@@ -86,4 +86,4 @@ def finish(judged: Sequence[Judgement], *, protocol: str | None, limit: float) -
     from fairjudge.scores.missing import missing_of
 
     counted = [row for row in judged if protocol in {None, row.protocol}]
-    display.finish_judging(missing_of(counted), limit=limit, what=("judgement",))
+    display.finish_judging(missing_of(counted), limit=limit, noun=("judgement",))

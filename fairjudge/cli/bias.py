@@ -12,7 +12,7 @@ from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
-from fairjudge.cli.reporting import Reporting, reporting, reporting_without_figures
+from fairjudge.cli.reporting import Reporting, reporting, reporting_without_figures, shows
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
@@ -27,12 +27,8 @@ app = Application(
 
 
 @app.command("words")
-@opt.with_options(measure=opt.call_of(bias.words), reporting=reporting)
-def words(
-    *,
-    measure: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(bias.words)
+def words() -> None:
     """Compare how often summaries and sources mention each group (word-list inclusion).
 
     The score is the total variation distance of both distributions, 0 to 1. On natural documents
@@ -40,16 +36,11 @@ def words(
 
         fairjudge bias words clusters.jsonl --summaries summaries.jsonl --controls
     """
-    reporting.show(measure)
 
 
 @app.command("entities")
-@opt.with_options(measure=opt.call_of(bias.entities), reporting=reporting)
-def entities(
-    *,
-    measure: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(bias.entities)
+def entities() -> None:
     """Measure which people of the sources the summaries name, and which they make up.
 
     Inclusion is the largest odds ratio between groups less 1; hallucination, how far the groups of
@@ -58,7 +49,6 @@ def entities(
 
         fairjudge bias entities inputs.jsonl --summaries s.jsonl --census census1990
     """
-    reporting.show(measure)
 
 
 @app.command("distinguishability")
@@ -221,12 +211,8 @@ def annotate(
 
 
 @app.command("quality")
-@opt.with_options(measure=opt.call_of(bias.quality), reporting=reporting)
-def quality(
-    *,
-    measure: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(bias.quality)
+def quality() -> None:
     """Compare the quality of summaries between groups of inputs: originals, mixed, one group each.
 
     Means of a judge's scores over originals, and paired differences within them (news bias, 8.1
@@ -234,4 +220,3 @@ def quality(
 
         fairjudge bias quality inputs.jsonl --judgements judgements.jsonl
     """
-    reporting.show(measure)

@@ -61,6 +61,6 @@ def build(
     if outcome.n_without_questions < len(outcome.clusters):
         display.say_next(after_building(output), output, json_file)
     display.finish(
-        outcome.n_without_questions, len(outcome.clusters), limit=max_unscored, what=("cluster",)
+        outcome.n_without_questions, len(outcome.clusters), limit=max_unscored, noun=("cluster",)
     )
-    display.finish(outcome.n_failed, outcome.n_steps, limit=max_unscored, what=("step",))
+    display.finish(outcome.n_failed, outcome.n_steps, limit=max_unscored, noun=("step",))

@@ -76,7 +76,7 @@ def calibrate(
         if calibration.not_calibrated:
             say("No calibrator for " + "; for ".join(calibration.not_calibrated), err=True)
         calibration.save(save)
-    display.finish_judging(missing_of(rows), limit=max_unscored, what=("judgement",))
+    display.finish_judging(missing_of(rows), limit=max_unscored, noun=("judgement",))
 
 
 @app.command("apply")

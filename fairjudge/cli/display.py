@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from fairjudge.api.findings import Findings
     from fairjudge.api.progress import Bars
     from fairjudge.datasets import Loaded
-    from fairjudge.engine.built import Built
-    from fairjudge.engine.models import Spent
+    from fairjudge.engine.built import BuiltCluster
+    from fairjudge.engine.models import RunCost
     from fairjudge.reports.next_commands import NextCommand
     from fairjudge.run.building import BuildOutcome
     from fairjudge.run.judging import JudgeOutcome
@@ -141,29 +141,29 @@ def bars(*, quiet: bool) -> AbstractContextManager[Bars]:
     return bars(shown(quiet=quiet))
 
 
-def say_findings(found: Sequence[str]) -> None:
+def say_findings(findings: Sequence[str]) -> None:
     """Print findings before tables; on standard error where tables are for a file."""
-    if found:
-        say(f"In short: {' '.join(found)}\n", err=TABLE_FORMAT.get() != "text")
+    if findings:
+        say(f"In short: {' '.join(findings)}\n", err=TABLE_FORMAT.get() != "text")
 
 
-def finish(n_unscored: int, n_all: int, *, limit: float, what: Noun = ("item",)) -> None:
+def finish(n_unscored: int, n_all: int, *, limit: float, noun: Noun = ("item",)) -> None:
     """End with exit code 3 where more than the share `limit` is without a result."""
     if n_all and n_unscored / n_all > limit:
         say(
-            f"{n_unscored} of {pluralize(n_all, *what)} without a result "
+            f"{n_unscored} of {pluralize(n_all, *noun)} without a result "
             f"({percentage(n_unscored / n_all, digits=1)}): more than --max-unscored {limit:g}",
             err=True,
         )
         raise typer.Exit(3)
 
 
-def finish_judging(missing: Missing, *, limit: float, what: Noun = ("item",)) -> None:
+def finish_judging(missing: Missing, *, limit: float, noun: Noun = ("item",)) -> None:
     """End with exit code 3 where more than the share `limit` of what was judged has no score.
 
     Items of clusters without a question do not count: no further start can score them.
     """
-    finish(missing.n_lost, missing.n_judged, limit=limit, what=what)
+    finish(missing.n_lost, missing.n_judged, limit=limit, noun=noun)
 
 
 def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None:
@@ -186,7 +186,7 @@ WITHOUT_LLM = (
 )
 
 
-def _cluster_table(cluster: Built) -> TextTable:
+def _cluster_table(cluster: BuiltCluster) -> TextTable:
     reference = cluster.reference
     rows = [
         (
@@ -263,9 +263,9 @@ def read(
     return records
 
 
-def say_bad_lines(found: Loaded[Any]) -> None:
+def say_bad_lines(loaded: Loaded[Any]) -> None:
     """Name on standard error the lines of a file that ``--skip-bad`` left out."""
-    say_skipped([f"{found.path}:{bad.line}: {bad.problem}" for bad in found.bad])
+    say_skipped([f"{loaded.path}:{bad.line}: {bad.problem}" for bad in loaded.bad])
 
 
 def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:
@@ -304,7 +304,7 @@ def _skipped(problem: str, places: Sequence[str]) -> str:
     return f"{places[0]}: {problem}" if places[0] else problem
 
 
-def say_calls(spent: Spent) -> None:
+def say_calls(spent: RunCost) -> None:
     """Print the number of calls, and their cost."""
     cost = in_dollars(spent.cost_usd)
     say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")

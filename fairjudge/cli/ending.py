@@ -92,7 +92,7 @@ def _take_signals() -> dict[signal.Signals, Any]:
 
 
 class _Lasting(io.FileIO):
-    """A descriptor that discards what is written after a failure: its reader has gone."""
+    """A descriptor that discards all output after its reader has closed the pipe."""
 
     failed: OSError | None = None
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from fairjudge.api import fairness, fairness_checks, fairness_comparing, fairness_people
 from fairjudge.api.fairness_inputs import COVERAGE_SCORERS, check_takes_units
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
-from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
-from fairjudge.cli.reporting import Reporting, reporting_of_reports, reporting_with_bars
+from fairjudge.cli.reporting import Reporting, reporting_of_reports, reporting_with_bars, shows
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
@@ -47,7 +45,6 @@ def coverage(
         fairjudge fairness coverage clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
     from fairjudge.analysis.fairness import parse_scorer
-    from fairjudge.reports.kinds import tables_of
 
     scorer = parse_scorer(measure.values["scorer"], COVERAGE_SCORERS)
     if measure.values["units"] is not None:
@@ -55,10 +52,7 @@ def coverage(
     result = measure(skip_bad=reporting.skip_bad, progress=reporting.progress)
     if save_supports is not None:
         result.save_supports(save_supports)
-    report = result.to_dict()
-    display.report(report, reporting.json_file, tables_of("fairness coverage", report))
-    display.save_figures("fairness coverage", report, reporting.figures)
-    _finish(report, max_unscored)
+    _finish("fairness coverage", result.to_dict(), reporting, max_unscored)
 
 
 @app.command("proportional")
@@ -77,34 +71,28 @@ def proportional(
 
         fairjudge fairness proportional clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
+    result = measure(skip_bad=reporting.skip_bad, progress=reporting.progress)
+    _finish("fairness proportional", result.to_dict(), reporting, max_unscored)
+
+
+def _finish(kind: str, report: dict[str, Any], reporting: Reporting, limit: float) -> None:
+    """Show the report, and say by the exit code whether too much is unscored."""
     from fairjudge.reports.kinds import tables_of
 
-    report = measure(skip_bad=reporting.skip_bad, progress=reporting.progress).to_dict()
-    display.report(report, reporting.json_file, tables_of("fairness proportional", report))
-    display.save_figures("fairness proportional", report, reporting.figures)
-    _finish(report, max_unscored)
-
-
-def _finish(report: Mapping[str, Any], limit: float) -> None:
-    """Say by the exit code whether too much is unscored."""
+    display.report(report, reporting.json_file, tables_of(kind, report))
+    display.save_figures(kind, report, reporting.figures)
     excluded = report["excluded"]
     display.finish(
         sum(entry["reason"] == "unscored" for entry in excluded),
         len(report["samples"]) + len(excluded),
         limit=limit,
-        what=("summary", "summaries"),
+        noun=("summary", "summaries"),
     )
 
 
 @app.command("compare")
-@opt.with_options(
-    comparison=opt.call_of(fairness_comparing.compare), reporting=reporting_of_reports
-)
-def compare(
-    *,
-    comparison: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(fairness_comparing.compare, reporting_of_reports)
+def compare() -> None:
     r"""Compare the fairness measures of variants with those of a baseline.
 
     Systems are compared on the samples that both have, by bootstrap over these samples. A
@@ -118,16 +106,11 @@ def compare(
 
         fairjudge fairness compare coverage.json --baseline gpt-4o-mini-direct
     """
-    reporting.show(comparison)
 
 
 @app.command("overall")
-@opt.with_options(ranking=opt.call_of(fairness_comparing.overall), reporting=reporting_of_reports)
-def overall(
-    *,
-    ranking: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(fairness_comparing.overall, reporting_of_reports)
+def overall() -> None:
     """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
 
     Only systems with a score on every data set are compared.
@@ -138,18 +121,11 @@ def overall(
 
         fairjudge fairness overall ngram.json bert.json --measure uer --scaling none
     """
-    reporting.show(ranking)
 
 
 @app.command("agreement")
-@opt.with_options(
-    comparison=opt.call_of(fairness_comparing.agreement), reporting=reporting_of_reports
-)
-def agreement(
-    *,
-    comparison: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(fairness_comparing.agreement, reporting_of_reports)
+def agreement() -> None:
     """Compare two scorers, or two measures, by their correlation over summaries and systems.
 
     Two reports of one command: each measure by both scorers. One of coverage and one of
@@ -159,16 +135,11 @@ def agreement(
 
         fairjudge fairness agreement coverage.json shares.json
     """
-    reporting.show(comparison)
 
 
 @app.command("people")
-@opt.with_options(comparison=opt.call_of(fairness_people.people), reporting=reporting_of_reports)
-def people(
-    *,
-    comparison: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(fairness_people.people, reporting_of_reports)
+def people() -> None:
     """Test which measures of fairness agree better with people.
 
     Over summaries Equal Coverage against Proportional Representation, over resampled groups of
@@ -176,18 +147,11 @@ def people(
 
         fairjudge fairness people coverage.json shares.json --leanings leanings.jsonl
     """
-    reporting.show(comparison)
 
 
 @app.command("temperature")
-@opt.with_options(
-    comparison=opt.call_of(fairness_people.temperature), reporting=reporting_with_bars
-)
-def temperature(
-    *,
-    comparison: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(fairness_people.temperature, reporting_with_bars)
+def temperature() -> None:
     r"""Choose the softmax temperature at which a scorer's shares agree best with people's.
 
     'fairness proportional --temperature' takes the best (FairSumm, section 6.4, Figure 3).
@@ -195,16 +159,11 @@ def temperature(
         fairjudge fairness temperature clusters.jsonl --summaries s.jsonl \
             --attribute sentiment --scorer bert_score --human shares.jsonl
     """
-    reporting.show(comparison, progress=reporting.progress)
 
 
 @app.command("chunk-size")
-@opt.with_options(check=opt.call_of(fairness_checks.chunk_size), reporting=reporting_with_bars)
-def chunk_size(
-    *,
-    check: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(fairness_checks.chunk_size, reporting_with_bars)
+def chunk_size() -> None:
     """Choose the chunk size with which a scorer best finds the sources of summary sentences.
 
     Shown is the share of sentences that some document supports (coverage fairness, Table 7);
@@ -212,16 +171,11 @@ def chunk_size(
 
         fairjudge fairness chunk-size clusters.jsonl --summaries s.jsonl --sizes 0,50,100
     """
-    reporting.show(check, progress=reporting.progress)
 
 
 @app.command("oracle")
-@opt.with_options(check=opt.call_of(fairness_checks.oracle), reporting=reporting_with_bars)
-def oracle(
-    *,
-    check: opt.Call[Findings],
-    reporting: Reporting,
-) -> None:
+@shows(fairness_checks.oracle, reporting_with_bars)
+def oracle() -> None:
     """Check that a scorer detects planted unfairness.
 
     Pseudo-summaries of one value's documents ('biased') must score far worse than ones that keep
@@ -229,7 +183,6 @@ def oracle(
 
         fairjudge fairness oracle clusters.jsonl --attribute sentiment --documents 4
     """
-    reporting.show(check, progress=reporting.progress)
 
 
 @app.command("split")

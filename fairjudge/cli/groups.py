@@ -86,7 +86,7 @@ class Command(_Readable, TyperCommand):
 
 
 class Group(_Readable, TyperGroup):
-    """A group whose command of the same name, if any, runs if the first word names no other.
+    """A group with a default command, which runs if the first word names no other command.
 
     ``fairjudge calibrate judgements.jsonl`` calibrates, ``fairjudge calibrate apply`` applies.
     """

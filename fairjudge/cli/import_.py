@@ -279,7 +279,7 @@ _ITEM = ("eid", "system", "system_a", "system_b", "order", "aspect", "unit")
 
 
 def _say(report: dict[str, Any], targets: Mapping[str, Path]) -> None:
-    """Say on standard error what was read, left unscored, repeated or left out."""
+    """Report on standard error what was read, unscored, repeated or left out."""
     unscored = report["unscored"]
     reasons = Counter(row["reason"] for row in unscored)
     counts = ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))

@@ -35,7 +35,7 @@ _AGAINST = {
     "articles": "against all articles",
     "article": "article by article",
 }
-"""What a text is held against at a time, by the reference unit."""
+"""The evidence of one judgement in words, by the reference unit."""
 
 
 def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> None:

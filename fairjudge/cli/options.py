@@ -123,7 +123,7 @@ def check_local(command: str, *models: Model) -> None:
     Raises
     ------
     MissingExtraError
-        One of `models` is the local backend, and what it stands on is not installed.
+        One of `models` is the local backend, and its packages are not installed.
     """
     from importlib.util import find_spec
 

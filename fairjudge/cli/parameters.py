@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_orig
 
 import typer
 
-from fairjudge.options.declaring import REQUIRED, Declared, declared
+from fairjudge.options.declaring import REQUIRED, OptionSpec, declared
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -76,7 +76,7 @@ def _taking_text(function: Callable[..., R]) -> Callable[..., R]:
 class Call(Generic[T]):
     """A call with the options of a command line, which the command completes."""
 
-    def __init__(self, call: Callable[..., T], options: Sequence[Declared], given: Any) -> None:
+    def __init__(self, call: Callable[..., T], options: Sequence[OptionSpec], given: Any) -> None:
         self._call = call
         self._options = options
         self.values = {option.name: _value(option, given[option.name]) for option in options}
@@ -153,7 +153,7 @@ def options_in(
     without: Collection[str] = (),
     optional: Collection[str] = (),
     several: Mapping[str, str] = MappingProxyType({}),
-) -> list[Declared]:
+) -> list[OptionSpec]:
     """Return the options of a dataclass or a call that a command has.
 
     Parameters
@@ -177,13 +177,13 @@ def options_in(
     ]
 
 
-def _repeatable(option: Declared, text: str) -> Declared:
+def _repeatable(option: OptionSpec, text: str) -> OptionSpec:
     opt = replace(option.opt, help=f"{option.opt.help} {text}".strip())
     default = REQUIRED if option.default is REQUIRED and opt.argument else ()
     return replace(option, hint=GenericAlias(tuple, (option.hint, ...)), default=default, opt=opt)
 
 
-def _value(option: Declared, value: Any) -> Any:
+def _value(option: OptionSpec, value: Any) -> Any:
     """Return the value of an option from that of the command line."""
     opt, several = option.opt, option.each is not None
     if several:
@@ -203,7 +203,7 @@ def _value(option: Declared, value: Any) -> Any:
         raise typer.BadParameter(str(error), param_hint=option.flag) from None
 
 
-def _read_contents(option: Declared, value: Any, *, skip_bad: bool) -> Any:
+def _read_contents(option: OptionSpec, value: Any, *, skip_bad: bool) -> Any:
     """Return the contents of the file of an option that reads files; else the value itself."""
     if option.opt.reads is None or not isinstance(value, str | Path):
         return value
@@ -228,7 +228,7 @@ def _signed(
     return function
 
 
-def _parameter(option: Declared) -> inspect.Parameter:
+def _parameter(option: OptionSpec) -> inspect.Parameter:
     """Return the Typer parameter for an option."""
     opt, default = option.opt, option.default
     several = option.each is not None
@@ -271,7 +271,7 @@ def _text(default: Any) -> str | None:
     return ",".join(map(str, default))
 
 
-def _kind(option: Declared) -> tuple[Any, Mapping[str, Any]]:
+def _kind(option: OptionSpec) -> tuple[Any, Mapping[str, Any]]:
     """Return the type of Typer's parameter, and more of its settings."""
     more: Mapping[str, Any] = {"metavar": option.opt.metavar}
     element = option.each

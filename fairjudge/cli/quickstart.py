@@ -23,7 +23,7 @@ ASPECTS = {
     "balance": "how much it says of the articles that it covers least, right or wrong",
     "faithfulness": "whether the articles support its statements",
 }
-"""What is judged, and what a newcomer is told of it."""
+"""The judged aspects, with their explanations for newcomers."""
 
 
 def quickstart(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,3 +35,23 @@ reporting_with_bars = opt.options_of(Reporting)
 reporting_of_reports = opt.options_of(Reporting, without=("skip_bad", "quiet"))
 """Of commands whose inputs are reports of other commands."""
 reporting_without_figures = opt.options_of(Reporting, without=("figures", "quiet"))
+
+
+def shows(
+    call: Callable[..., Findings], bundle: Callable[..., Reporting] = reporting
+) -> Callable[[Callable[[], None]], Callable[..., None]]:
+    """Return a decorator that makes a command with the options of `call`, which shows its findings.
+
+    The decorated function has the command's name and help. With `reporting_with_bars` the call
+    reports its progress.
+    """
+
+    def decorate(function: Callable[[], None]) -> Callable[..., None]:
+        def command(*, measure: opt.Call[Findings], reporting: Reporting) -> None:
+            more = {"progress": reporting.progress} if bundle is reporting_with_bars else {}
+            reporting.show(measure, **more)
+
+        command.__name__, command.__doc__ = function.__name__, function.__doc__
+        return opt.with_options(measure=opt.call_of(call), reporting=bundle)(command)
+
+    return decorate

@@ -77,4 +77,4 @@ def summarize(
     n_failed = len(outcome.failed)
     n_all = n_failed + len(outcome.summaries)
     noun: display.Noun = ("summary", "summaries") if writing.sweeps else ("cluster",)
-    display.finish(n_failed, n_all, limit=max_unscored, what=noun)
+    display.finish(n_failed, n_all, limit=max_unscored, noun=noun)

@@ -106,10 +106,10 @@ class Columns:
         names = tuple(dict.fromkeys(name for row in rows for name in row))
         mapped = {name: column_names(columns) for name, columns in mapping.items()}
         for name in mapped:
-            field, colon, what = name.partition(":")
-            if field not in FIELDS or (colon and (field not in NAMED or not what.strip())):
-                known = ", ".join((*FIELDS, "text:SYSTEM", "value:ASPECT"))
-                raise ConfigurationError(f"--map: no field {name!r}; there are {known}")
+            field, colon, target = name.partition(":")
+            if field not in FIELDS or (colon and (field not in NAMED or not target.strip())):
+                choices = ", ".join((*FIELDS, "text:SYSTEM", "value:ASPECT"))
+                raise ConfigurationError(f"--map: no field {name!r}; there are {choices}")
         return cls(names, mapped)
 
     @property
@@ -123,9 +123,9 @@ class Columns:
         Without mapped columns these are of `several` for texts, and none for ratings.
         """
         mapped = [
-            (column, what or None)
+            (column, target or None)
             for name, columns in self.mapped.items()
-            for kind, _, what in [name.partition(":")]
+            for kind, _, target in [name.partition(":")]
             if kind == field
             for column in columns
         ]
@@ -149,8 +149,10 @@ class Columns:
 
     def candidates(self, field: str) -> Iterator[str]:
         """Yield the columns with a usual name for a field, the best first, mapped ones left out."""
-        taken = {column for columns in self.mapped.values() for column in columns}
-        by_name = {folded(leaf(name)): name for name in reversed(self.names) if name not in taken}
+        mapped_columns = {column for columns in self.mapped.values() for column in columns}
+        by_name = {
+            folded(leaf(name)): name for name in reversed(self.names) if name not in mapped_columns
+        }
         yield from (by_name[name] for name in map(folded, FIELDS[field]) if name in by_name)
 
 

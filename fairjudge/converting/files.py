@@ -16,7 +16,7 @@ from fairjudge.converting.id_warnings import labels_without_texts, possible_text
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.nesting import check_one_list, unnested
 from fairjudge.converting.ratings import check_words, possible_ratings
-from fairjudge.converting.records import Converted, Entry, Gathered, Kind, ReadFile
+from fairjudge.converting.records import Converted, Entry, Kind, ReadFile, RecordCollector
 from fairjudge.converting.rows import N_SAMPLE
 from fairjudge.converting.together import (
     check_numbers,
@@ -61,18 +61,18 @@ def convert_files(
     ConfigurationError
         A column that is named is not there.
     """
-    gathered = Gathered()
+    gathered = RecordCollector()
     layouts: list[tuple[Path, Layout]] = []
     files, texts, left_out = _files(paths)
     gathered.left_out.update(left_out)
     if texts:
         layouts.append((paths[0], folders.layout_of(texts, settings)))
         _add(gathered, layouts[0][1], paths[0], skip_bad=skip_bad)
-    together, others = lines.take_lines(files)
+    together, other_files = lines.take_lines(files)
     if together:
         layouts.append((together[0], lines.layout_of(together, settings)))
         _add(gathered, layouts[-1][1], together[0], skip_bad=skip_bad)
-    sources = [_opened(path, settings, skip_bad=skip_bad) for path in others]
+    sources = [_opened(path, settings, skip_bad=skip_bad) for path in other_files]
     eids = {*gathered.clusters}
     for source, layout in zip(sources, _recognise_together(sources, settings, eids), strict=True):
         if layout is None:
@@ -107,7 +107,7 @@ def recognise(source: Source, settings: Settings) -> Layout | None:
 def _recognise_together(
     sources: Sequence[Source], settings: Settings, eids: Collection[str] = ()
 ) -> list[Layout | None]:
-    """Recognize the files' layouts; a column that groups one file's rows has the others' ids.
+    """Recognize the files' layouts; the grouping column of one file has the ids of the others.
 
     `eids` are those of clusters that are no rows, such as folders.
     """
@@ -119,7 +119,7 @@ def _recognise_together(
     keys = shared_keys(sources, layouts, eids)
     if not keys:
         return layouts
-    others = [
+    regrouped = [
         recognise(source, replace(own, group=None, keys=keys))
         for source, own in zip(sources, by_file, strict=True)
     ]
@@ -127,34 +127,34 @@ def _recognise_together(
         layout is not None
         and layout.group is not None
         and (other is None or other.group is not None or "clusters" in other.gives)
-        for layout, other in zip(layouts, others, strict=True)
+        for layout, other in zip(layouts, regrouped, strict=True)
     ]
     if not any(of_articles):
         of_articles = [layout is not None and layout.group is not None for layout in layouts]
     return [
         layout if articles else other
-        for layout, other, articles in zip(layouts, others, of_articles, strict=True)
+        for layout, other, articles in zip(layouts, regrouped, of_articles, strict=True)
     ]
 
 
 def that_hold_data(paths: Sequence[Path], settings: Settings) -> list[Path]:
     """Return those of `paths`, which belong together, that are in a known layout, ours included."""
-    held = {*lines.take_lines(paths)[0], *filter(lines.is_lines, paths)}
+    line_files = {*lines.take_lines(paths)[0], *filter(lines.is_lines, paths)}
     sources = []
     for path in paths:
-        if path in held:
+        if path in line_files:
             continue
         with suppress(FairJudgeError):
             source = _opened(path, settings, skip_bad=True)
             recognise(source, of_columns(settings, columns_of(source)))
             sources.append(source)
     layouts = _recognise_together(sources, settings)
-    held |= {source.path for source, layout in zip(sources, layouts, strict=True) if layout}
-    return [path for path in paths if path in held]
+    line_files |= {source.path for source, layout in zip(sources, layouts, strict=True) if layout}
+    return [path for path in paths if path in line_files]
 
 
-def command_for(path: Path, wanted: str) -> str | None:
-    """Return the command that would make records of kind `wanted` of a file in another layout.
+def command_for(path: Path, kind: str) -> str | None:
+    """Return the command that would make records of kind `kind` of a file in another layout.
 
     None where it is in no layout that is known, gives no such records, or is in ours already.
     """
@@ -163,7 +163,7 @@ def command_for(path: Path, wanted: str) -> str | None:
         layout = recognise(source, Settings())
     except FairJudgeError:
         return None
-    if layout is None or layout.name.startswith(_OUR_NAME) or wanted not in layout.gives:
+    if layout is None or layout.name.startswith(_OUR_NAME) or kind not in layout.gives:
         return None
     return f"fairjudge convert {shlex.quote(str(path))} -o data"
 
@@ -198,7 +198,7 @@ def files_of(folder: Path) -> tuple[list[Path], dict[str, str]]:
 def _files(
     paths: Sequence[Path],
 ) -> tuple[list[Path], tuple[folders.TextFile, ...], list[str]]:
-    """Return the files of `paths`, those of folders among them, texts, and what is left out."""
+    """Return data files (also those in folders), text files, and why others are left out."""
     files: list[Path] = []
     texts: list[folders.TextFile] = []
     left_out: list[str] = []
@@ -211,14 +211,16 @@ def _files(
         ):
             files.append(path)
             continue
-        found, others = files_of(path)
-        here = folders.texts_of(path, alone=not found)
-        if not found and not here:
+        data_files, reasons = files_of(path)
+        text_files = folders.texts_of(path, alone=not data_files)
+        if not data_files and not text_files:
             raise InputError("holds no files of data", path=path)
-        files += [file for file in found if file not in files]
-        texts += here
-        read = {file.path.relative_to(path).parts[0] for file in here}
-        left_out += [f"{path / name}: {why}" for name, why in others.items() if name not in read]
+        files += [file for file in data_files if file not in files]
+        texts += text_files
+        top_names = {file.path.relative_to(path).parts[0] for file in text_files}
+        left_out += [
+            f"{path / name}: {why}" for name, why in reasons.items() if name not in top_names
+        ]
     return files, tuple(texts), left_out
 
 
@@ -301,7 +303,7 @@ def _possible_ratings(files: Sequence[tuple[Source, Layout]]) -> Iterator[str]:
 
 
 def _add(
-    gathered: Gathered,
+    gathered: RecordCollector,
     layout: Layout,
     path: Path,
     *,

@@ -60,14 +60,14 @@ class TextFile:
 
 
 def texts_of(folder: Path, *, alone: bool) -> tuple[TextFile, ...]:
-    """Return the files of texts in `folder`: those in folders with a name that tells what they are.
+    """Return the text files in `folder`: those in folders whose names say what they hold.
 
     Where the folder stands `alone`, without other data, all of its texts are meant; beside other
     data also those in folders of clusters.
     """
     paths = sorted(_texts(folder), key=_in_order)
-    if named := [path for path in paths if _named(path, folder)]:
-        return tuple(_text_file(path, folder) for path in named)
+    if typed_paths := [path for path in paths if _named(path, folder)]:
+        return tuple(_text_file(path, folder) for path in typed_paths)
     paths = [path for path in paths if alone or path.parent != folder]
     base = _folder_of_clusters(paths, folder)
     files = [_text_file(path, base) for path in paths]
@@ -84,7 +84,7 @@ def _folder_of_clusters(paths: Sequence[Path], folder: Path) -> Path:
 
 
 def _in_clusters(files: Sequence[TextFile], folder: Path) -> list[TextFile]:
-    """Return the texts in folders of clusters that lie in a folder of their own, or in `folder`.
+    """Return the texts in folders of clusters within a common folder, or within `folder`.
 
     Right in `folder`, the names of their files have to tell articles from summaries.
     """
@@ -94,9 +94,9 @@ def _in_clusters(files: Sequence[TextFile], folder: Path) -> list[TextFile]:
     return [
         file
         for place, several in by_place.items()
-        if len({one.path.parent for one in several}) > 1
+        if len({file.path.parent for file in several}) > 1
         if (folder in place.parents)
-        or (place == folder and {one.content for one in several} > {"articles"})
+        or (place == folder and {file.content for file in several} > {"articles"})
         for file in several
     ]
 
@@ -203,14 +203,14 @@ def _entries(files: Sequence[TextFile], settings: Settings) -> Iterator[Entry]:
 
 
 def _summarized(file: TextFile, eids: Mapping[str, object], settings: Settings) -> tuple[str, str]:
-    """Return the cluster and the system of a summary: the ids of clusters tell which is which."""
+    """Return the cluster and the system of a summary, of which cluster ids are known."""
     eid = next((name for name in reversed(file.ids) if name in eids), file.ids[-1])
-    others = [name for name in file.ids if name != eid]
-    if not others and len(file.ids) == 1 and folded(file.path.stem) in _OF_FILES:
+    names = [name for name in file.ids if name != eid]
+    if not names and len(file.ids) == 1 and folded(file.path.stem) in _OF_FILES:
         return eid, settings.system or REFERENCE
     if file.content == "references":
-        return eid, REFERENCE if not others else f"{REFERENCE}-{'-'.join(others)}"
-    return eid, "/".join(others) or settings.system or file.path.parent.name
+        return eid, REFERENCE if not names else f"{REFERENCE}-{'-'.join(names)}"
+    return eid, "/".join(names) or settings.system or file.path.parent.name
 
 
 def _text(path: Path) -> str:

@@ -26,8 +26,8 @@ def warnings_of(converted: Converted, files: Files) -> Iterator[str]:
     clusters = (*converted.clusters, *converted.references)
     for cluster in clusters:
         by_texts[tuple(article.content for article in cluster.articles)].append(cluster.eid)
-    summaries = [one for one in converted.summaries if one.system != REFERENCE]
-    eids = {one.eid for one in summaries}
+    summaries = [summary for summary in converted.summaries if summary.system != REFERENCE]
+    eids = {summary.eid for summary in summaries}
     if same := next((ids for ids in by_texts.values() if len(ids) > 1), None):
         yield (
             f"{pluralize(len(clusters), 'cluster')} of "
@@ -40,7 +40,7 @@ def warnings_of(converted: Converted, files: Files) -> Iterator[str]:
             f"of clusters such as {clusters[0].eid!r}. "
             f"{_advice(_by_ids(files, {cluster.eid for cluster in clusters}))}"
         )
-    elif len(eids) == len(summaries) and len({one.system for one in summaries}) > 1:
+    elif len(eids) == len(summaries) and len({summary.system for summary in summaries}) > 1:
         yield (
             "each cluster has one summary, though there are several systems. "
             f"{_advice(_by_system(files))}"
@@ -49,7 +49,7 @@ def warnings_of(converted: Converted, files: Files) -> Iterator[str]:
 
 def labels_without_texts(converted: Converted) -> Iterator[str]:
     """Yield which systems and clusters labels name that the texts lack."""
-    systems = {one.system for one in converted.summaries}
+    systems = {summary.system for summary in converted.summaries}
     eids = {cluster.eid for cluster in (*converted.clusters, *converted.references)}
     eids |= {summary.eid for summary in converted.summaries}
     rated = {
@@ -70,10 +70,10 @@ def labels_without_texts(converted: Converted) -> Iterator[str]:
         )
 
 
-def _lacking(what: str, names: Sequence[str], lack: str, known: Sequence[str]) -> str:
+def _lacking(noun: str, names: Sequence[str], lack: str, ids: Sequence[str]) -> str:
     return (
-        f"labels name {pluralize(len(names), what)} that {lack}: {_some(names)}. "
-        f"The texts have {_some(known)}"
+        f"labels name {pluralize(len(names), noun)} that {lack}: {_some(names)}. "
+        f"The texts have {_some(ids)}"
     )
 
 
@@ -131,7 +131,7 @@ def _by_system(files: Files) -> Iterator[str]:
 
 
 def possible_texts(files: Files) -> Iterator[str]:
-    """Yield how columns of texts beside documents are read, where there is no summary."""
+    """Yield the options that read columns of text beside documents as summaries."""
     for source, layout in files:
         if layout.roles is None or layout.gives != {"clusters"} or not layout.roles.documents:
             continue

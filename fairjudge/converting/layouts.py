@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the user says of a file: see `fairjudge.convert`.
+    """The user's settings for a file: see `fairjudge.convert`.
 
     ``keys`` are columns, folded, that name the clusters of another file.
     """

@@ -32,11 +32,11 @@ def take_lines(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...
     if len(sources) > 1:
         raise InputError("a second file of documents: convert one at a time", path=sources[1])
     lines = [path for path in paths if path not in sources and _is(path, (*TARGETS, *OUTPUTS))]
-    others = tuple(path for path in paths if path not in {*sources, *lines})
+    other_paths = tuple(path for path in paths if path not in {*sources, *lines})
     beside = _beside(sources[0])
     if not lines and beside is not None:
         lines = [beside]
-    return (sources[0], *lines), others
+    return (sources[0], *lines), other_paths
 
 
 def source_of(paths: Sequence[Path]) -> Path | None:
@@ -80,13 +80,13 @@ def _beside(source: Path) -> Path | None:
 
 def layout_of(paths: Sequence[Path], settings: Settings) -> Layout:
     """Return how files of lines are read; the first holds the documents."""
-    first, *others = paths
-    named = [f"{path.name} by {_system(path, settings)!r}" for path in others]
+    first, *outputs = paths
+    output_names = [f"{path.name} by {_system(path, settings)!r}" for path in outputs]
     return Layout(
         name=f"one cluster per line of {first.name}"
-        + (f", summaries on the same lines of {', '.join(named)}" if named else ""),
-        gives=frozenset({"clusters", "summaries"} if others else {"clusters"}),
-        entries=lambda: _entries(first, others, settings),
+        + (f", summaries on the same lines of {', '.join(output_names)}" if output_names else ""),
+        gives=frozenset({"clusters", "summaries"} if outputs else {"clusters"}),
+        entries=lambda: _entries(first, outputs, settings),
         numbered=len(_lines(first)),
     )
 
@@ -97,7 +97,7 @@ def _system(path: Path, settings: Settings) -> str:
     return settings.system or system_of(path)
 
 
-def _entries(first: Path, others: Sequence[Path], settings: Settings) -> Iterator[Entry]:
+def _entries(first: Path, outputs: Sequence[Path], settings: Settings) -> Iterator[Entry]:
     documents = _lines(first)
     for number, line in enumerate(documents, 1):
         articles = articles_of(line, split=settings.split)
@@ -105,7 +105,7 @@ def _entries(first: Path, others: Sequence[Path], settings: Settings) -> Iterato
             yield cluster(str(number), articles)
         else:
             yield Skipped(line=number, why="a cluster without an article that has text")
-    for path in others:
+    for path in outputs:
         texts = _lines(path)
         if (problem := _other_number(texts, documents, first)) is not None:
             raise InputError(problem, path=path)

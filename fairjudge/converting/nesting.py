@@ -24,21 +24,23 @@ Rows: TypeAlias = Sequence[Mapping[str, Any]]
 def unnested(source: Source) -> Source:
     """Return `source` with the records within its objects as rows, and their fields as columns.
 
-    An object that holds one list of objects, or objects by their ids, stands for these. A list of
+    An object with one list of objects, or with objects by ids, is replaced by these. A list of
     objects that name systems or annotators makes a row of each. Fields of an object ``meta`` are
     columns such as ``meta.story``, beside the column ``meta``.
     """
     rows = [row for row in source.rows if row.problem is not None or row.value is not None]
     if len(rows) == 1 and isinstance(rows[0].value, dict):
         rows = [replace(rows[0], value=value) for value in _records(rows[0].value)]
-    made = [(number, part) for number, row in enumerate(rows, 1) for part in _made(row)]
+    numbered_rows = [(number, part) for number, row in enumerate(rows, 1) for part in _made(row)]
     return replace(
-        source, rows=tuple(row for _, row in made), numbers=tuple(number for number, _ in made)
+        source,
+        rows=tuple(row for _, row in numbered_rows),
+        numbers=tuple(number for number, _ in numbered_rows),
     )
 
 
 def check_one_list(source: Source) -> None:
-    """Check that a file is no object of several lists whose rows name each other by ids.
+    """Reject an object of several lists whose rows refer to each other by ids.
 
     Raises
     ------
@@ -48,8 +50,8 @@ def check_one_list(source: Source) -> None:
     if len(source.rows) != 1 or not isinstance(source.rows[0].value, dict):
         return
     lists = {name: part for name, part in source.rows[0].value.items() if _is_records(part)}
-    for (_, rows), (_, others) in combinations(lists.items(), 2):
-        key = _shared_key(rows, others) or _shared_key(others, rows)
+    for (_, rows), (_, named_rows) in combinations(lists.items(), 2):
+        key = _shared_key(rows, named_rows) or _shared_key(named_rows, rows)
         if key is not None:
             path = source.path
             names = [shlex.quote(f"{name}.json") for name in lists]
@@ -65,12 +67,12 @@ def check_one_list(source: Source) -> None:
             )
 
 
-def _shared_key(rows: Rows, others: Rows) -> str | None:
-    """Return the column by which several of `rows` name rows of `others`, if there is one."""
-    ids = {str(row.get("id")) for row in others}
+def _shared_key(rows: Rows, named_rows: Rows) -> str | None:
+    """Return the column by which several of `rows` name rows of `named_rows`, if there is one."""
+    ids = {str(row.get("id")) for row in named_rows}
     for name in rows[0]:
         values = {str(row.get(name)) for row in rows}
-        same = {str(row[name]) for row in others if name in row}
+        same = {str(row[name]) for row in named_rows if name in row}
         by_name = folded(name) in _KEYS and values & same
         by_id = name.casefold().endswith("_id") and values <= ids
         if len(values) > 1 and (by_name or by_id):
@@ -122,10 +124,10 @@ def _exploded(value: Mapping[str, Any], depth: int = 0) -> Iterator[dict[str, An
     if several is None or depth == _MAX_DEPTH:
         yield flat
         return
-    rest = {name: part for name, part in flat.items() if name != several}
+    scalars = {name: part for name, part in flat.items() if name != several}
     for part in flat[several]:
         yield from _exploded(
-            rest | {f"{several}.{name}": field for name, field in part.items()}, depth + 1
+            scalars | {f"{several}.{name}": field for name, field in part.items()}, depth + 1
         )
 
 
@@ -133,7 +135,7 @@ def _names_people(value: object) -> bool:
     if not _is_records(value):
         return False
     names = [{*map(folded, item)} for item in value]  # type: ignore[attr-defined]
-    return all(some & _SYSTEMS for some in names) or all(some & _ANNOTATORS for some in names)
+    return all(keys & _SYSTEMS for keys in names) or all(keys & _ANNOTATORS for keys in names)
 
 
 def _flat(value: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:

@@ -76,7 +76,7 @@ def rating_columns(
     if not roles.system and not roles.texts:
         return
     mapped = [
-        _mapped_rating(source, column, what, roles) for column, what in columns.named("value")
+        _mapped_rating(source, column, target, roles) for column, target in columns.named("value")
     ]
     yield from mapped
     ignored = roles.used() | LABEL_STUDIO | {"id"} | {rating.column for rating in mapped}
@@ -117,8 +117,8 @@ def _is_rated(name: str, values: Sequence[float], scale: Sequence[float]) -> boo
     return all(min(low, 1) <= value <= max(high, 5) for value in values)
 
 
-def _mapped_rating(source: Source, column: str, what: str | None, roles: Roles) -> Rating:
-    aspect, _, system = (what or "").partition("@")
+def _mapped_rating(source: Source, column: str, target: str | None, roles: Roles) -> Rating:
+    aspect, _, system = (target or "").partition("@")
     by_name = _rating_by_name(column, roles)
     if pair := _preferences(source, column, roles):
         return Rating(column=column, aspect=aspect or leaf(column), pair=pair)
@@ -129,30 +129,30 @@ def _mapped_rating(source: Source, column: str, what: str | None, roles: Roles) 
             path=source.path,
         )
     _check_words(source, column, aspect)
-    named = by_name or Rating(column=column, aspect=leaf(column))
-    return replace(named, aspect=aspect or named.aspect, system=system or named.system)
+    rating = by_name or Rating(column=column, aspect=leaf(column))
+    return replace(rating, aspect=aspect or rating.aspect, system=system or rating.system)
 
 
 def _rating_by_name(column: str, roles: Roles) -> Rating | None:
-    """Return the rating that a column is by its name, None where it names none of the systems."""
+    """Return the rating that a column's name describes, or None if it names no system."""
     name = leaf(column)
     if roles.system or len(roles.texts) < 2:
         return Rating(column=column, aspect=name)
-    found = [
+    matches = [
         (word, system)
         for text, system in roles.texts
         for word in (text, system, short_name(text), short_name(system or ""))
         if word and system and folded(word) and folded(word) in folded(name)
     ]
-    if not found:
+    if not matches:
         return None
-    word, system = max(found, key=lambda pair: len(pair[0]))
-    rest = re.sub(re.escape(word), "", name, flags=re.IGNORECASE).strip(_SIGNS)
-    return Rating(column=column, aspect=rest or name, system=system)
+    word, system = max(matches, key=lambda pair: len(pair[0]))
+    aspect = re.sub(re.escape(word), "", name, flags=re.IGNORECASE).strip(_SIGNS)
+    return Rating(column=column, aspect=aspect or name, system=system)
 
 
 def short_name(name: str) -> str:
-    """Return what tells a column of summaries from others: ``gpt`` of ``gpt_summary``."""
+    """Return the distinguishing part of a summary column's name: ``gpt`` of ``gpt_summary``."""
     return _SUMMARY.sub("", name).strip(_SIGNS)
 
 
@@ -165,8 +165,8 @@ def _preferences(source: Source, column: str, roles: Roles) -> tuple[str, str] |
     words = {folded(cell) for cell in cells if isinstance(cell, str) and not _is_missing(cell)}
     if roles.system or len(systems) != 2 or not words:
         return None
-    known = {*_sides((systems[0], systems[1])), *_TIES}
-    return (systems[0], systems[1]) if words <= known else None
+    choices = {*_sides((systems[0], systems[1])), *_TIES}
+    return (systems[0], systems[1]) if words <= choices else None
 
 
 def rating_of(value: object, source: Source) -> float | None:
@@ -184,9 +184,9 @@ def labels_of(
     roles: Roles,
     *,
     source: Source,
-    seen: Counter[tuple[str, str, str]],
+    row_counts: Counter[tuple[str, str, str]],
 ) -> Iterator[Entry]:
-    """Yield the labels of a row's summaries; `seen` counts the rows of each summary."""
+    """Yield the labels of a row's summaries; `row_counts` counts the rows of each summary."""
     if not roles.gives & {"labels"}:
         return
     only = id_of(row, roles.system) or next((name for _, name in roles.texts), None)
@@ -199,20 +199,20 @@ def labels_of(
         systems = rating.pair or (rating.system or only,)
         if None in systems:
             continue
-        rated = " ".join(map(str, systems))
-        if rated not in numbers:
-            seen[eid, rated, unit] += 1
-            numbers[rated] = f"annotator{seen[eid, rated, unit]}"
+        systems_key = " ".join(map(str, systems))
+        if systems_key not in numbers:
+            row_counts[eid, systems_key, unit] += 1
+            numbers[systems_key] = f"annotator{row_counts[eid, systems_key, unit]}"
         cell = _one_value(row.get(rating.column))
         value = _preferred(cell, rating.pair) if rating.pair else rating_of(cell, source)
         if value is None:
-            named = f": {cell!r}" if isinstance(cell, str) and cell.strip() else ""
-            why = f"a rating of {rating.aspect!r} that is no number{named}"
+            cell_text = f": {cell!r}" if isinstance(cell, str) and cell.strip() else ""
+            why = f"a rating of {rating.aspect!r} that is no number{cell_text}"
             yield Skipped(line=line, why=why)
             continue
         names = ("system_a", "system_b") if rating.pair else ("system",)
         item = {"eid": eid, "aspect": rating.aspect, **dict(zip(names, systems, strict=True))}
-        item |= {"annotator": id_of(row, roles.annotator) or numbers[rated]}
+        item |= {"annotator": id_of(row, roles.annotator) or numbers[systems_key]}
         item |= {"unit": unit} if roles.unit else {}
         whole = isinstance(value, float) and value.is_integer()
         yield make_label(**item, value=int(value) if whole else value)
@@ -287,11 +287,11 @@ def check_words(files: Iterable[tuple[Source, Roles | None]], values: Mapping[st
     for word in values:
         if several and _word(word) not in cells:
             words = sorted(
-                {seen for source, roles in several for seen in _rated_words(source, roles)}
+                {text for source, roles in several for text in _rated_words(source, roles)}
             )
-            seen = f"; columns of ratings hold {', '.join(map(repr, words))}" if words else ""
+            columns = f"; columns of ratings hold {', '.join(map(repr, words))}" if words else ""
             advice = did_you_mean(word, words)
-            raise ConfigurationError(f"--values: no cell holds {word!r}{seen}{advice}")
+            raise ConfigurationError(f"--values: no cell holds {word!r}{columns}{advice}")
 
 
 def _rated_words(source: Source, roles: Roles | None) -> list[str]:
@@ -330,12 +330,12 @@ def _check_words(source: Source, column: str, aspect: str) -> None:
             f"{_values(words)}",
             path=source.path,
         )
-    wanted = f"{aspect!r}" if aspect else "an aspect"
-    raise InputError(f"column {column!r} holds no ratings of {wanted}", path=source.path)
+    target = f"{aspect!r}" if aspect else "an aspect"
+    raise InputError(f"column {column!r} holds no ratings of {target}", path=source.path)
 
 
 def _words(cells: Iterable[object], source: Source) -> list[str]:
-    """Return the different words of a column of few, sorted; none where there are others."""
+    """Return the distinct words of a column, sorted; () if there are too many or other values."""
     values = list(cells)
     words = {cell.strip() for cell in values if isinstance(cell, str) and not _is_missing(cell)}
     words = {word for word in words if rating_of(word, source) is None}

@@ -68,13 +68,13 @@ class Converted:
 
     def records(self) -> dict[Kind, tuple[Record, ...]]:
         """Return the non-empty kinds of records."""
-        found: dict[Kind, tuple[Record, ...]] = {
+        by_kind: dict[Kind, tuple[Record, ...]] = {
             "clusters": self.clusters,
             "references": self.references,
             "summaries": self.summaries,
             "labels": self.labels,
         }
-        return {kind: records for kind, records in found.items() if records}
+        return {kind: records for kind, records in by_kind.items() if records}
 
     def records_of(self, kind: str) -> tuple[Record, ...]:
         """Return the records of a kind; references are clusters too."""
@@ -109,10 +109,6 @@ class Converted:
             write_jsonl(paths[-1], records)
         return tuple(paths)
 
-    def next_command(self, folder: str | Path) -> str:
-        """Return the command that goes on with what `write` wrote to `folder`."""
-        return self.next_commands(folder)[0].command
-
     def next_commands(self, folder: str | Path) -> tuple[NextCommand, ...]:
         """Return the commands that go on with what `write` wrote to `folder`, each in full."""
         target = Path(folder)
@@ -124,7 +120,7 @@ class Converted:
             summaries=[paths["summaries"]] if "summaries" in paths else [],
             labels=paths.get("labels"),
             labelled=protocols_of(self.labels),
-            several_articles=any(len(usable(one.articles)[0]) > 1 for one in self.clusters),
+            several_articles=any(len(usable(cluster.articles)[0]) > 1 for cluster in self.clusters),
         )
         return tuple(after_converting(data))
 
@@ -150,15 +146,15 @@ class Converted:
         }
 
 
-def _articles(what: str, clusters: Iterable[Cluster]) -> str:
+def _articles(noun: str, clusters: Iterable[Cluster]) -> str:
     sizes = [len(cluster.articles) for cluster in clusters]
     low, high = min(sizes, default=0), max(sizes, default=0)
-    each = f" ({low:,} each)" if low == high else f" ({low:,} to {high:,} each)"
-    counts = f"{pluralize(len(sizes), what)}, {pluralize(sum(sizes), 'article')}"
-    return counts + (each if len(sizes) > 1 else "")
+    range_text = f" ({low:,} each)" if low == high else f" ({low:,} to {high:,} each)"
+    counts = f"{pluralize(len(sizes), noun)}, {pluralize(sum(sizes), 'article')}"
+    return counts + (range_text if len(sizes) > 1 else "")
 
 
-class Gathered:
+class RecordCollector:
     """Collects the records of several files; duplicates are dropped."""
 
     def __init__(self) -> None:

@@ -168,11 +168,11 @@ def _documents(sample: list[Row], columns: Columns) -> tuple[str, ...]:
 
 def _numbered_documents(sample: list[Row], columns: Columns) -> tuple[str, ...]:
     """Return columns such as ``Article 1`` and ``Article 2``."""
-    taken = {column for several in columns.mapped.values() for column in several}
+    mapped_columns = {column for several in columns.mapped.values() for column in several}
     by_base = defaultdict(list)
     for name in columns.names:
         match = re.fullmatch(r"(\D+?)\d+", folded(name))
-        if match and match[1] in _DOCUMENTS and name not in taken:
+        if match and match[1] in _DOCUMENTS and name not in mapped_columns:
             by_base[match[1]].append(name)
     for names in by_base.values():
         if len(names) > 1 and all(holds_documents(sample, name) for name in names):
@@ -188,12 +188,14 @@ def _texts(
     settings: Settings,
 ) -> tuple[tuple[str, str | None], ...]:
     """Return the columns of summaries, each with the name of its system."""
-    named = {column: system for column, system in columns.named("text") if column not in documents}
-    names = list(named)
+    text_columns = {
+        column: system for column, system in columns.named("text") if column not in documents
+    }
+    names = list(text_columns)
     if columns.one("system"):
         return tuple((name, None) for name in names)
-    if len(names) > 1 or any(system for system in named.values()):
-        return tuple((name, system or name) for name, system in named.items())
+    if len(names) > 1 or any(system for system in text_columns.values()):
+        return tuple((name, system or name) for name, system in text_columns.items())
     if names and folded(names[0]) in _SEVERAL:
         cells = [row[names[0]] for row in sample if row.get(names[0]) is not None]
         if cells and all(isinstance(cell, dict | list) for cell in cells):
@@ -213,8 +215,8 @@ def description_of(first: Row, roles: Roles) -> str:
     """Describe which column was read as which field."""
     if roles.group:
         description = f"one article per row: texts in {roles.content!r}, grouped by {roles.group!r}"
-        named = ", ".join(map(repr, roles.attributes))
-        return f"{description}, attributes {named}" if named else description
+        names = ", ".join(map(repr, roles.attributes))
+        return f"{description}, attributes {names}" if names else description
     parts = [f"ids in {roles.eid!r}" if roles.eid else "ids are the numbers of rows"]
     if roles.documents:
         cells = [cell for name in roles.documents if isinstance(cell := first.get(name), str)]
@@ -238,8 +240,8 @@ def description_of(first: Row, roles: Roles) -> str:
 
 def _data_set(first: Row) -> str:
     """Return the name of a well-known data set that has such rows, for the first words."""
-    known = {"wiki_links", "reference_urls"} & first.keys()
-    if known and "articles" in first:
+    fields = {"wiki_links", "reference_urls"} & first.keys()
+    if fields and "articles" in first:
         return "WCEP, "
     if first.keys() == {"document", "summary"} and MARKS[0] in str(first["document"]):
         return "Multi-News, "

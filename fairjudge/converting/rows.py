@@ -69,7 +69,7 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
 
 
 def _unused(names: Iterable[str], used: set[str | None]) -> tuple[str, ...]:
-    """Return the columns that nothing is made of; an object is used where a field of it is."""
+    """Return the unused columns; an object counts as used if one of its fields is."""
     parents = {
         name[:place] for name in used if name for place, sign in enumerate(name) if sign == "."
     }
@@ -78,7 +78,7 @@ def _unused(names: Iterable[str], used: set[str | None]) -> tuple[str, ...]:
 
 def _records(source: Source, roles: Roles, split: str | None) -> Iterator[Entry]:
     """Yield what each row has: a cluster, summaries, labels."""
-    seen: Counter[tuple[str, str, str]] = Counter()
+    row_counts: Counter[tuple[str, str, str]] = Counter()
     for number, line, row in source.numbered():
         with source.at(line):
             eid = id_of(row, roles.eid) or str(number)
@@ -90,7 +90,7 @@ def _records(source: Source, roles: Roles, split: str | None) -> Iterator[Entry]
                 else:
                     yield cluster(eid, articles)
             yield from _summaries(line, row, eid, roles)
-            yield from labels_of(line, row, eid, roles, source=source, seen=seen)
+            yield from labels_of(line, row, eid, roles, source=source, row_counts=row_counts)
 
 
 def _summaries(line: int, row: Row, eid: str, roles: Roles) -> Iterator[Entry]:
@@ -116,7 +116,7 @@ def _summaries(line: int, row: Row, eid: str, roles: Roles) -> Iterator[Entry]:
 def _articles(source: Source, roles: Roles, columns: Columns) -> Iterator[Entry]:
     """Yield the cluster of each group, in the order in which groups begin."""
     groups: dict[str, list[Article]] = {}
-    taken: set[tuple[str, str]] = set()
+    article_ids: set[tuple[str, str]] = set()
     for line, row in source.records():
         with source.at(line):
             eid = id_of(row, roles.group)
@@ -128,8 +128,8 @@ def _articles(source: Source, roles: Roles, columns: Columns) -> Iterator[Entry]
                 continue
             articles = groups.setdefault(eid, [])
             aid = id_of(row, roles.aid) or str(len(articles) + 1)
-            aid = aid if (eid, aid) not in taken else f"{aid}#{len(articles) + 1}"
-            taken.add((eid, aid))
+            aid = aid if (eid, aid) not in article_ids else f"{aid}#{len(articles) + 1}"
+            article_ids.add((eid, aid))
             articles.append(article(row, columns, aid=aid, attributes=roles.attributes))
     for eid, articles in groups.items():
         yield cluster(eid, articles)

@@ -1,4 +1,4 @@
-"""Documents of a cluster as they stand in a cell: one text, texts joined by a mark, or a list."""
+"""Parse the documents of a cluster in a cell: one text, texts joined by a mark, or a list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairjudge.errors import InputError
 MARKS = ("|||||", "story_separator_special_tag", "<doc-sep>", "[DOC_SEP]")
 """What joins the documents of a cluster in Multi-News and what was made after it."""
 _LINE_BREAK = "NEWLINE_CHAR"
-"""What stands for a line break in Multi-News' files of lines."""
+"""The mark of a line break in Multi-News' files of lines."""
 
 
 def articles_of(
@@ -56,15 +56,15 @@ def _one_or_columns(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _numbered(
     documents: Iterable[Mapping[str, Any]], attributes: tuple[str, ...]
 ) -> Iterator[Article]:
-    taken: set[str] = set()
+    aids: set[str] = set()
     for number, document in enumerate(documents, 1):
         columns = Columns.of([document], {})
         content = document.get(columns.one("content") or "")
         if not isinstance(content, str) or not any(map(str.isalnum, content)):
             continue
         aid = str(document.get(columns.one("aid") or "", number))
-        aid = aid if aid and aid not in taken else f"{aid}#{number}"
-        taken.add(aid)
+        aid = aid if aid and aid not in aids else f"{aid}#{number}"
+        aids.add(aid)
         yield article(document, columns, aid=aid, attributes=attributes)
 
 
@@ -72,7 +72,7 @@ def article(
     row: Mapping[str, Any], columns: Columns, *, aid: str, attributes: Iterable[str] = ()
 ) -> Article:
     """Return the article that a row, or an object within one, is."""
-    named = {
+    details = {
         name: row[column]
         for name in ("title", "url", "domain")
         if (column := columns.one(name)) is not None and isinstance(row.get(column), str)
@@ -82,7 +82,7 @@ def article(
     own = row.get("attributes")
     values = {**(own if isinstance(own, dict) else {}), **values}
     content = cleaned(row.get(columns.one("content") or ""))
-    fields = {"aid": aid, "content": content, **named}
+    fields = {"aid": aid, "content": content, **details}
     article: Article = made(Article, fields | ({"attributes": values} if values else {}))
     return article
 
@@ -98,7 +98,7 @@ def id_of(row: Mapping[str, Any], column: str | None) -> str | None:
 
 
 def alone(value: object) -> object:
-    """Return the one value of a list of one, and anything else as it is."""
+    """Return the element of a list of one, and any other value unchanged."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 

@@ -1,4 +1,4 @@
-"""Files that belong together: what the user says of each, and the ids that they share."""
+"""Files that belong together: the settings for each, and the ids that they share."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ def columns_of(source: Source) -> tuple[str, ...]:
 
 
 def _no_column(column: str, sources: Sequence[Source], by_file: Sequence[Sequence[str]]) -> str:
-    known = [", ".join(map(repr, names)) or "none" for names in by_file]
+    names_by_file = [", ".join(map(repr, names)) or "none" for names in by_file]
     advice = did_you_mean(column, [name for names in by_file for name in names])
     if len(sources) == 1:
-        return f"{sources[0].path}: no column {column!r}; there are {known[0]}{advice}"
-    there = "; ".join(
-        f"{source.path} has {names}" for source, names in zip(sources, known, strict=True)
+        return f"{sources[0].path}: no column {column!r}; there are {names_by_file[0]}{advice}"
+    columns_text = "; ".join(
+        f"{source.path} has {names}" for source, names in zip(sources, names_by_file, strict=True)
     )
-    return f"no column {column!r}: {there}{advice}"
+    return f"no column {column!r}: {columns_text}{advice}"
 
 
 def of_columns(settings: Settings, names: Sequence[str]) -> Settings:
-    """Return what the user says of a file with the columns `names`."""
+    """Return the settings for a file with the columns `names`."""
     mapped = {
-        field: [column for column in column_names(named) if column in names]
-        for field, named in settings.columns.items()
+        field: [column for column in column_names(spec) if column in names]
+        for field, spec in settings.columns.items()
     }
     group = settings.group if settings.group in names else None
     return replace(
@@ -89,15 +89,15 @@ def shared_keys(
         ]
         if "clusters" not in layout.gives:
             continue
-        others = {
+        other_columns = {
             folded(name) for other in sources if other is not source for name in columns_of(other)
         }
         if len(sources) == 1 and not eids:
-            others |= _GROUPS
+            other_columns |= _GROUPS
         keys += [
             folded(name)
             for name in columns_of(source)
-            if folded(name) in _GROUPS & others and _tells_apart(source, name)
+            if folded(name) in _GROUPS & other_columns and _tells_apart(source, name)
         ]
     return tuple(dict.fromkeys(keys))
 

@@ -117,16 +117,16 @@ def _naming_command(error: InputError, path: Path, kind: Kind[Any]) -> InputErro
         command, call = converting, "fj.convert"
     else:
         return error
-    named, in_python = (
-        InputError(f"{error.problem}. {what}", path=error.path, line=error.line, field=error.field)
-        for what in (advice + command, f"{advice}{call}({str(path)!r})")
+    in_shell, in_python = (
+        InputError(f"{error.problem}. {hint}", path=error.path, line=error.line, field=error.field)
+        for hint in (advice + command, f"{advice}{call}({str(path)!r})")
     )
-    named.on_command_line, named.args = str(named), in_python.args
-    return named
+    in_shell.on_command_line, in_shell.args = str(in_shell), in_python.args
+    return in_shell
 
 
-def _rows(given: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
-    for number, item in enumerate(_items(given, kind, argument), start=1):
+def _rows(source: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
+    for number, item in enumerate(_items(source, kind, argument), start=1):
         if isinstance(item, kind.model):
             yield Row(line=number, value=item)
         elif isinstance(item, Record):
@@ -137,18 +137,18 @@ def _rows(given: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
             yield Row(line=number, value=item)
 
 
-def _items(given: object, kind: Kind[Any], argument: str) -> Iterable[object]:
-    if hasattr(given, "records_of"):  # what `fairjudge.convert` returned
-        records: Iterable[object] = given.records_of(kind.name)
+def _items(source: object, kind: Kind[Any], argument: str) -> Iterable[object]:
+    if hasattr(source, "records_of"):  # what `fairjudge.convert` returned
+        records: Iterable[object] = source.records_of(kind.name)
         return records
-    if isinstance(given, Record | Mapping):
-        return (given,)
-    if hasattr(given, "to_dict") and hasattr(given, "columns"):  # a pandas data frame
-        return (_present(row) for row in given.to_dict("records"))
-    if isinstance(given, Iterable):
-        return given
+    if isinstance(source, Record | Mapping):
+        return (source,)
+    if hasattr(source, "to_dict") and hasattr(source, "columns"):  # a pandas data frame
+        return (_present(row) for row in source.to_dict("records"))
+    if isinstance(source, Iterable):
+        return source
     raise InputError(
-        f"expected a path, a list of {kind.name} or a data frame, found {describe(given)}",
+        f"expected a path, a list of {kind.name} or a data frame, found {describe(source)}",
         path=argument,
     )
 

@@ -55,8 +55,8 @@ def read_rows(path: Path, *, csv_allowed: bool, nan_as_null: bool = False) -> It
 
 def _is_lines(data: bytes) -> bool:
     """Say whether there is an object a line, as data frames and data sets are written to .json."""
-    first, _, rest = data.strip().partition(b"\n")
-    if not (first.startswith(b"{") and rest.lstrip().startswith(b"{")):
+    first, _, body = data.strip().partition(b"\n")
+    if not (first.startswith(b"{") and body.lstrip().startswith(b"{")):
         return False
     try:
         parse(first.decode("utf-8"), nan_as_null=True)

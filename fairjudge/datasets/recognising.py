@@ -61,14 +61,14 @@ _KNOWN = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recognised:
+class RecognisedFile:
     """A file's kind; for what a command's ``--json`` wrote, also its content."""
 
     kind: RecordKind | ReportKind
     report: Mapping[str, Any] | None = None
 
 
-def recognise(path: Path) -> Recognised:
+def recognise(path: Path) -> RecognisedFile:
     """Return the kind of `path`; raise `InputError` if it is unreadable or unknown."""
     whole = _whole_object(path)
     if whole is not None:
@@ -76,12 +76,12 @@ def recognise(path: Path) -> Recognised:
             whole = without_schema(whole, path)
         report = report_kind(whole)
         if report is not None:
-            return Recognised(kind=report, report=whole)
+            return RecognisedFile(kind=report, report=whole)
     first = whole if whole is not None else _first_row(path)
     kind = record_kind(first)
     if kind is None:
         raise InputError(f"not known what this file is; expected {_KNOWN}", path=path)
-    return Recognised(kind=kind)
+    return RecognisedFile(kind=kind)
 
 
 def record_kind(row: Mapping[str, Any]) -> RecordKind | None:

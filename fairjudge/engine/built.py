@@ -12,7 +12,7 @@ from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class BuiltCluster:
     """One cluster's outcome.
 
     ``unused`` names the excluded articles with their reasons; ``why_none`` is the reason why there
@@ -96,7 +96,7 @@ class BuildBook:
         self.run.append(self.ROWS, row)
         self.done[row["eid"]] = row
 
-    def built(self) -> tuple[Built, ...]:
+    def built(self) -> tuple[BuiltCluster, ...]:
         """Return the outcome of each cluster, in input order, once none is pending."""
         with rejecting_foreign_rows(self.run):
             return tuple(built_of(self.done[cluster.eid], cluster) for cluster in self._clusters)
@@ -110,7 +110,7 @@ def n_by_reason(dropped: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def built_of(row: dict[str, Any], cluster: Cluster) -> Built:
+def built_of(row: dict[str, Any], cluster: Cluster) -> BuiltCluster:
     """Join a build's record with its cluster: every article with text, marked used or not."""
     used, unused = _answering_articles(row), _unused(row, cluster)
     articles = [
@@ -129,7 +129,7 @@ def built_of(row: dict[str, Any], cluster: Cluster) -> Built:
         **({"doubtful_labels": row["doubtful"]} if row.get("doubtful") else {}),
         **({"why_no_questions": row["why_none"]} if row["why_none"] else {}),
     }
-    return Built(
+    return BuiltCluster(
         reference=Reference.model_validate(whole),
         n_articles=len(cluster.articles),
         unused=unused,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.backends.limiting import Tokens
-from fairjudge.engine.models import Spent, spent_together
+from fairjudge.engine.models import RunCost, spent_together
 from fairjudge.records.folder import kept_rows
 from fairjudge.records.spending import FILE, read_spending
 
@@ -24,7 +24,7 @@ class Cost:
     """
 
     judge: str
-    spent: Spent
+    spent: RunCost
     n_items: int
 
     @property
@@ -55,10 +55,10 @@ def cost_together(judge: str, costs: Sequence[Cost], *, n_items: int) -> Cost | 
     return None if spent is None else Cost(judge=judge, spent=spent, n_items=n_items)
 
 
-def spent_by_starts(rows: Iterable[Mapping[str, Any]]) -> Spent | None:
+def spent_by_starts(rows: Iterable[Mapping[str, Any]]) -> RunCost | None:
     """Sum the `SPENT` rows of a run; None where no start called a language model."""
     return spent_together(
-        Spent(
+        RunCost(
             n_calls=row["n_calls"],
             n_cached=row["n_cached"],
             cost_usd=row["cost_usd"],
@@ -69,7 +69,7 @@ def spent_by_starts(rows: Iterable[Mapping[str, Any]]) -> Spent | None:
     )
 
 
-def spent_in(folders: Iterable[Path]) -> Spent | None:
+def spent_in(folders: Iterable[Path]) -> RunCost | None:
     """Sum calls and costs over all starts of the runs in `folders`, killed ones included."""
     parts = []
     for folder in folders:
@@ -79,5 +79,5 @@ def spent_in(folders: Iterable[Path]) -> Spent | None:
         for path in sorted(folder.rglob(FILE)):
             if (killed := read_spending(path)) is not None and killed.n_calls:
                 cost = None if killed.n_unpriced else killed.cost_usd
-                parts.append(Spent(n_calls=killed.n_calls, n_cached=0, cost_usd=cost))
+                parts.append(RunCost(n_calls=killed.n_calls, n_cached=0, cost_usd=cost))
     return spent_together(parts)

@@ -91,8 +91,8 @@ async def build_references(
 ) -> None:
     """Build the pending clusters of `book`, several at once where `concurrency` leaves room.
 
-    A cluster that lost answers to a server error or an exhausted budget is built anew by the next
-    run of the same command, with its earlier answers from the cache.
+    A cluster that lost answers to a server error or an exhausted budget is rebuilt by the
+    next run of the same command, with its earlier answers from the cache.
     """
     # Not above: it imports SciPy's clustering, which judging does not need.
     from fairjudge.engine.build_work import build_one, graph_for

@@ -50,7 +50,7 @@ class Llm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class RunCost:
     """Calls, tokens and cost of a run.
 
     ``n_calls`` counts every request that was sent, ``retries`` the repeated ones among them by kind
@@ -76,9 +76,9 @@ class Spent:
         }
 
 
-def nothing_spent(model: Model) -> Spent | None:
-    """Return a `Spent` of zero calls, None for the embedded default."""
-    return None if model.llm is None else Spent(n_calls=0, n_cached=0, cost_usd=0.0)
+def nothing_spent(model: Model) -> RunCost | None:
+    """Return a `RunCost` of zero calls, None for the embedded default."""
+    return None if model.llm is None else RunCost(n_calls=0, n_cached=0, cost_usd=0.0)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -133,7 +133,7 @@ class Models:
         if self._retrying is not None:
             self._retrying.note_answered_before()
 
-    def spent(self) -> Spent | None:
+    def spent(self) -> RunCost | None:
         """Return calls and costs so far, None for the embedded default."""
         return None if self._ledger is None else self._ledger.spent()
 
@@ -156,10 +156,10 @@ class _Ledger:
         if self._on_retry is not None:
             self._on_retry(kind)
 
-    def spent(self) -> Spent:
+    def spent(self) -> RunCost:
         """Return calls and costs since this ledger was made."""
         spending = self.budget.spent_here - self._before
-        return Spent(
+        return RunCost(
             n_calls=spending.n_calls,
             n_cached=self.cached(),
             cost_usd=None if spending.n_unpriced else spending.cost_usd,
@@ -278,7 +278,7 @@ def first_model(model: Model, stated: Mapping[str, str]) -> Model:
     return model.sharing(first)
 
 
-def spent_together(spent: Iterable[Spent | None]) -> Spent | None:
+def spent_together(spent: Iterable[RunCost | None]) -> RunCost | None:
     """Sum the calls and costs of several models; None where no language model was called."""
     parts = [part for part in spent if part is not None]
     if not parts:
@@ -287,7 +287,7 @@ def spent_together(spent: Iterable[Spent | None]) -> Spent | None:
     retries: Counter[str] = Counter()
     for part in parts:
         retries.update(part.retries)
-    return Spent(
+    return RunCost(
         retries=dict(retries),
         n_calls=sum(part.n_calls for part in parts),
         n_cached=sum(part.n_cached for part in parts),

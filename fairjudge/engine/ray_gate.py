@@ -184,9 +184,9 @@ class GateLimit(Limit):
             raise BudgetExceededError(admission)
         return admission
 
-    async def end(self, begun: Reservation, ending: Ending) -> None:
+    async def end(self, token: Reservation, ending: Ending) -> None:
         """See `Limit`."""
-        await self._gate.leave(self._worker, begun, ending.usage)
+        await self._gate.leave(self._worker, token, ending.usage)
 
     async def aclose(self) -> None:
         """Stop renewing this worker's lease."""

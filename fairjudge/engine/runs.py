@@ -21,7 +21,7 @@ from fairjudge import __version__
 from fairjudge.datasets import Loaded
 from fairjudge.domain import Record
 from fairjudge.engine.costs import SPENT
-from fairjudge.engine.models import Spent, print_note
+from fairjudge.engine.models import RunCost, print_note
 from fairjudge.errors import InputError
 from fairjudge.options.models import Model
 from fairjudge.records.folder import RunFolder, RunStore
@@ -39,7 +39,7 @@ class RunOutcome:
     """
 
     bad_lines: tuple[str, ...]
-    spent: Spent | None
+    spent: RunCost | None
     run: Path | str
     was_finished: bool = False
 
@@ -141,7 +141,9 @@ def recording_in(path: Path, model: Model) -> Iterator[SpendingFile]:
 
 
 @contextmanager
-def noting_spent(run: RunStore, model: Model, spent: Callable[[], Spent | None]) -> Iterator[None]:
+def noting_spent(
+    run: RunStore, model: Model, spent: Callable[[], RunCost | None]
+) -> Iterator[None]:
     """Append the calls and costs of this start to ``spent.jsonl``, also after an error.
 
     Calls of killed starts, which could not append theirs, get a row of their own.
@@ -154,7 +156,7 @@ def noting_spent(run: RunStore, model: Model, spent: Callable[[], Spent | None])
             when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             if earlier.n_calls:
                 cost = None if earlier.n_unpriced else earlier.cost_usd
-                killed = Spent(n_calls=earlier.n_calls, n_cached=0, cost_usd=cost)
+                killed = RunCost(n_calls=earlier.n_calls, n_cached=0, cost_usd=cost)
                 run.append(SPENT, {"when": when, **asdict(killed)})
             if spent_here is not None:
                 run.append(SPENT, {"when": when, **asdict(spent_here)})

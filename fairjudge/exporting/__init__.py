@@ -4,7 +4,7 @@ from fairjudge.exporting.targets import (
     REFERENCE_TARGETS,
     SUMMARY_TARGETS,
     TARGETS,
-    Exported,
+    ExportResult,
     export_judgements,
     export_records,
 )
@@ -13,7 +13,7 @@ __all__ = [
     "REFERENCE_TARGETS",
     "SUMMARY_TARGETS",
     "TARGETS",
-    "Exported",
+    "ExportResult",
     "export_judgements",
     "export_records",
 ]

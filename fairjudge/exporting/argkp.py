@@ -15,15 +15,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fairjudge.domain import AnswerGroup, Reference
-from fairjudge.exporting.targets import Exported
+from fairjudge.exporting.targets import ExportResult
 
 _COLUMNS = ("eid", "topic", "stance", "arg_id", "argument", "key_point_id", "key_point", "label")
 
 
-def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], Exported]:
+def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], ExportResult]:
     """Return CSV with a header."""
     rows = [row for reference in references for row in _rows(reference)]
-    return map(_line, [_COLUMNS, *rows]), Exported(n_rows=len(rows))
+    return map(_line, [_COLUMNS, *rows]), ExportResult(n_rows=len(rows))
 
 
 def _rows(reference: Reference) -> Iterator[tuple[Any, ...]]:

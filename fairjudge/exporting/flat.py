@@ -11,7 +11,7 @@ from typing import Any
 
 from fairjudge.domain import Judgement, replace_lone_surrogates
 from fairjudge.errors import MissingExtraError
-from fairjudge.exporting.targets import Exported, Request
+from fairjudge.exporting.targets import ExportResult, Request
 
 COLUMNS: Mapping[str, str] = {
     "eid": "string",
@@ -38,26 +38,26 @@ COLUMNS: Mapping[str, str] = {
 there is no score. ``probabilities`` is JSON."""
 
 
-def row(one: Judgement) -> dict[str, Any]:
+def row(judgement: Judgement) -> dict[str, Any]:
     """Return a judgement's cells; None for missing values."""
-    verdict = one.value if isinstance(one.value, str) else None
-    cells = {name: getattr(one, name) for name in COLUMNS if hasattr(one, name)}
-    detail = (one.model_extra or {}).get("detail")
+    verdict = judgement.value if isinstance(judgement.value, str) else None
+    cells = {name: getattr(judgement, name) for name in COLUMNS if hasattr(judgement, name)}
+    detail = (judgement.model_extra or {}).get("detail")
     return cells | {
-        "value": None if verdict is not None or one.value is None else float(one.value),
+        "value": None if verdict is not None or judgement.value is None else float(judgement.value),
         "verdict": verdict,
         "detail": detail if isinstance(detail, str) and detail else None,
         "probabilities": (
-            None if one.probabilities is None else json.dumps(dict(one.probabilities))
+            None if judgement.probabilities is None else json.dumps(dict(judgement.probabilities))
         ),
     }
 
 
-def write_csv(request: Request) -> tuple[Iterator[bytes], Exported]:
+def write_csv(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     """Return CSV with a header. Missing values are empty cells."""
     rows = ([cells[name] for name in COLUMNS] for cells in map(row, request.judgements))
     lines = map(_line, chain([list(COLUMNS)], rows))
-    return lines, Exported(n_rows=len(request.judgements))
+    return lines, ExportResult(n_rows=len(request.judgements))
 
 
 def _line(cells: list[Any]) -> bytes:
@@ -66,7 +66,7 @@ def _line(cells: list[Any]) -> bytes:
     return text.getvalue().encode()
 
 
-def write_parquet(request: Request) -> tuple[list[bytes], Exported]:
+def write_parquet(request: Request) -> tuple[list[bytes], ExportResult]:
     """Return a Parquet file with typed columns; it takes pyarrow."""
     try:
         import pyarrow as pa
@@ -80,4 +80,4 @@ def write_parquet(request: Request) -> tuple[list[bytes], Exported]:
     }
     packed = io.BytesIO()
     pq.write_table(pa.table(columns), packed)
-    return [packed.getvalue()], Exported(n_rows=len(rows))
+    return [packed.getvalue()], ExportResult(n_rows=len(rows))

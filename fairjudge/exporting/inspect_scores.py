@@ -11,13 +11,13 @@ from typing import Any
 from fairjudge.datasets.writers import json_line
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
-from fairjudge.exporting.targets import Exported, Request
+from fairjudge.exporting.targets import ExportResult, Request
 
 _ONE = ("system", "aspect", "judge", "unit")
 """Of each of these Inspect's file has room for one value, as its samples are answered once."""
 
 
-def write(request: Request) -> tuple[Iterator[bytes], Exported]:
+def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     """Return one object a scored judgement. Those without a score are left out: Inspect asks so.
 
     Refused are judgements of pairs; of several systems, aspects, judges or units; and two of one
@@ -27,7 +27,9 @@ def write(request: Request) -> tuple[Iterator[bytes], Exported]:
     _check(rows)
     scored = [row for row in rows if row.unscored is None]
     n_left_out = len(rows) - len(scored)
-    return map(json_line, map(_record, scored)), Exported(n_rows=len(scored), n_left_out=n_left_out)
+    return map(json_line, map(_record, scored)), ExportResult(
+        n_rows=len(scored), n_left_out=n_left_out
+    )
 
 
 def _check(rows: Sequence[Judgement]) -> None:

@@ -14,17 +14,17 @@ from typing import Any
 from fairjudge.datasets.writers import json_line
 from fairjudge.domain import Judgement, Order
 from fairjudge.errors import InputError
-from fairjudge.exporting.targets import Exported, Request
+from fairjudge.exporting.targets import ExportResult, Request
 from fairjudge.protocols import PROTOCOLS
 
 
-def write(request: Request) -> tuple[Iterator[bytes], Exported]:
+def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     """Return the tasks as one JSON list."""
     items: dict[str, list[Judgement]] = {}
     for judgement in request.judgements:
         items.setdefault(json.dumps(_item(judgement), sort_keys=True), []).append(judgement)
     tasks = [_task(rows, request.texts) for rows in items.values()]
-    return _listed(tasks), Exported(n_rows=len(tasks))
+    return _listed(tasks), ExportResult(n_rows=len(tasks))
 
 
 def _listed(tasks: list[dict[str, Any]]) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from fairjudge.datasets.writers import json_line
 from fairjudge.domain import QuestionAnswers, Reference
-from fairjudge.exporting.targets import Exported
+from fairjudge.exporting.targets import ExportResult
 from fairjudge.importing.nuggetbank import (
     NO_DOCUMENT,
     OURS,
@@ -35,9 +35,9 @@ _LISTS = {
 _NO_WORDS = "-"
 
 
-def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], Exported]:
+def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], ExportResult]:
     """Return one bank a line."""
-    return map(json_line, map(bank_of, references)), Exported(n_rows=len(references))
+    return map(json_line, map(bank_of, references)), ExportResult(n_rows=len(references))
 
 
 def bank_of(reference: Reference) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _claims(question: QuestionAnswers, row: Json, eid: str) -> dict[str, Any]:
 def _answers(
     question: QuestionAnswers,
     row: Json,
-    kept: Sequence[Json] | None,
+    rows: Sequence[Json] | None,
     *,
     inherited: object,
 ) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def _answers(
         }
         wordings = row["answer_groups"][place]
         words = group.label or next((wording["answer"] for wording in wordings), "") or _NO_WORDS
-        answer = {**_named(wordings, words), **dict(*(kept or ())[place : place + 1])}
+        answer = {**_named(wordings, words), **dict(*(rows or ())[place : place + 1])}
         ours = _unsaid(values, words, wordings, answer, inherited)
         if values.get("importance") not in (None, inherited):
             answer["importance"] = values["importance"]
@@ -139,25 +139,25 @@ def _reference(wording: Json, words: str) -> dict[str, Any]:
 
 
 def _unsaid(
-    given: Json, words: str, wordings: Sequence[Json], answer: Json, inherited: object
+    group: Json, words: str, wordings: Sequence[Json], answer: Json, inherited: object
 ) -> dict[str, Any]:
     """Return what of a group an importer would not conclude from the answer."""
     label = words if any(wording["answer"] != words for wording in wordings) else None
     concluded = {"label": label, "weight": answer.get("importance", inherited)}
     ours = {
         name: value
-        for name, value in given.items()
+        for name, value in group.items()
         if name != "importance" and (name not in concluded or value != concluded[name])
     }
-    if "label" not in given and label is not None:
+    if "label" not in group and label is not None:
         ours["unlabelled"] = True
-    if "importance" in given and given["importance"] is None and inherited is None:
+    if "importance" in group and group["importance"] is None and inherited is None:
         ours["importance"] = None
     return ours if wordings else {**ours, "empty": True}
 
 
-def _with_ours(row: Mapping[str, Any], ours: Json | None) -> dict[str, Any]:
+def _with_ours(row: Mapping[str, Any], fields: Json | None) -> dict[str, Any]:
     """Add FairJudge's fields to the metadata of `row`."""
-    if ours is None:
+    if fields is None:
         return dict(row)
-    return {**row, "metadata": {**row.get("metadata", {}), OURS: ours}}
+    return {**row, "metadata": {**row.get("metadata", {}), OURS: fields}}

@@ -11,29 +11,29 @@ from typing import Any
 from fairjudge.datasets.writers import json_line
 from fairjudge.domain import AnswerGroup, Judgement, Reference
 from fairjudge.errors import InputError
-from fairjudge.exporting.targets import Exported, Request
+from fairjudge.exporting.targets import ExportResult, Request
 from fairjudge.importing.nuggetizer import ASSIGNED, PEER
 
 _WORDS = {value: word for word, value in ASSIGNED.items()}
 
 
-def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], Exported]:
+def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], ExportResult]:
     """Return one query a line, with the groups of all its questions as nuggets."""
     rows = (
         {**_query(reference), "nuggets": list(_nuggets(reference).values())}
         for reference in references
     )
-    return map(json_line, rows), Exported(n_rows=len(references))
+    return map(json_line, rows), ExportResult(n_rows=len(references))
 
 
-def write_assignments(request: Request) -> tuple[Iterator[bytes], Exported]:
+def write_assignments(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     """Return one checklist of coverage a line; other judgements are left out."""
     rows = [judgement for judgement in request.judgements if judgement.checklist is not None]
     if not rows:
         raise InputError("assignments are checklists of coverage; there is none")
     lines = [_assignments(row, request) for row in rows]
     left_out = len(request.judgements) - len(rows)
-    return map(json_line, lines), Exported(n_rows=len(rows), n_left_out=left_out)
+    return map(json_line, lines), ExportResult(n_rows=len(rows), n_left_out=left_out)
 
 
 def _assignments(judgement: Judgement, request: Request) -> dict[str, Any]:

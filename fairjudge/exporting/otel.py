@@ -14,7 +14,7 @@ from typing import Any
 from fairjudge import __version__
 from fairjudge.datasets.writers import json_line
 from fairjudge.domain import Judgement
-from fairjudge.exporting.targets import Exported, Request
+from fairjudge.exporting.targets import ExportResult, Request
 
 EVENT = "gen_ai.evaluation.result"
 _INFO, _ERROR = 9, 17
@@ -27,13 +27,13 @@ _IDS = {"traceId": ("trace_id", 32), "spanId": ("span_id", 16)}
 """Field of a log record to a judgement's own, and how many hexadecimal digits it has."""
 
 
-def write(request: Request) -> tuple[Iterator[bytes], Exported]:
+def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     """Return one event a judgement; one without a score has ``error.type``."""
     lines = (
         json_line(_request(judgement, request.observed_unix_nano))
         for judgement in request.judgements
     )
-    return lines, Exported(n_rows=len(request.judgements))
+    return lines, ExportResult(n_rows=len(request.judgements))
 
 
 def _request(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
@@ -53,17 +53,19 @@ def _event(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
     }
 
 
-def attributes(one: Judgement) -> dict[str, str | float | int]:
+def attributes(judgement: Judgement) -> dict[str, str | float | int]:
     """Return the event's attributes: those of the conventions, and ours under ``fairjudge.``."""
-    verdict = isinstance(one.value, str)
+    verdict = isinstance(judgement.value, str)
     attributes = {
-        "gen_ai.evaluation.name": one.aspect,
-        "gen_ai.evaluation.score.value": None if verdict or one.value is None else float(one.value),
-        "gen_ai.evaluation.score.label": one.value if verdict else None,
-        "gen_ai.evaluation.explanation": one.raw,
-        "gen_ai.response.id": _text(one, "response_id"),
-        "error.type": one.unscored,
-        **{f"fairjudge.{name}": getattr(one, name) for name in _OURS},
+        "gen_ai.evaluation.name": judgement.aspect,
+        "gen_ai.evaluation.score.value": None
+        if verdict or judgement.value is None
+        else float(judgement.value),
+        "gen_ai.evaluation.score.label": judgement.value if verdict else None,
+        "gen_ai.evaluation.explanation": judgement.raw,
+        "gen_ai.response.id": _text(judgement, "response_id"),
+        "error.type": judgement.unscored,
+        **{f"fairjudge.{name}": getattr(judgement, name) for name in _OURS},
     }
     return {name: value for name, value in attributes.items() if value is not None}
 

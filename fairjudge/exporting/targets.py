@@ -43,14 +43,14 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class ExportResult:
     """Result of an export; the format cannot hold ``n_left_out`` judgements."""
 
     n_rows: int
     n_left_out: int = 0
 
 
-Writer: TypeAlias = Callable[[Request], tuple[Iterable[bytes], Exported]]
+Writer: TypeAlias = Callable[[Request], tuple[Iterable[bytes], ExportResult]]
 """Returns the file in parts, and what became of the judgements."""
 
 
@@ -62,7 +62,7 @@ def export_judgements(
     summaries: Iterable[Summary] = (),
     references: Iterable[Reference] = (),
     observed_unix_nano: int = 0,
-) -> Exported:
+) -> ExportResult:
     """Write judgements for another tool.
 
     Parameters
@@ -110,17 +110,17 @@ def export_judgements(
     return exported
 
 
-def export_records(records: Iterable[R], path: str | Path, *, to: str) -> Exported:
+def export_records(records: Iterable[R], path: str | Path, *, to: str) -> ExportResult:
     """Write references, or summaries, for another tool: `to` is one of their targets."""
-    writer: Callable[[Sequence[R]], tuple[Iterable[bytes], Exported]]
+    writer: Callable[[Sequence[R]], tuple[Iterable[bytes], ExportResult]]
     writer = _function({**REFERENCE_TARGETS, **SUMMARY_TARGETS}[to])
     parts, exported = writer(tuple(records))
     write_bytes(path, parts)
     return exported
 
 
-def _function(named: str) -> Any:
-    module, _, function = named.partition(":")
+def _function(name: str) -> Any:
+    module, _, function = name.partition(":")
     return getattr(import_module(f"fairjudge.exporting.{module}"), function)
 
 

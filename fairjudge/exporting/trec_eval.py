@@ -11,12 +11,12 @@ from statistics import fmean
 
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
-from fairjudge.exporting.targets import Exported, Request
+from fairjudge.exporting.targets import ExportResult, Request
 
 ALL = "all"
 
 
-def write(request: Request) -> tuple[Iterator[bytes], Exported]:
+def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     """Return a line for each system, measure and cluster, and one for the mean over clusters.
 
     A measure is an aspect; with protocol, unit kind or judge where there are several. Judgements of
@@ -35,7 +35,7 @@ def write(request: Request) -> tuple[Iterator[bytes], Exported]:
         for (system, name), topics in sorted(values.items())
         for line in _lines(system, name, {eid: fmean(all_) for eid, all_ in topics.items()})
     ]
-    return (line.encode() for line in lines), Exported(
+    return (line.encode() for line in lines), ExportResult(
         n_rows=len(lines), n_left_out=len(rows) - len(scored)
     )
 

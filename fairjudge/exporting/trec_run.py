@@ -11,15 +11,15 @@ from typing import Any
 
 from fairjudge.datasets.writers import json_line
 from fairjudge.domain import Summary
-from fairjudge.exporting.targets import Exported
+from fairjudge.exporting.targets import ExportResult
 from fairjudge.importing.trec_run import PEER
 from fairjudge.text.quoting import find_quote
 from fairjudge.text.statements import split_statements
 
 
-def write(summaries: Sequence[Summary]) -> tuple[Iterator[bytes], Exported]:
+def write(summaries: Sequence[Summary]) -> tuple[Iterator[bytes], ExportResult]:
     """Return one report a line."""
-    return map(json_line, map(report_of, summaries)), Exported(n_rows=len(summaries))
+    return map(json_line, map(report_of, summaries)), ExportResult(n_rows=len(summaries))
 
 
 def report_of(summary: Summary) -> dict[str, Any]:

@@ -87,7 +87,6 @@ def compare_with_baseline(
     baseline: str,
     seed: int = 0,
     n_resamples: int = 2000,
-    level: float = 0.95,
 ) -> Comparison:
     """Compare every other system with `baseline` on every measure.
 
@@ -105,7 +104,7 @@ def compare_with_baseline(
                 f"no system is called {baseline!r}; there are: {', '.join(sorted(rows))}"
             )
         for name in sorted(rows.keys() - {baseline}):
-            resampling = Resampling(rng=generator(seed, name), n_resamples=n_resamples, level=level)
+            resampling = Resampling(rng=generator(seed, name), n_resamples=n_resamples)
             changes += _changes(name, rows[baseline], rows[name], resampling)
     if not changes:
         raise InputError(f"{baseline!r} is the only system: nothing to compare it with")

@@ -49,15 +49,15 @@ def _measures(result: SystemCoverage, measures: Iterable[CoverageMeasure]) -> Js
     }
 
 
-def _parity(found: CoverageParity | Undefined) -> Json:
-    if isinstance(found, Undefined):
+def _parity(parity: CoverageParity | Undefined) -> Json:
+    if isinstance(parity, Undefined):
         return {"by_value": {}, "over": None, "under": None}
     by_value = {}
-    for value, entry in found.by_value.items():
+    for value, entry in parity.by_value.items():
         row = _json(entry.mean)
         mean = {"mean": row.pop("value"), **row, "n": entry.n, "p_holm": entry.p_holm}
         by_value[value] = {**mean, "p_value": mean.get("p_value")}
-    return {"by_value": by_value, "over": found.over, "under": found.under}
+    return {"by_value": by_value, "over": parity.over, "under": parity.under}
 
 
 def _sample(sample: CoverageSample) -> Json:

@@ -1,4 +1,4 @@
-"""Coverage Parity (coverage fairness, section 4.2): who is over-represented across a corpus.
+"""Coverage Parity (coverage fairness, section 4.2): over-represented values across a corpus.
 
 0 is fair. The sign follows c_k = p(d, s | k) - p(d, s), so positive means over-represented; the
 paper's text writes the opposite difference and calls its maximum over-represented.

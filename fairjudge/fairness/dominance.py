@@ -187,8 +187,8 @@ def _resampled(
     return differences[0] - differences[1]
 
 
-def _bounds(drawn: FloatArray, level: float) -> tuple[float | None, float | None]:
-    defined = drawn[~np.isnan(drawn)]
+def _bounds(draws: FloatArray, level: float) -> tuple[float | None, float | None]:
+    defined = draws[~np.isnan(draws)]
     if not defined.size:
         return None, None
     bounds = percentile_bounds(defined, level=level)

@@ -64,10 +64,10 @@ def _system(result: SystemProportional) -> Json:
     return row
 
 
-def _measures(found: Proportional | Undefined) -> Json:
+def _measures(result: Proportional | Undefined) -> Json:
     return {
         measure.key: figure(
-            found if isinstance(found, Undefined) else found.estimates[measure.key],
+            result if isinstance(result, Undefined) else result.estimates[measure.key],
             times=measure.times,
             keep=COUNT_ONLY,
         )

@@ -105,7 +105,7 @@ def report_proportional(
     *,
     options: ProportionalOptions,
     scores: ValueScores | None = None,
-    given: HumanShares | None = None,
+    human_shares: HumanShares | None = None,
     human: HumanShares | None = None,
 ) -> ProportionalReport:
     """Measure every system that has a summary of a cluster.
@@ -136,7 +136,7 @@ def report_proportional(
             terms=terms,
             options=options,
             scores=scores,
-            given=given,
+            human_shares=human_shares,
             human=human,
         )
         for system, by_eid in texts.items()
@@ -175,20 +175,20 @@ def _system(
     terms: Mapping[str, Mapping[str, tuple[str, ...]]],
     options: ProportionalOptions,
     scores: ValueScores | None,
-    given: HumanShares | None,
+    human_shares: HumanShares | None,
     human: HumanShares | None,
 ) -> SystemProportional:
     def distribution(eid: str) -> ValueDistribution | Exclusion:
         key, source, text = (eid, system), terms[eid], texts[eid]
-        if given is None:
+        if human_shares is None:
             mine = None if scores is None else scores.get(key, {})
             return _distribution(source, text, options, mine)
-        if key not in given:
+        if key not in human_shares:
             return "unscored" if text.strip() else "empty_summary"
         shares = _distribution(source, text, options, dict.fromkeys(source, 0.0))
         if not isinstance(shares, ValueDistribution):
             return shares
-        return people_distribution(shares, given[key], where=f"{system!r} for {eid!r}")
+        return people_distribution(shares, human_shares[key], where=f"{system!r} for {eid!r}")
 
     outcomes = {documents.eid: distribution(documents.eid) for documents in sets}
     measured = {
@@ -308,10 +308,10 @@ def _samples(
     return {
         eid: ProportionalSample(
             distribution=distribution,
-            wanted=tuple(wanted[[column[value] for value in distribution.values]].tolist()),
+            wanted=tuple(targets[[column[value] for value in distribution.values]].tolist()),
             numbers=numbers,
         )
-        for (eid, distribution), wanted, numbers in rows
+        for (eid, distribution), targets, numbers in rows
     }
 
 

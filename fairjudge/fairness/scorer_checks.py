@@ -44,15 +44,13 @@ def agreement_over_samples(
     first: Mapping[Sample, float],
     second: Mapping[Sample, float],
     *,
-    rng: np.random.Generator,
-    n_resamples: int = 2000,
+    resampling: Resampling,
     correlation: CorrelationName = "spearman",
 ) -> ScorerAgreement:
     """Compare a measure of each summary, such as its Equal Coverage, under two scorers.
 
     Interval and p-value are by bootstrap over clusters: summaries of one cluster stay together.
     """
-    resampling = Resampling(rng=rng, n_resamples=n_resamples)
     return _agreement(first, second, resampling, correlation, unit=lambda key: key[0])
 
 
@@ -60,20 +58,19 @@ def agreement_over_systems(
     first: Mapping[str, float],
     second: Mapping[str, float],
     *,
-    rng: np.random.Generator,
-    n_resamples: int = 2000,
+    resampling: Resampling,
     correlation: CorrelationName = "spearman",
 ) -> ScorerAgreement:
     """Compare a measure of each system, such as its Coverage Parity, under two scorers.
 
     The interval is by bootstrap over systems, the p-value from permuting them: there are few.
     """
-    resampling = Resampling(rng=rng, n_resamples=n_resamples)
     agreement = _agreement(first, second, resampling, correlation, unit=lambda key: key)
     if isinstance(agreement.rho, Undefined):
         return agreement
     x, y = _matched(first, second)
-    shuffled = rng.permuted(np.broadcast_to(x, (n_resamples, x.size)), axis=1)
+    repeated = np.broadcast_to(x, (resampling.n_resamples, x.size))
+    shuffled = resampling.rng.permuted(repeated, axis=1)
     permuted = rowwise(correlation, shuffled, np.broadcast_to(y, shuffled.shape))
     placed = compare(agreement.rho.value, permuted, alternative="two-sided")
     rho = replace(agreement.rho, p_value=placed.p_value, p_floor=placed.p_floor)

@@ -158,16 +158,16 @@ def _difference_band(
     shares: Shares, place: int, several: BoolArray, error_rate: float
 ) -> ValueSensitivity:
     rows = shares.takes_part[:, place]
-    wanted, got = shares.wanted[rows, place], shares.got[rows, place]
+    targets, actual = shares.wanted[rows, place], shares.got[rows, place]
     moves = several[rows] * error_rate
-    mean = float((got - wanted).mean())
+    mean = float((actual - targets).mean())
     # Samples of one value cannot move; the others must move the more.
     reach = float(several[rows].mean())
     return ValueSensitivity(
         mean=mean,
         band=Band(
-            low=float((np.maximum(0.0, got - moves) - wanted).mean()),
-            high=float((np.minimum(1.0, got + moves) - wanted).mean()),
+            low=float((np.maximum(0.0, actual - moves) - targets).mean()),
+            high=float((np.minimum(1.0, actual + moves) - targets).mean()),
         ),
         tipping_rate=min(1.0, abs(mean) / reach) if reach else 1.0,
         n=int(np.count_nonzero(rows)),

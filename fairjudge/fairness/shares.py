@@ -62,15 +62,15 @@ def collect(
     """
     values = tuple(sorted({value for d in distributions for value in d.values}))
     column = {value: place for place, value in enumerate(values)}
-    wanted, got = np.zeros((2, len(distributions), len(values)))
+    targets, actual = np.zeros((2, len(distributions), len(values)))
     for row, distribution in enumerate(distributions):
         shares = target_shares(distribution, target)
         if isinstance(shares, Undefined):
             raise StatisticsError(f"sample {row}: {shares.why}")
         places = [column[value] for value in distribution.values]
-        wanted[row, places] = shares
-        got[row, places] = distribution.summary
-    return Shares(values=values, wanted=wanted, got=got, tau=tau, at_most=at_most)
+        targets[row, places] = shares
+        actual[row, places] = distribution.summary
+    return Shares(values=values, wanted=targets, got=actual, tau=tau, at_most=at_most)
 
 
 def under_represented(shares: Shares, *, tau: float | None = None) -> BoolArray:

@@ -10,7 +10,7 @@ from typing import Any
 
 from fairjudge.domain import Verdict
 from fairjudge.errors import InputError
-from fairjudge.importing.records import Recorded
+from fairjudge.importing.records import RecordedJudgement
 from fairjudge.importing.sources import Ids, Source, fingerprint, score, text, text_or_none
 
 ASPECT = "preference"
@@ -23,7 +23,7 @@ def recognises(source: Source) -> bool:
     return {"instruction", "output_1", "output_2", "preference"} <= source.first.keys()
 
 
-def read(source: Source) -> Iterator[Recorded]:
+def read(source: Source) -> Iterator[RecordedJudgement]:
     """Yield a verdict per row, with probabilities if the preference is a fraction.
 
     The reply is kept but not parsed, since its first output may be either one.
@@ -36,12 +36,12 @@ def read(source: Source) -> Iterator[Recorded]:
             yield _recorded(row, line=line, eid=eid)
 
 
-def _recorded(row: Mapping[str, Any], *, line: int, eid: str) -> Recorded:
+def _recorded(row: Mapping[str, Any], *, line: int, eid: str) -> RecordedJudgement:
     preference = score(row.get("preference"))
     if preference is not None and preference not in _DRAWS and not 1 <= preference <= 2:
         raise InputError(f"expected 0 or 1 to 2, not {preference:g}", field="preference")
     completion = row.get("raw_completion")
-    return Recorded(
+    return RecordedJudgement(
         line=line,
         eid=eid,
         system_a=text(row, "generator_1"),

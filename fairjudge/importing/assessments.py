@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Assessment:
     probabilities: Mapping[str, float] | None = field(default=None)
 
     def entry(self) -> Entry:
-        """Return it as a label or a judgement; skipped if it is no number."""
+        """Return the assessment as a label or a judgement; skipped if its value is not a number."""
         words = "; --options gives words their values" if isinstance(self.value, str) else ""
         if self.person is not None:
             if self.number is None:
@@ -39,7 +39,7 @@ class Assessment:
             return make_label(**self.item, annotator=self.person, value=self.number)
         if self.value is not None and self.number is None and self.error is None:
             return Skipped(line=self.line, why=f"feedback that is no number{words}")
-        return Recorded(
+        return RecordedJudgement(
             line=self.line,
             **self.item,
             judge=self.judge,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairjudge.importing.records import Entry, Recorded, Skipped
+from fairjudge.importing.records import Entry, RecordedJudgement, Skipped
 from fairjudge.importing.sources import Ids, Source, given, items, mapping, present, score, text
 
 _CASES = ("testCases", "conversationalTestCases")
@@ -48,7 +48,7 @@ def _case(case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None)
     for metric in metrics:
         failed = metric.get("error") or metric.get("skipped") is True
         value = None if failed else score(metric.get("score"))
-        yield Recorded(
+        yield RecordedJudgement(
             line=number,
             **item,
             aspect=text(metric, "name"),

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairjudge.errors import InputError
-from fairjudge.importing.records import Entry, Recorded, make_label
+from fairjudge.importing.records import Entry, RecordedJudgement, make_label
 from fairjudge.importing.sources import Source, given, text, text_or_none
 
 _VALUES = {"supports": 1.0, "partial": 0.5, "none": 0.0, "contradicts": 0.0}
@@ -57,7 +57,7 @@ def _entry(line: int, row: Mapping[str, Any], name: str) -> Entry:
         annotator = given(row, "assessor", "annotator") or "assessor"
         item = {"eid": eid, "system": system, "aspect": _ASPECT, "unit": unit}
         return make_label(**item, annotator=annotator, value=value, **about)
-    return Recorded(
+    return RecordedJudgement(
         line=line,
         eid=eid,
         system=system,

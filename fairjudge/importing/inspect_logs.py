@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.errors import InputError
-from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 from fairjudge.importing.sources import (
     Source,
     given,
@@ -130,14 +130,16 @@ def _score(sample: _Sample, scorer: str, entry: Mapping[str, Any]) -> Iterator[E
         yield _corrected_label(sample, scorer, history[-1])
 
 
-def _recorded(sample: _Sample, scorer: str, aspect: str, entry: Mapping[str, Any]) -> Recorded:
+def _recorded(
+    sample: _Sample, scorer: str, aspect: str, entry: Mapping[str, Any]
+) -> RecordedJudgement:
     metadata = mapping(entry, "metadata")
     graded = scorer.startswith("model_graded")
     options, value = sample.run.options.get(scorer, {}), sample.run.number(entry["value"])
     reply = _resolved(text_or_none(entry, "explanation"), mapping(sample.fields, "attachments"))
     missing = reply is not None and reply.startswith(_NO_GRADE)
     failed = metadata.get("unscored_reason") or value is None or (missing and not graded)
-    return Recorded(
+    return RecordedJudgement(
         line=sample.number,
         **sample.item,
         aspect=aspect,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairjudge.domain import Verdict
-from fairjudge.importing.records import Entry, Recorded, Skipped, make_label, order_of
+from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label, order_of
 from fairjudge.importing.sources import Source, given, items, mapping, text
 from fairjudge.scales import Position, to_verdict
 
@@ -58,13 +58,13 @@ def _annotation(
 
 def _prediction(
     prediction: Mapping[str, Any], line: int, item: Mapping[str, Any], source: Source
-) -> Iterator[Recorded]:
+) -> Iterator[RecordedJudgement]:
     for name, value, meta in _values(prediction, item, source):
         fields = {**item, "aspect": name}
         if "order" in item:
             fields["order"] = order_of(meta.get("order", item["order"]), field="meta.order")
         repeat = meta.get("repeat")
-        yield Recorded(
+        yield RecordedJudgement(
             line=line,
             **fields,
             repeat=repeat if type(repeat) is int and repeat >= 0 else None,

@@ -11,7 +11,7 @@ from typing import Any
 
 from fairjudge.domain import Order, Verdict
 from fairjudge.errors import InputError
-from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 from fairjudge.importing.sources import Source, fingerprint, items, mapping, text
 from fairjudge.scales import Level, Scale, likert
 
@@ -68,11 +68,13 @@ def judge_of(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".json")
 
 
-def _verdicts(results: Mapping[str, Any], *, line: int, eid: str, judge: str) -> Iterator[Recorded]:
+def _verdicts(
+    results: Mapping[str, Any], *, line: int, eid: str, judge: str
+) -> Iterator[RecordedJudgement]:
     for name, order in _ORDERS.items():
         entry = mapping(results, name)
         reply, finish = _completion(entry, "completion")
-        yield Recorded(
+        yield RecordedJudgement(
             line=line,
             eid=eid,
             system_a=_PAIR[0],
@@ -87,10 +89,12 @@ def _verdicts(results: Mapping[str, Any], *, line: int, eid: str, judge: str) ->
         )
 
 
-def _ratings(results: Mapping[str, Any], *, line: int, eid: str, judge: str) -> Iterator[Recorded]:
+def _ratings(
+    results: Mapping[str, Any], *, line: int, eid: str, judge: str
+) -> Iterator[RecordedJudgement]:
     for name, system in zip(("score_1", "score_2"), _PAIR, strict=True):
         reply, finish = _completion(results, name)
-        yield Recorded(
+        yield RecordedJudgement(
             line=line,
             eid=eid,
             system=system,

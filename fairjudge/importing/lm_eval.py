@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairjudge.importing.records import Entry, Recorded, Skipped
+from fairjudge.importing.records import Entry, RecordedJudgement, Skipped
 from fairjudge.importing.sources import Source, given, score, text
 
 _FIELDS = {
@@ -46,7 +46,7 @@ def read(source: Source) -> Iterator[Entry]:
                 if not bypassed and isinstance(value, list | dict):
                     yield Skipped(line=line, why=f"metric {metric!r} is no number")
                     continue
-                yield Recorded(
+                yield RecordedJudgement(
                     line=line,
                     eid=text(row, "doc_id"),
                     system=system,

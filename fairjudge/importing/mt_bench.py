@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairjudge.domain import Order, Verdict
-from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 from fairjudge.importing.sources import Source, given, score, text, text_or_none
 from fairjudge.scales import likert, pairwise
 
@@ -55,10 +55,12 @@ def read(source: Source) -> Iterator[Entry]:
                 yield _single(row, line, common)
 
 
-def _pair(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Iterator[Recorded]:
+def _pair(
+    row: Mapping[str, Any], line: int, common: Mapping[str, Any]
+) -> Iterator[RecordedJudgement]:
     for game, order in _ORDERS.items():
         reply = _reply(row, f"{game}_judgment")
-        yield Recorded(
+        yield RecordedJudgement(
             line=line,
             **common,
             system_a=text(row, "model_1"),
@@ -71,9 +73,9 @@ def _pair(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Itera
         )
 
 
-def _single(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Recorded:
+def _single(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> RecordedJudgement:
     reply, value = _reply(row, "judgment"), score(row.get("score"))
-    return Recorded(
+    return RecordedJudgement(
         line=line,
         **common,
         system=text(row, "model"),

@@ -83,9 +83,9 @@ def _reference(row: Json) -> Reference:
     return make(Reference, {**fields, **({PEER: peer} if peer or ours is None else {})})
 
 
-def _articles(ours: Json, questions: Iterable[Json]) -> list[Json]:
-    """Return the articles listed in the bank's FairJudge fields, then others that answers name."""
-    listed = list(items(ours, "articles"))
+def _articles(fields: Json, questions: Iterable[Json]) -> list[Json]:
+    """Return the articles in the bank's FairJudge fields, then others named by answers."""
+    listed = list(items(fields, "articles"))
     aids = {article.get("aid") for article in listed}
     return [*listed, *(article for article in articles_of(questions) if article["aid"] not in aids)]
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.nuggetbank import NO_DOCUMENT
-from fairjudge.importing.records import Entry, Recorded, make
+from fairjudge.importing.records import Entry, RecordedJudgement, make
 from fairjudge.importing.sources import Source, given, items, present, text, text_or_none
 
 Json: TypeAlias = Mapping[str, Any]
@@ -78,7 +78,7 @@ def _assignment(line: int, eid: str, row: Json, nuggets: list[Json]) -> Iterator
     values = [value for value in covered if value is not None]
     checklist = [{"unit": f"answer:0.{n}", "covered": value} for n, value in enumerate(covered)]
     scored = len(values) == len(covered)
-    yield Recorded(
+    yield RecordedJudgement(
         line=line,
         eid=eid,
         system=system,

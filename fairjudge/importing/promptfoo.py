@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.domain import ScoredBy, UnscoredReason
-from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 from fairjudge.importing.sources import (
     Ids,
     Source,
@@ -140,7 +140,7 @@ class _Test:
             yield Skipped(line=self.number, why="the test ended in an error")
         aspects = Ids()
         for assertion in asserted:
-            yield Recorded(
+            yield RecordedJudgement(
                 line=self.number,
                 **self._judged(assertion, aspects),
                 unscored="backend",
@@ -159,7 +159,7 @@ class _Test:
         failed: UnscoredReason | None = "backend" if metadata.get("graderError") else None
         if failed is None and judged["scored_by"] == "llm" and not result.get("pass"):
             failed = _failure(given(result, "reason") or "")
-        return Recorded(
+        return RecordedJudgement(
             line=self.number,
             **judged,
             value=None if failed else value,

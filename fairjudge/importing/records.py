@@ -36,7 +36,7 @@ _ITEM = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedJudgement:
     """One judgement by another tool.
 
     Parameters
@@ -92,11 +92,11 @@ class Skipped:
     why: str
 
 
-Entry: TypeAlias = Recorded | Label | Reference | Summary | Cluster | Skipped
+Entry: TypeAlias = RecordedJudgement | Label | Reference | Summary | Cluster | Skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class NumberedJudgements:
     """Judgements with their line numbers."""
 
     judgements: tuple[Judgement, ...]
@@ -112,7 +112,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedFile(Placed):
+class ImportedFile(NumberedJudgements):
     """The records of another tool's file; ``clusters`` are documents without questions.
 
     ``n_reread`` is the number of replies that FairJudge parsed to another value than the tool,
@@ -196,7 +196,7 @@ def assemble(
     With `repeats` ``"last"``, only the last judgement of an item is kept.
     """
     rows = tuple(entries)
-    recorded = [row for row in rows if isinstance(row, Recorded)]
+    recorded = [row for row in rows if isinstance(row, RecordedJudgement)]
     protocols = _protocols(recorded)
     judgements = [_judgement(row, tool=tool, judge=judge, protocols=protocols) for row in recorded]
     kept_indices, judged = settle_repeats(judgements, repeats)
@@ -222,7 +222,7 @@ def _read_otherwise(judgement: Judgement) -> bool:
     return tools is not None and tools != judgement.value
 
 
-def _protocols(recorded: Iterable[Recorded]) -> Mapping[tuple[str, str], ProtocolName]:
+def _protocols(recorded: Iterable[RecordedJudgement]) -> Mapping[tuple[str, str], ProtocolName]:
     """Return the protocol of each judge and aspect: binary if all its values are 0 or 1."""
     values: dict[tuple[str, str], set[object]] = defaultdict(set)
     for judgement in recorded:
@@ -232,7 +232,7 @@ def _protocols(recorded: Iterable[Recorded]) -> Mapping[tuple[str, str], Protoco
 
 
 def _judgement(
-    recorded: Recorded,
+    recorded: RecordedJudgement,
     *,
     tool: str,
     judge: str | None,
@@ -269,7 +269,7 @@ def _judgement(
 
 
 def _protocol(
-    recorded: Recorded, protocols: Mapping[tuple[str, str], ProtocolName]
+    recorded: RecordedJudgement, protocols: Mapping[tuple[str, str], ProtocolName]
 ) -> ProtocolName:
     if recorded.protocol is not None:
         return recorded.protocol
@@ -280,7 +280,7 @@ def _protocol(
     return protocols.get((recorded.judge, recorded.aspect), "likert")
 
 
-def _outcome(recorded: Recorded) -> float | Verdict | Unscored:
+def _outcome(recorded: RecordedJudgement) -> float | Verdict | Unscored:
     if recorded.unscored is not None:
         return Unscored(reason=recorded.unscored, detail=recorded.detail)
     if recorded.scale is not None and recorded.reply:

@@ -11,7 +11,7 @@ from typing import Any
 from fairjudge.domain import Judgement, Order, ProtocolName
 from fairjudge.errors import InputError
 from fairjudge.importing.records import (
-    Placed,
+    NumberedJudgements,
     Repeats,
     item_of,
     make_judgement,
@@ -51,7 +51,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported(Placed):
+class ImportedReplies(NumberedJudgements):
     """The judgements of recorded replies; ``repeated`` lists items with several judgements."""
 
     repeated: tuple[Repeat, ...]
@@ -68,7 +68,7 @@ def import_replies(
     lines: Sequence[int] | None = None,
     path: str | Path | None = None,
     repeats: Repeats = "keep",
-) -> Imported:
+) -> ImportedReplies:
     """Convert recorded replies to judgements.
 
     Parameters
@@ -118,7 +118,7 @@ def import_replies(
         places.append(line)
         all_judgements.append(judgement)
     kept_indices, judgements = settle_repeats(all_judgements, repeats)
-    return Imported(
+    return ImportedReplies(
         judgements=judgements,
         lines=tuple(places[at] for at in kept_indices),
         repeated=_judged_again(places, all_judgements),

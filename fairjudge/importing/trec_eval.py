@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from fairjudge.domain import Label
 from fairjudge.errors import InputError
-from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 from fairjudge.importing.sources import Source, text
 
 JUDGE = "trec_eval"
@@ -77,13 +77,15 @@ def _table(source: Source) -> list[tuple[int, list[str]]]:
     return rows if len(first) in (3, 4) and _number(first[-1]) is not None else []
 
 
-def _score(line: int, run: str, measure: str, topic: str, value: str) -> Recorded | Skipped:
+def _score(
+    line: int, run: str, measure: str, topic: str, value: str
+) -> RecordedJudgement | Skipped:
     number = _number(value)
     if topic == ALL:
         return Skipped(line=line, why="a mean over topics")
     if number is None and value.casefold() not in {"nan", "none"}:
         raise InputError(f"expected a number, not {value[:20]!r}", field="value")
-    return Recorded(
+    return RecordedJudgement(
         line=line,
         eid=topic,
         system=run,

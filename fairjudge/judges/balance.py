@@ -19,12 +19,11 @@ MAX_STATEMENTS = 12
 """Maximum number of statements of a source; of a longer one they are evenly spaced."""
 
 
-def statements_of(content: str, *, limit: int = MAX_STATEMENTS) -> tuple[str, ...]:
-    """Return at most `limit` distinct statements of a source, in order."""
+def statements_of(content: str) -> tuple[str, ...]:
+    """Return at most `MAX_STATEMENTS` distinct statements of a source, in order."""
     statements = tuple(dict.fromkeys(statement_texts(content)))
-    if len(statements) <= limit:
-        return statements
-    return tuple(statements[place * len(statements) // limit] for place in range(limit))
+    n = min(len(statements), MAX_STATEMENTS)
+    return tuple(statements[place * len(statements) // n] for place in range(n))
 
 
 def least_covered(sources: Sequence[SourceCovered]) -> tuple[SourceCovered, ...]:

@@ -81,7 +81,7 @@ def rule_scale(protocol: ProtocolName) -> Scale:
 
 
 def rule_template(rule: str, protocol: ProtocolName) -> Template:
-    """Return the released prompt for a criterion of one's own, with its `rule`."""
+    """Return the released prompt for a custom criterion, with its `rule`."""
     name = "rule-pairwise" if PROTOCOLS[protocol].paired else "rule"
     return replace(with_field(load_template("judge", name), "rule", rule.strip()), task="own")
 

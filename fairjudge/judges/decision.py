@@ -172,9 +172,7 @@ def decision_judge(
     )
 
 
-def batch_tasks(
-    tasks: Iterable[JudgeTask], *, limit: int = MAX_QUESTIONS
-) -> dict[str, tuple[JudgeTask, ...]]:
+def batch_tasks(tasks: Iterable[JudgeTask]) -> dict[str, tuple[JudgeTask, ...]]:
     """Return the batches of tasks for one request: the answers or the sentences of one summary.
 
     Tasks on other units have different material and are not batched.
@@ -187,9 +185,9 @@ def batch_tasks(
             key = (task.eid, task.systems, task.aspect, task.protocol, task.order, kind, texts)
             groups.setdefault((*key, task.repeat), []).append(task)
     batches = [
-        tuple(group[start : start + limit])
+        tuple(group[start : start + MAX_QUESTIONS])
         for group in groups.values()
-        for start in range(0, len(group), limit)
+        for start in range(0, len(group), MAX_QUESTIONS)
     ]
     return {task.id: batch for batch in batches for task in batch}
 

@@ -77,15 +77,13 @@ class Passages:
         words = plain(statement)
         return tuple(n for n, text in enumerate(self.plain_texts) if f" {words} " in f" {text} ")
 
-    def nearest(
-        self, statement: Vectors, *, limit: int = NEAREST
-    ) -> tuple[tuple[int, str, str], ...]:
+    def nearest(self, statement: Vectors) -> tuple[tuple[int, str, str], ...]:
         """Return (text index, nearest sentence, passage) of the nearest passages, nearest first.
 
         Unlike `near`, each passage is part of one text.
         """
         by_passage: dict[str, tuple[int, str, str]] = {}
-        for place in self._order(statement, limit):
+        for place in self._order(statement, NEAREST):
             start, end = self._span(place)
             passage = " ".join(self.sentences[start:end])
             by_passage.setdefault(passage, (self.owners[place], self.sentences[place], passage))

@@ -22,7 +22,7 @@ _LEAST_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class UnitSplit:
     """A summary's units; ``why`` is the reason for sentences where an LLM should have split."""
 
     units: tuple[str, ...]
@@ -37,7 +37,7 @@ async def split_units(
     target: ModelRef | None,
     seed: int | None = None,
     max_output_tokens: int = 2048,
-) -> Split:
+) -> UnitSplit:
     """Split `text` into units by an LLM with demonstrations, or without one into sentences.
 
     For an unusable reply, or one with less than half of the summary's longer words (lost facts, or
@@ -45,7 +45,7 @@ async def split_units(
     """
     sentences = statement_texts(text)
     if backend is None or target is None or not sentences:
-        return Split(units=sentences, split_by="sentences")
+        return UnitSplit(units=sentences, split_by="sentences")
     fields: dict[str, str | Fenced] = {
         "summary": Fenced("summary", (text,)),
         "answer_format": 'Reply with JSON alone: {"units": ["...", "..."]}',
@@ -67,8 +67,8 @@ async def split_units(
     elif _share_of_words(text, units) < _LEAST_SHARE:
         why = "the units lose too much of it"
     else:
-        return Split(units=units, split_by="llm")
-    return Split(units=sentences, split_by="sentences", why=why)
+        return UnitSplit(units=units, split_by="llm")
+    return UnitSplit(units=sentences, split_by="sentences", why=why)
 
 
 def read_units(reply: str) -> tuple[str, ...]:

@@ -23,8 +23,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def checked(kind: type[T], given: Mapping[str, Any], of: str, *, beside: Iterable[str] = ()) -> T:
-    """Return the dataclass `kind` with the options `given`; strings become paths where needed.
+def checked(kind: type[T], options: Mapping[str, Any], of: str, *, beside: Iterable[str] = ()) -> T:
+    """Return the dataclass `kind` with the options `options`; strings become paths where needed.
 
     `beside` are names that may stand beside its options, for suggestions.
 
@@ -35,9 +35,9 @@ def checked(kind: type[T], given: Mapping[str, Any], of: str, *, beside: Iterabl
     """
     names = [field.name for field in fields(kind) if field.compare]  # type: ignore[arg-type]
     flags = {option.flag.strip("-").replace("-", "_"): option.name for option in declared(kind)}
-    _check_names(given, names, flags, of=of, beside=beside)
+    _check_names(options, names, flags, of=of, beside=beside)
     try:
-        return kind(**{name: _validated(kind, name, value) for name, value in given.items()})
+        return kind(**{name: _validated(kind, name, value) for name, value in options.items()})
     except ConfigurationError as error:
         raise ConfigurationError(f"{of}: {error}") from None
 
@@ -55,7 +55,7 @@ def of_arguments(kind: type[T], arguments: Mapping[str, Any], of: str) -> T:
 
 
 def _check_names(
-    given: Iterable[str],
+    option_names: Iterable[str],
     names: Sequence[str],
     flags: Mapping[str, str],
     *,
@@ -63,7 +63,7 @@ def _check_names(
     beside: Iterable[str] = (),
 ) -> None:
     candidates = [*beside, *names]
-    for name in given:
+    for name in option_names:
         if name not in names:
             close = [flags[name]] if name in flags else get_close_matches(name, candidates, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(candidates)}"
@@ -138,9 +138,9 @@ def _named_arguments(call: Callable[..., Any]) -> Iterator[None]:
         raise
 
 
-def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
+def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
     """Return a name, or a sequence of names, as a tuple."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 _PLAIN = (bool, float, int, str, Path, NoneType)

@@ -203,7 +203,7 @@ LabelScale: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
+class OptionSpec:
     """An option: name, type, default and metadata of a field or a parameter."""
 
     name: str
@@ -249,11 +249,11 @@ class Declared:
         return get_args(several[0])[0] if several else None
 
 
-def declared(kind: Any) -> tuple[Declared, ...]:
+def declared(kind: Any) -> tuple[OptionSpec, ...]:
     """Return the options among the fields of a dataclass, or the parameters of a call, in order."""
     if inspect.isclass(kind):
         return tuple(
-            Declared(
+            OptionSpec(
                 name=field.name,
                 hint=hint,
                 default=REQUIRED if field.default is MISSING else field.default,
@@ -270,10 +270,10 @@ def declared(kind: Any) -> tuple[Declared, ...]:
     )
 
 
-def declared_parameter(call: Any, parameter: inspect.Parameter) -> Declared | None:
+def declared_parameter(call: Any, parameter: inspect.Parameter) -> OptionSpec | None:
     """Return a parameter of `call` as an option, None where it is not declared as one."""
     for hint, opt in _declaration(call, parameter.name):
-        return Declared(
+        return OptionSpec(
             name=parameter.name,
             hint=hint,
             default=parameter.default,

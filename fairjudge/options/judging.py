@@ -189,7 +189,9 @@ class JudgeOptions:
         if self.rule is None or self.preset is not None:
             return None
         if self.prompt is not None:
-            raise ConfigurationError("--rule and --prompt both say what is asked: give one of them")
+            raise ConfigurationError(
+                "--rule and --prompt exclude each other, since each defines the criterion: give one"
+            )
         return "likert" if self.scale is None else load_scale(self.scale).protocol
 
     @property

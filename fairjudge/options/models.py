@@ -348,29 +348,29 @@ class Model:
         return self.embedding_model
 
 
-def is_chat_model(given: object) -> TypeGuard[BaseChatModel]:
-    """Say whether `given` is a chat model of LangChain, without importing it for other objects."""
-    if isinstance(given, str) or "langchain_core.language_models" not in sys.modules:
+def is_chat_model(value: object) -> TypeGuard[BaseChatModel]:
+    """Say whether `value` is a chat model of LangChain, without importing it for other objects."""
+    if isinstance(value, str) or "langchain_core.language_models" not in sys.modules:
         return False
     from langchain_core.language_models import BaseChatModel
 
-    return isinstance(given, BaseChatModel)
+    return isinstance(value, BaseChatModel)
 
 
-def as_model(given: object, *, argument: str = "model") -> Model:
-    """Return `given` as a model; a string names its target.
+def as_model(model: object, *, argument: str = "model") -> Model:
+    """Return `model` as a model; a string names its target.
 
     Raises
     ------
     ConfigurationError
         If it is neither.
     """
-    if isinstance(given, Model):
-        return given
-    if isinstance(given, str) or is_chat_model(given):
-        return Model(cast("str", given))
+    if isinstance(model, Model):
+        return model
+    if isinstance(model, str) or is_chat_model(model):
+        return Model(cast("str", model))
     raise ConfigurationError(
         f"{argument}: expected a fairjudge.Model, a string such as 'openai:gpt-4o-mini', or a chat "
         "model of LangChain, "
-        f"found {type(given).__name__}"
+        f"found {type(model).__name__}"
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args, get_origin
 
 from fairjudge.domain import ProtocolName
-from fairjudge.options.declaring import Declared, declared, pairs_of
+from fairjudge.options.declaring import OptionSpec, declared, pairs_of
 
 _WORDS = re.compile(
     r"'[a-z][^']* [^']*'|(--[a-z][a-z-]*)(?: ('\w[^']*=[^']*'|[\w|:]+(?:=[\w@%+:,=./-]*\w)?))?"
@@ -54,7 +54,7 @@ def _with_value(name: str, word: str, choices: set[str]) -> str:
     return " or ".join(f'{name}="{value}"' for value in values)
 
 
-def _options(call: Callable[..., Any]) -> Iterator[Declared]:
+def _options(call: Callable[..., Any]) -> Iterator[OptionSpec]:
     from fairjudge.options.building import BuildOptions
     from fairjudge.options.judging import JudgeOptions
     from fairjudge.options.models import Model
@@ -64,7 +64,7 @@ def _options(call: Callable[..., Any]) -> Iterator[Declared]:
         yield from declared(kind)
 
 
-def _choices(option: Declared | None) -> set[str]:
+def _choices(option: OptionSpec | None) -> set[str]:
     kinds = () if option is None else option.kinds
     choices = {name for kind in kinds if get_origin(kind) is Literal for name in get_args(kind)}
     return choices or ({*get_args(ProtocolName)} if option and option.name == "protocol" else set())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 from fairjudge.domain import Unscored, UnscoredReason
 from fairjudge.parsing._answers import Answer, Problem, Rank, answer_at
@@ -109,6 +109,8 @@ def _statements(thought: str, scale: Scale, aspect: str) -> list[Answer]:
         if json_value.verdicts and not _is_about(text, json_value.start, json_value.end):
             statements += _from_json(json_value, thought, scale)
         text = blank(text, json_value.start, json_value.end)
+    if not text.strip():
+        return statements
     text = without_quotations(text)
     if scale.kind == "pair" and (first := ranked(text)):
         return [*statements, first]
@@ -238,11 +240,18 @@ def _answer_of_value(
         return None, "several"
     if top and value_text.replace(".", "", 1).isdecimal() and scale.kind == "number":
         value_text += f"/{top}"
-    inner = _choose(_statements(value_text, scale, ""), value_text)
-    if inner is None:
+    verdict, problem = _read_value(value_text, scale)
+    return (_FLIPPED.get(verdict) if worse else verdict), problem
+
+
+@lru_cache(maxsize=64)  # judges answer with few values
+def _read_value(value_text: str, scale: Scale) -> tuple[float | Position | None, Problem | None]:
+    """Return what `value_text` says as a reply of its own, or its problem."""
+    answer = _choose(_statements(value_text, scale, ""), value_text)
+    if answer is None:
         foreign = re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", value_text)
         return None, "off_scale" if foreign else "several"
-    return (_FLIPPED.get(inner.value) if worse else inner.value), inner.problem
+    return answer.value, answer.problem
 
 
 _FLIPPED: dict[object, Position] = {"first": "second", "second": "first", "tie": "tie"}

@@ -12,11 +12,11 @@ from fairjudge.parsing._words import begins_phrase, kind_of
 from fairjudge.scales import Scale
 
 _PIECE = re.compile(
-    r"(?P<n>\n\s*)|(?P<script>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
+    r" ?(?:[^\S\n]|_)*(?:(?P<n>\n\s*)|(?P<script>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
     r"|(?P<word>[-+]?\d+(?:[.,]\d+)*(?:[^\W\d_]+)?"
-    r"|(?:[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f])+(?:['.-][^\W\d_]+)*)"
+    r"|(?:[a-z]+|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f])+(?:['.-][^\W\d_]+)*)"
     r"|(?P<unlike>!=|≠)|(?P<arrow>[-=]{1,3}>|[→≻])|(?P<dash>-{1,2})|(?P<dots>\.{2,40})|(?P<glyph>[★½☆#])"
-    r"|(?P<sign>[^\w\s])"
+    r"|(?P<sign>[^\w\s]))"
 )
 _SIGNS = dict(zip(".!?;,:=|/([{)]}><~≈&%+", "..?.,::|/((()))><~~axx", strict=True))
 _STARTS = re.compile(
@@ -45,28 +45,30 @@ def words_of(text: str, scale: Scale) -> Words:
     places: list[tuple[int, int]] = []
     answers: dict[int, Answer] = {}
     at = 0
-    while piece := _PIECE.search(small, at):
-        if scale.kind == "number" and (plain := _plain_kind(piece["word"])):
+    is_number = scale.kind == "number"
+    while piece := _PIECE.match(small, at):
+        which = piece.lastgroup or ""
+        start, at = piece.span(which)
+        if is_number and which == "word" and (plain := _plain_kind(small[start:at])):
             kinds.append(plain)
-            places.append(piece.span())
-            at = piece.end()
+            places.append((start, at))
             continue
         kind, at, answer = _kind(text, small, piece, scale)
-        if kind == "★" and kinds[-1:] == ["A"] and scale.kind == "number":
+        if kind == "★" and kinds[-1:] == ["A"] and is_number:
             continue  # "3/5 ⭐⭐⭐"
         if kind and answer:
             kind, answers[len(kinds)] = "A", answer
         if kind:
             kinds.append(kind)
-            places.append((piece.start(), at))
+            places.append((start, at))
     starts, ends = zip(*places, strict=True) if places else ((), ())
     return Words("".join(kinds), starts, ends, answers)
 
 
 @lru_cache(maxsize=10_000)
-def _plain_kind(word: str | None) -> str:
+def _plain_kind(word: str) -> str:
     """Return the kind of a word that begins neither a phrase nor a number; "" for all others."""
-    if word is None or begins_phrase(word) or begins_number(word):
+    if begins_phrase(word) or begins_number(word):
         return ""
     return kind_of(word, 0, len(word))[0]
 
@@ -75,8 +77,8 @@ def _kind(
     text: str, small: str, piece: re.Match[str], scale: Scale
 ) -> tuple[str, int, Answer | None]:
     """Return the kind of a word or sign, its end, and the answer that begins with it, if any."""
-    start, at = piece.span()
     which = piece.lastgroup or ""
+    start, at = piece.span(which)
     if which in {"script", "word"}:
         kind, end = kind_of(small, start, at)
         is_phrase = end > at and which == "word"

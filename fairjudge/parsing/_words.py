@@ -6,6 +6,7 @@ import re
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
+from typing import TypeAlias
 
 _TABLE = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 KEYS: dict[str, list[str]] = {name: words.split() for name, words in _TABLE["keys"].items()}
@@ -21,19 +22,23 @@ LAST = re.compile(r"\b(?:final|revised|corrected|updated|adjusted|definitive)\b"
 _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-def _tables() -> tuple[dict[str, str], dict[str, str], dict[str, dict[tuple[str, ...], str]]]:
-    """Return the kinds of single words, of stems, and of phrases, these by their first word."""
+_Phrases: TypeAlias = dict[str, dict[str, dict[tuple[str, ...], str]]]
+
+
+def _tables() -> tuple[dict[str, str], dict[str, str], _Phrases]:
+    """Return the kinds of single words, of stems, and of phrases by their first and second word."""
     single: dict[str, str] = {}
     stems: dict[str, str] = {}
-    phrases: dict[str, dict[tuple[str, ...], str]] = {}
+    phrases: _Phrases = {}
     for kind, words in _TABLE["kinds"].items():
         for word in words.split():
             phrase = word.replace("_", " ")
             if phrase.endswith("~"):
                 stems.setdefault(phrase[:-1], kind)
             elif " " in phrase and not _SCRIPT.search(phrase):
-                first, *following = phrase.split()
-                phrases.setdefault(first, {}).setdefault(tuple(following), kind)
+                first, second, *following = phrase.split()
+                by_second = phrases.setdefault(first, {}).setdefault(second, {})
+                by_second.setdefault(tuple(following), kind)
             else:
                 single.setdefault(phrase, kind)
     return single, stems, phrases
@@ -55,11 +60,14 @@ def kind_of(text: str, start: int, end: int) -> tuple[str, int]:
         kinds = ((_SINGLE.get(prefix) or _STEMS.get(prefix), end) for end, prefix in prefixes)
         return next(((kind, end) for kind, end in kinds if kind), ("x", start + 1))
     word = _without_possessive(text[start:end])
-    best, end_of_best = "", 0
-    for following, kind in _PHRASES.get(word, {}).items():
-        if (end_of_phrase := _end_of(following, text, end)) > end_of_best:
-            best, end_of_best = kind, end_of_phrase
-    return (best, end_of_best) if end_of_best else (_kind_of_word(word), end)
+    if (phrases := _PHRASES.get(word)) and (second := _WORD.match(text, end)):
+        best, end_of_best = "", 0
+        for following, kind in phrases.get(second[1], {}).items():
+            if (end_of_phrase := _end_of(following, text, second.end())) > end_of_best:
+                best, end_of_best = kind, end_of_phrase
+        if end_of_best:
+            return best, end_of_best
+    return _kind_of_word(word), end
 
 
 def begins_phrase(word: str) -> bool:

@@ -39,9 +39,11 @@ class RunStore(ABC):
     run that is in use, has another identity, or cannot be written raises `RunError`.
     """
 
-    def __init__(self, path: Path, *, shown: Path | str, identity: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path, *, display_name: Path | str, identity: Mapping[str, Any]
+    ) -> None:
         self.path = path
-        self.shown = shown
+        self.shown = display_name
         self._identity = json.loads(json.dumps(identity))
 
     def __enter__(self) -> Self:
@@ -123,7 +125,7 @@ class RunFolder(RunStore):
     """One run's folder; created if it does not exist. See `RunStore`."""
 
     def __init__(self, path: Path, *, identity: Mapping[str, Any]) -> None:
-        super().__init__(path, shown=path, identity=identity)
+        super().__init__(path, display_name=path, identity=identity)
         self._lock = FileLock(path / ".lock", timeout=0)
         self._files: dict[str, int] = {}
 

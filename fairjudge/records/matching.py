@@ -64,14 +64,14 @@ class Match(Generic[K]):
 
 
 def match(
-    left: Iterable[K],
-    right: Iterable[K],
+    first: Iterable[K],
+    second: Iterable[K],
     *,
     names: tuple[str, str],
     complete: tuple[Side, ...] = ("right",),
 ) -> Match[K]:
     """Compare the keys of two sides; `names` are the nouns for an item of each."""
-    left_keys, right_keys = dict.fromkeys(left), dict.fromkeys(right)
+    left_keys, right_keys = dict.fromkeys(first), dict.fromkeys(second)
     return Match(
         left=names[0],
         right=names[1],
@@ -110,13 +110,13 @@ def name_of(key: object) -> str:
 
 def join_samples(
     rows: Iterable[R],
-    known: Iterable[Record],
+    reference_rows: Iterable[Record],
     *,
     names: tuple[str, str],
     complete: tuple[Side, ...] = ("left",),
     path: str | None = None,
 ) -> tuple[tuple[R, ...], Match[tuple[str, str]]]:
-    """Return `rows`, with the ids of `known` (`with_ids_of`), and how they match it.
+    """Return `rows`, with the ids of `reference_rows` (`with_ids_of`), and how they match it.
 
     Both are joined by eid and system; a pair counts as two samples. `complete` names the sides
     whose items should all match, by default `rows`.
@@ -126,9 +126,9 @@ def join_samples(
     InputError
         If no row matches.
     """
-    known_rows = tuple(known)
-    respelled = with_ids_of(rows, known_rows)
-    join = match(_samples(respelled), _samples(known_rows), names=names, complete=complete)
+    reference_list = tuple(reference_rows)
+    respelled = with_ids_of(rows, reference_list)
+    join = match(_samples(respelled), _samples(reference_list), names=names, complete=complete)
     join.check(path=path)
     return respelled, join
 
@@ -141,18 +141,18 @@ def _samples(rows: Iterable[Record]) -> Iterator[tuple[str, str]]:
                 yield getattr(row, "eid", ""), system
 
 
-def with_ids_of(rows: Iterable[R], known: Iterable[Record]) -> tuple[R, ...]:
-    """Return `rows` with ids respelled as in `known` where they differ as 5 and 5.0 do.
+def with_ids_of(rows: Iterable[R], reference_rows: Iterable[Record]) -> tuple[R, ...]:
+    """Return `rows` with ids respelled as in `reference_rows` where they differ as 5 and 5.0 do.
 
     Spreadsheets and data frames turn a column of whole numbers with a gap into floats. An id is
-    replaced only where `known` does not have it and one spelling in `known` is the same whole
-    number, and where no other row already has that spelling.
+    replaced only where `reference_rows` does not have it, exactly one of their ids is the same
+    whole number, and no other row already has that spelling.
     """
-    all_rows, known_rows = tuple(rows), tuple(known)
+    all_rows, reference_list = tuple(rows), tuple(reference_rows)
     replaced = {
         name: spelling
         for fields in _ID_FIELDS
-        if (spelling := _spellings(_values(all_rows, fields), _values(known_rows, fields)))
+        if (spelling := _spellings(_values(all_rows, fields), _values(reference_list, fields)))
         for name in fields
     }
     if not replaced:
@@ -166,13 +166,13 @@ def _values(rows: Sequence[Record], names: Sequence[str]) -> set[str]:
     }
 
 
-def _spellings(ids: set[str], known: set[str]) -> dict[str, str]:
-    """Return the ids to be replaced, each with its spelling in `known`."""
-    strange = ids - known
+def _spellings(ids: set[str], reference_ids: set[str]) -> dict[str, str]:
+    """Return the ids to be replaced, each with its spelling in `reference_ids`."""
+    strange = ids - reference_ids
     if not strange:
         return {}
     by_number: dict[str, list[str]] = {}
-    for value in known:
+    for value in reference_ids:
         by_number.setdefault(_number(value), []).append(value)
     numbers = Counter(map(_number, ids))
     return {

@@ -58,7 +58,7 @@ class StoredRun(RunStore):
         address: StoreAddress,
     ) -> None:
         self._name = name.encode("utf-8", "replace").decode()
-        super().__init__(Path(name), shown=f"{self._name} in {address}", identity=identity)
+        super().__init__(Path(name), display_name=f"{self._name} in {address}", identity=identity)
         self.address = address
         self._key = hashlib.sha256(self._name.encode()).hexdigest()[:32]
         self._opened: Server | None = None
@@ -136,7 +136,7 @@ class StoredRun(RunStore):
         return sound
 
     def sync(self) -> None:
-        """Do nothing: the server keeps committed rows."""
+        """Do nothing: committed rows are already durable on the server."""
 
     def may_hold(self, name: str) -> bool:  # noqa: ARG002  # unknown before the store is open
         """See `RunStore`."""

@@ -37,12 +37,12 @@ class Asker:
         fields: Mapping[str, str | Fenced],
         *,
         schema: Mapping[str, Any],
-        read: Callable[[str, bool], T | Unscored],
+        parse: Callable[[str, bool], T | Unscored],
         usual_limit: int = 2048,
     ) -> T | Unscored:
-        """Return the reply parsed by `read`, or why there is none.
+        """Return the reply parsed by `parse`, or why there is none.
 
-        The second argument of `read` is whether the reply reached the token limit.
+        The second argument of `parse` is whether the reply reached the token limit.
 
         An unparseable reply is requested once more, at a higher temperature.
         """
@@ -53,18 +53,18 @@ class Asker:
             seed=self.seed,
             max_output_tokens=self.max_output_tokens or usual_limit,
         )
-        outcome = await self._once(request, read)
+        outcome = await self._once(request, parse)
         if isinstance(outcome, Unscored) and outcome.reason == "unparseable":
             again = {"temperature": SECOND_TEMPERATURE, "sample_index": 1}
-            return await self._once(request.model_copy(update=again), read)
+            return await self._once(request.model_copy(update=again), parse)
         return outcome
 
     async def _once(
-        self, request: CompletionRequest, read: Callable[[str, bool], T | Unscored]
+        self, request: CompletionRequest, parse: Callable[[str, bool], T | Unscored]
     ) -> T | Unscored:
         completion = await complete_or_unscored(self.backend, request)
         if isinstance(completion, Unscored):
             return completion
         cut_off = is_cut_off(completion)
-        outcome = read(completion.text, cut_off)
+        outcome = parse(completion.text, cut_off)
         return with_cut_off(outcome) if isinstance(outcome, Unscored) and cut_off else outcome

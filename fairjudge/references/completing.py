@@ -12,7 +12,7 @@ from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import INTEGERS, Asker
 from fairjudge.references.extracting import MAX_GLOSS_WORDS, VOICE, voice_of
 from fairjudge.references.llm import MAX_ANSWER_WORDS
-from fairjudge.references.ports import Completed, Missed
+from fairjudge.references.ports import CompletionResult, MissedAnswer
 from fairjudge.references.replies import QuotableArticle
 from fairjudge.references.writing import numbered_articles
 from fairjudge.text.counting import pluralize
@@ -89,7 +89,7 @@ class LlmCompleter:
 
     async def complete(
         self, questions: Sequence[QuestionAnswers], articles: Sequence[Article]
-    ) -> Completed | Unscored:
+    ) -> CompletionResult | Unscored:
         """See `fairjudge.references.ports.Completer`."""
         places = list(_places(questions))
         passages = list(_passages(questions, articles))
@@ -108,15 +108,17 @@ class LlmCompleter:
                 "gloss_words": str(MAX_GLOSS_WORDS),
             },
             schema=_SCHEMA,
-            read=lambda text, _: read_completion(
+            parse=lambda text, _: read_completion(
                 text, n_articles=len(articles), n=len(places), n_passages=len(passages)
             ),
             usual_limit=_LIMIT + _PER_ARTICLE * len(articles),
         )
         if isinstance(reply, Unscored):
             return reply
-        supported = (one for n, one in enumerate(passages) if n not in reply.unsupported)
-        confirmed = frozenset((one.question, one.group, one.aid) for one in supported)
+        supported = (passage for n, passage in enumerate(passages) if n not in reply.unsupported)
+        confirmed = frozenset(
+            (passage.question, passage.group, passage.aid) for passage in supported
+        )
         unsupported = tuple(
             (passage.question, passage.group, passage.position)
             for passage in (passages[n] for n in sorted(reply.unsupported))
@@ -170,13 +172,13 @@ def _completed(
     places: Sequence[_Place],
     articles: Sequence[Article],
     confirmed: Collection[tuple[int, int, str]],
-) -> Completed:
+) -> CompletionResult:
     """Return what a reply adds and doubts.
 
     ``confirmed`` has (question index, group index, ``aid``) of articles with a passage that says
     the group's label; they need no further one.
     """
-    missed: list[Missed] = []
+    missed: list[MissedAnswer] = []
     doubtful: list[tuple[int, int, str]] = []
     n_absent = 0
     for number, row in rows.items():
@@ -193,7 +195,7 @@ def _completed(
                 continue
             answer = Answer(aid=article.aid, answer=passage.text, **voice_of(item))
             missed.append(
-                Missed(
+                MissedAnswer(
                     question=place.question,
                     group=place.group,
                     answer=answer,
@@ -212,7 +214,7 @@ def _completed(
         if n_missing
         else ""
     )
-    return Completed(
+    return CompletionResult(
         missed=tuple(missed), doubtful=tuple(doubtful), n_absent=n_absent, problem=problem
     )
 

@@ -1,15 +1,207 @@
-"""The local parts of reference building, with the same interfaces as the LLM parts."""
+"""The local parts of reference building, with the same interfaces as the LLM parts.
+
+Answers to one question are grouped by a score for every pair, then a partition: the steps of
+Discord Questions (Laban et al. 2022, section 3.3) with sentence embeddings instead of a trained
+pair model. Constants were chosen on the four development questions of NAnCo by
+``benchmarks/nanco.py``, which reports the results on the other questions.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import cophenet, fcluster, linkage
+from scipy.spatial.distance import squareform
 
 from fairjudge.domain import Answer, Article, Unscored
-from fairjudge.ports import Embedder
-from fairjudge.references.consolidation import consolidate
+from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.ports import AnswerSet, Consolidator, Grouping, Groups, sort_groups
+from fairjudge.text.counting import pluralize
+from fairjudge.text.folding import folded_key
+from fairjudge.text.particulars import numbers_in
+from fairjudge.text.tokens import words
+
+Matrix: TypeAlias = NDArray[np.float64]
+
+THRESHOLD = 0.457
+"""Minimum score of equivalent answers: the mean of the best thresholds of NAnCo's four development
+questions."""
+
+VIEW_WEIGHTS = (1.0, 0.75, 0.75)
+"""Weights of the answer alone, of its sentence, and of question and answer together."""
+NUMBER_PENALTY = 0.2
+"""Subtracted from the similarity of two answers with numbers of which none is common."""
+USUAL_SIMILARITY = 0.31
+"""Mean similarity of two answers to one question (development questions)."""
+USUAL_SPREAD = 0.23
+"""Standard deviation of the similarities within one question (development questions)."""
+USUAL_PAIRS = 10
+"""Prior weight of the usual figures, in pairs of answers."""
+HIGHEST_TYPICAL = 0.45
+"""Maximum of a question's typical similarity, so that agreeing answers are not separated."""
+SAME = 0.5
+"""Minimum P(same) of equivalent answers; the probability is calibrated."""
+
+
+def consolidate(
+    question: str,
+    answers: Sequence[str],
+    *,
+    embedder: Embedder,
+    contexts: Sequence[str | None] | None = None,
+    threshold: float = THRESHOLD,
+) -> Groups:
+    """Return groups of answers with the same meaning; see `equivalence` and `partition`."""
+    scores = equivalence(question, answers, embedder=embedder, contexts=contexts)
+    return partition(scores, threshold=threshold)
+
+
+def equivalence(
+    question: str,
+    answers: Sequence[str],
+    *,
+    embedder: Embedder,
+    contexts: Sequence[str | None] | None = None,
+) -> Matrix:
+    """Return scores of equal meaning for all pairs of n answers: shape (n, n), symmetric, n >= 0.
+
+    The score is the pair's similarity in standard deviations above the mean of this question,
+    because answers to a narrow question are all similar. The similarity is a weighted mean of three
+    cosines, each without the component along the question's embedding: of the answers, of their
+    sentences (see `sentence_around`; `contexts` has a text or None for each answer), and of
+    question and answer together. Different numbers lower it, equal wording makes it 1. It is
+    averaged with the similarity at which average linkage joins the two, so that the evidence of
+    third answers counts. Mean and deviation are shrunk to the usual values (`USUAL_SIMILARITY`),
+    so that two or three answers can be compared too.
+    """
+    contexts = [None] * len(answers) if contexts is None else contexts
+    if len(contexts) != len(answers):
+        raise ValueError(f"{pluralize(len(answers), 'answer')} but {len(contexts)} contexts")
+    if not answers:
+        return np.zeros((0, 0))
+    similarity = _similarity(question, answers, contexts, embedder)
+    return _standardised((similarity + _joining_similarity(similarity)) / 2)
+
+
+def partition(scores: Matrix, *, threshold: float) -> Groups:
+    """Return groups by average linkage: merged while their mean score is at least `threshold`.
+
+    `scores` has shape (n, n). The result is a partition of ``range(n)``: largest group first, ties
+    by first member; members ascending.
+    """
+    if len(scores) < 2:
+        return tuple((index,) for index in range(len(scores)))
+    # Linkage needs nonnegative distances; the shift by the top score cancels in the comparison.
+    top = max(float(scores.max()), threshold)
+    tree = linkage(_condensed(top - scores), method="average")
+    labels = fcluster(tree, t=top - threshold + 1e-12, criterion="distance")
+    return sort_groups([np.flatnonzero(labels == n).tolist() for n in np.unique(labels)])
+
+
+def sentence_around(answer: str, context: str | None) -> str:
+    """Return the sentences of `context` that contain `answer`.
+
+    Returns the answer itself if there is no context or it does not contain the answer.
+    """
+    match = re.search(re.escape(answer), context or "", re.IGNORECASE) if answer else None
+    if context is None or match is None:
+        return answer
+    start, end = match.span()
+    breaks = [match.end() for match in _SENTENCE_BREAK.finditer(context)]
+    first = max((place for place in breaks if place <= start), default=0)
+    last = min((place for place in breaks if place >= end), default=len(context))
+    return context[first:last].strip()
+
+
+_SENTENCE_BREAK = re.compile(r"[.!?][\"'\u201d\u2019)]*\s+(?=[A-Z\"\u201c\u2018])|\n+")
+
+
+def _similarity(
+    question: str,
+    answers: Sequence[str],
+    contexts: Sequence[str | None],
+    embedder: Embedder,
+) -> Matrix:
+    n = len(answers)
+    sentences = [sentence_around(a.strip(), c) for a, c in zip(answers, contexts, strict=True)]
+    with_question = [f"{question} {answer}" for answer in answers]
+    rows = embedder.embed([question, *answers, *sentences, *with_question]).astype(np.float64)
+    residual = rows[1:] - np.outer(rows[1:] @ rows[0], rows[0])
+    views = [_cosines(residual[start : start + n]) for start in (0, n, 2 * n)]
+    mean = np.average(views, axis=0, weights=VIEW_WEIGHTS)
+    plain = np.array([_plain(answer) for answer in answers])
+    similarity = mean - NUMBER_PENALTY * _contradicting_numbers(answers)
+    return np.where(plain[:, None] == plain[None, :], 1.0, similarity)
+
+
+def _cosines(rows: Matrix) -> Matrix:
+    """Return the cosine of each two rows; a row of zeros is orthogonal to all."""
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 1e-9)
+    product: Matrix = unit @ unit.T
+    return (product + product.T) / 2
+
+
+def _plain(answer: str) -> str:
+    """Return the words of an answer in lower case, joined by spaces."""
+    return " ".join(words(answer)) or answer
+
+
+def _contradicting_numbers(answers: Sequence[str]) -> Matrix:
+    stated = [numbers_in(answer) for answer in answers]
+    return np.array([[float(bool(a and b) and a.isdisjoint(b)) for b in stated] for a in stated])
+
+
+def _joining_similarity(similarity: Matrix) -> Matrix:
+    """Return the similarity at which average linkage joins each two answers (cophenetic)."""
+    if len(similarity) < 2:
+        return similarity
+    tree = linkage(_condensed(1.0 - similarity), method="average")
+    heights: Matrix = squareform(cophenet(tree))
+    return 1.0 - heights
+
+
+def _standardised(similarity: Matrix) -> Matrix:
+    """Return similarities in standard deviations above this question's mean, with shrinkage.
+
+    Mean and variance are posterior means under a prior with the weight of `USUAL_PAIRS` pairs.
+    """
+    own = similarity[np.triu_indices(len(similarity), 1)]
+    weight = own.size + USUAL_PAIRS
+    typical = (own.sum() + USUAL_PAIRS * USUAL_SIMILARITY) / weight
+    variance = (((own - typical) ** 2).sum() + USUAL_PAIRS * USUAL_SPREAD**2) / weight
+    standardised: Matrix = (similarity - min(typical, HIGHEST_TYPICAL)) / np.sqrt(variance)
+    return standardised
+
+
+def _condensed(distances: Matrix) -> Matrix:
+    """Return the upper triangle in scipy's condensed form, clipped at 0."""
+    return np.maximum(distances[np.triu_indices(len(distances), 1)], 0.0)
+
+
+def p_same(question: str, answers: Sequence[str], *, models: TrainedModels) -> Matrix:
+    """Return P(same) of all pairs of n answers, shape (n, n), symmetric; 1 for equal wording.
+
+    Each pair of distinct wordings is compared once.
+    """
+    plain = [folded_key(answer) for answer in answers]
+    wordings = dict(zip(plain, answers, strict=True))
+    scores = np.eye(len(wordings))
+    if len(wordings) > 1:
+        upper = np.triu_indices(len(wordings), 1)
+        pairs = combinations(wordings.values(), 2)
+        scores[upper] = scores.T[upper] = models.same_answer([(question, a, b) for a, b in pairs])
+    row = {key: number for number, key in enumerate(wordings)}
+    order = [row[key] for key in plain]
+    matrix: Matrix = scores[np.ix_(order, order)]
+    return matrix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +295,7 @@ class GroupsAlone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhenNeeded:
+class LazyConsolidator:
     """A `Consolidator` that is created when it is needed, since most runs do not need one."""
 
     make: Callable[[], Consolidator]

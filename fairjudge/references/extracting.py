@@ -13,7 +13,7 @@ from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import Asker
 from fairjudge.references.llm import MAX_ANSWER_WORDS
-from fairjudge.references.ports import Answered, LocatedAnswer, Question
+from fairjudge.references.ports import ArticleAnswers, LocatedAnswer, Question
 from fairjudge.references.replies import QuotableArticle
 from fairjudge.references.writing import outlet_and_date
 from fairjudge.text.counting import pluralize
@@ -43,7 +43,7 @@ _NOBODY = frozenset({"", "null", "none", "n/a"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quoted:
+class QuotedPassage:
     """One item of a reply: ``question`` counts from 0, ``voice`` has further fields of `Answer`."""
 
     question: int
@@ -52,10 +52,10 @@ class Quoted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class PassageList:
     """The items of a reply; ``problem`` describes its invalid items."""
 
-    items: tuple[Quoted, ...]
+    items: tuple[QuotedPassage, ...]
     problem: str = ""
     cut_off: bool = False
 
@@ -70,7 +70,9 @@ class LlmArticleAnswerer:
 
     asker: Asker
 
-    async def answer(self, questions: Sequence[Question], article: Article) -> Answered | Unscored:
+    async def answer(
+        self, questions: Sequence[Question], article: Article
+    ) -> ArticleAnswers | Unscored:
         """See `fairjudge.references.ports.ArticleAnswerer`."""
         n_parts = -(-len(questions) // MAX_QUESTIONS)
         text, located, n_absent, problems = QuotableArticle(article), [], 0, []
@@ -87,9 +89,11 @@ class LlmArticleAnswerer:
                 answer = _located(item, numbers[item.question], article, text)
                 located.extend([answer] if answer else [])
                 n_absent += answer is None
-        return Answered(found=tuple(located), n_absent=n_absent, problem="; ".join(problems))
+        return ArticleAnswers(found=tuple(located), n_absent=n_absent, problem="; ".join(problems))
 
-    async def _part(self, questions: Sequence[Question], article: Article) -> Listed | Unscored:
+    async def _part(
+        self, questions: Sequence[Question], article: Article
+    ) -> PassageList | Unscored:
         first = await self._ask(questions, article)
         if isinstance(first, Unscored) or not first.cut_off:
             return first
@@ -99,16 +103,18 @@ class LlmArticleAnswerer:
         if isinstance(second, Unscored):
             if second.reason in RETRYABLE:
                 return second  # the next start tries again, with the first reply from the cache
-            return Listed(items=first.items, problem=f"{second.reason}: {second.detail}")
+            return PassageList(items=first.items, problem=f"{second.reason}: {second.detail}")
         more = (replace(item, question=item.question + reached) for item in second.items)
         problem = "the limit on its tokens (max_output_tokens) ended the list of answers"
-        return Listed(items=(*items, *more), problem=problem if second.cut_off else second.problem)
+        return PassageList(
+            items=(*items, *more), problem=problem if second.cut_off else second.problem
+        )
 
-    async def _ask(self, questions: Sequence[Question], article: Article) -> Listed | Unscored:
-        partial: list[Listed] = []
+    async def _ask(self, questions: Sequence[Question], article: Article) -> PassageList | Unscored:
+        partial: list[PassageList] = []
 
-        def keeping(listed: Listed | Unscored, text: str) -> Listed | Unscored:
-            if isinstance(listed, Listed) and listed.problem:
+        def keeping(listed: PassageList | Unscored, text: str) -> PassageList | Unscored:
+            if isinstance(listed, PassageList) and listed.problem:
                 partial.append(listed)
                 return Unscored(reason="unparseable", detail=listed.problem, raw=text)
             return listed
@@ -122,7 +128,7 @@ class LlmArticleAnswerer:
                 "gloss_words": str(MAX_GLOSS_WORDS),
             },
             schema=_SCHEMA,
-            read=lambda text, cut_off: keeping(
+            parse=lambda text, cut_off: keeping(
                 read_listed(text, n=len(questions), cut_off=cut_off), text
             ),
             usual_limit=_LIMIT,
@@ -141,14 +147,14 @@ def _with_short_answers(questions: Sequence[Question]) -> str:
     return "\n".join(lines)
 
 
-def _reached(items: Sequence[Quoted]) -> int:
+def _reached(items: Sequence[QuotedPassage]) -> int:
     """Return the number of questions completed by a truncated list; 0 if it is out of order."""
     order = [item.question for item in items]
     return order[-1] if order and order == sorted(order) else 0
 
 
 def _located(
-    item: Quoted, index: int, article: Article, text: QuotableArticle
+    item: QuotedPassage, index: int, article: Article, text: QuotableArticle
 ) -> LocatedAnswer | None:
     passage = text.find(item.quote)
     if passage is None:
@@ -157,7 +163,7 @@ def _located(
     return LocatedAnswer(index=index, answer=answer, start=passage.start, end=passage.end)
 
 
-def read_listed(text: str, *, n: int, cut_off: bool = False) -> Listed | Unscored:
+def read_listed(text: str, *, n: int, cut_off: bool = False) -> PassageList | Unscored:
     """Return the answers in a reply to `n` questions (numbered from 1).
 
     Items without a textual quote or with an invalid question number are skipped and counted in
@@ -173,16 +179,16 @@ def read_listed(text: str, *, n: int, cut_off: bool = False) -> Listed | Unscore
     problem = (
         f"unparseable: {n_bad} of {pluralize(len(listed), 'answer')} not in the form asked for"
     )
-    return Listed(items=tuple(items), problem=problem if n_bad else "", cut_off=cut_off)
+    return PassageList(items=tuple(items), problem=problem if n_bad else "", cut_off=cut_off)
 
 
-def _item(entry: Any, n: int) -> Quoted | None:
+def _item(entry: Any, n: int) -> QuotedPassage | None:
     if not isinstance(entry, dict):
         return None
     number, quote = entry.get("question"), entry.get("quote")
     if type(number) is not int or not 1 <= number <= n or not isinstance(quote, str):
         return None
-    return Quoted(question=number - 1, quote=quote, voice=voice_of(entry))
+    return QuotedPassage(question=number - 1, quote=quote, voice=voice_of(entry))
 
 
 def voice_of(item: Mapping[str, Any]) -> dict[str, Any]:

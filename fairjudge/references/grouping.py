@@ -4,16 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from fairjudge.domain import Answer, Article, Unscored
 from fairjudge.parsing import read_object
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import INTEGERS, Asker
-from fairjudge.references.hedging import claim_of, weaker
 from fairjudge.references.ports import AnswerSet, Consolidator, Grouping
 from fairjudge.text.scripts import count_words, first_words
+from fairjudge.text.tokens import words
+
+Claim: TypeAlias = tuple[bool, tuple[str, ...]]
+"""Whether a label denies, and its words without denials, hedges and what introduces a clause."""
+
+_WEAK_DENIALS = frozenset({"doubtful", "unlikely", "questionable"})
+_DENIALS = _WEAK_DENIALS | {"not", "no", "never", "false", "untrue"}
+_HEDGES = frozenset(
+    {"probably", "probable", "likely", "apparently", "presumably", "reportedly", "generally"}
+)
+_FRAME = frozenset(
+    """it is are was were be that a an the do does did true so""".split()  # noqa: SIM905  # shorter
+)
+
+
+def claim_of(label: str) -> Claim:
+    """Return what `label` says, whatever its strength.
+
+    Two denials ("It is doubtful that X was not seen") may cancel out: such labels keep their words.
+    """
+    label_words = _words(label)
+    if sum(word in _DENIALS for word in label_words) > 1:
+        return False, tuple(label_words)
+    left = (word for word in label_words if word not in _DENIALS | _HEDGES | _FRAME)
+    return not _DENIALS.isdisjoint(label_words), tuple(left)
+
+
+def weaker(label: str, other: str) -> str:
+    """Return the label that claims less of two: `other` if it alone is hedged."""
+    return other if _is_hedged(other) and not _is_hedged(label) else label
+
+
+def _is_hedged(label: str) -> bool:
+    return not (_WEAK_DENIALS | _HEDGES).isdisjoint(_words(label))
+
+
+def _words(label: str) -> list[str]:
+    return list(words(label.replace("\u2019", "'").replace("n't", " not")))
+
 
 MAX_ANSWERS = 60
 """Maximum number of answers per call; later parts add to the groups of the first."""
@@ -48,7 +86,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sorted:
+class GroupedAnswers:
     """The sorted answers to one question; ``rivals`` are pairs of indices of ``groups``."""
 
     groups: tuple[Group, ...] = ()
@@ -86,7 +124,9 @@ class LlmGrouper:
                 return tuple(
                     self._grouping(
                         _joined(
-                            Sorted(), by_question[answer_set.index], range(len(answer_set.answers))
+                            GroupedAnswers(),
+                            by_question[answer_set.index],
+                            range(len(answer_set.answers)),
                         ),
                         answer_set.answers,
                     )
@@ -101,7 +141,7 @@ class LlmGrouper:
     async def _alone(
         self, answer_set: AnswerSet, questions: Sequence[str], articles: Sequence[Article]
     ) -> Grouping | Unscored:
-        n, so_far = len(answer_set.answers), Sorted()
+        n, so_far = len(answer_set.answers), GroupedAnswers()
         n_parts = max(1, -(-n // self.batch_size))
         for part in range(n_parts):
             places = range(part * n // n_parts, (part + 1) * n // n_parts)
@@ -124,7 +164,7 @@ class LlmGrouper:
         articles: Sequence[Article],
         *,
         labels: Sequence[str] = (),
-    ) -> Mapping[int, Sorted] | Unscored:
+    ) -> Mapping[int, GroupedAnswers] | Unscored:
         outlets = {article.aid: article.domain or article.aid for article in articles}
         numbered = "\n".join(f"{n}. {question}" for n, question in enumerate(questions, 1))
         return await self.asker.ask(
@@ -135,7 +175,7 @@ class LlmGrouper:
                 "label_words": str(MAX_LABEL_WORDS),
             },
             schema=_SCHEMA,
-            read=lambda text, _: read_sorted(
+            parse=lambda text, _: read_sorted(
                 text,
                 sizes={answer_set.index: len(answer_set.answers) for answer_set in answer_sets},
             ),
@@ -158,7 +198,7 @@ class LlmGrouper:
         problem = f"by embeddings, not by the model: {_why(why)}"
         return Grouping(groups=groups, problem=problem, reason=why.reason)
 
-    def _grouping(self, sorted_answers: Sorted, answers: Sequence[Answer]) -> Grouping:
+    def _grouping(self, sorted_answers: GroupedAnswers, answers: Sequence[Answer]) -> Grouping:
         """Return the groups, largest first, without invalid answers (unless `keep_invalid`)."""
         left_out = frozenset() if self.keep_invalid else sorted_answers.invalid
         alone = sorted_answers.invalid.difference(
@@ -228,7 +268,7 @@ def _answers(
     return Fenced("answers", tuple(texts), tuple(titles))
 
 
-def read_sorted(text: str, *, sizes: Mapping[int, int]) -> dict[int, Sorted] | Unscored:
+def read_sorted(text: str, *, sizes: Mapping[int, int]) -> dict[int, GroupedAnswers] | Unscored:
     """Return the sorted answers of a reply by question; `sizes` are the numbers of answers.
 
     In the reply, answers are numbered from 1 over all questions, in the order of `sizes`; in the
@@ -253,7 +293,7 @@ def read_sorted(text: str, *, sizes: Mapping[int, int]) -> dict[int, Sorted] | U
     return by_question
 
 
-def _sorted(row: Any, offered: range) -> Sorted | None:
+def _sorted(row: Any, offered: range) -> GroupedAnswers | None:
     if not isinstance(row, dict) or not isinstance(row.get("groups"), list):
         return None
     groups: list[Group] = []
@@ -274,7 +314,7 @@ def _sorted(row: Any, offered: range) -> Sorted | None:
     if placed.union(invalid) != set(range(len(offered))):
         return None
     pairs = _pairs(row.get("rivals", []), len(groups))
-    return Sorted(groups=tuple(groups), rivals=pairs, invalid=frozenset(invalid))
+    return GroupedAnswers(groups=tuple(groups), rivals=pairs, invalid=frozenset(invalid))
 
 
 def _positions(numbers: Any, offered: range) -> tuple[int, ...] | None:
@@ -299,7 +339,7 @@ def _pairs(value: Any, n: int) -> frozenset[tuple[int, int]]:
     return frozenset(pairs)
 
 
-def _joined(so_far: Sorted, addition: Sorted, places: range) -> Sorted:
+def _joined(so_far: GroupedAnswers, addition: GroupedAnswers, places: range) -> GroupedAnswers:
     """Return `so_far` with the groups of a further part merged by what their labels claim.
 
     `places` are the positions of the part's answers among all.
@@ -327,7 +367,7 @@ def _joined(so_far: Sorted, addition: Sorted, places: range) -> Sorted:
     pairs = {tuple(sorted((at[a], at[b]))) for a, b in addition.rivals}
     rivals = so_far.rivals.union((a, b) for a, b in pairs if a != b)
     invalid = so_far.invalid.union(places[n] for n in addition.invalid)
-    return Sorted(groups=tuple(groups), rivals=rivals, invalid=invalid)
+    return GroupedAnswers(groups=tuple(groups), rivals=rivals, invalid=invalid)
 
 
 def _label(group: Group, answers: Sequence[Answer]) -> str:

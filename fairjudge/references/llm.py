@@ -9,7 +9,7 @@ from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import INTEGERS, Asker
-from fairjudge.references.ports import Checked, Groups
+from fairjudge.references.ports import FilterResult, Groups
 from fairjudge.references.replies import (
     QuotableArticle,
     read_answers,
@@ -63,7 +63,7 @@ class LlmQuestionWriter:
                 "answer_format": 'Reply with JSON alone: {"questions": ["...", "..."]}',
             },
             schema=_QUESTIONS,
-            read=lambda text, cut_off: read_questions(
+            parse=lambda text, cut_off: read_questions(
                 text, limit=n, max_words=MAX_QUESTION_WORDS, cut_off=cut_off
             ),
         )
@@ -97,7 +97,7 @@ class LlmAnswerer:
                 'or {"answers": []} when the article does not answer the question.',
             },
             schema=_ANSWERS,
-            read=lambda text, cut_off: read_answers(text, cut_off=cut_off),
+            parse=lambda text, cut_off: read_answers(text, cut_off=cut_off),
         )
         if isinstance(quotes, Unscored):
             return quotes
@@ -128,7 +128,7 @@ class LlmConsolidator:
                 "answer_format": 'Reply with JSON alone: {"groups": [[1, 3], [2]]}',
             },
             schema=_GROUPS,
-            read=lambda text, _: read_groups(text, n=len(answers)),
+            parse=lambda text, _: read_groups(text, n=len(answers)),
         )
 
 
@@ -138,7 +138,7 @@ class LlmPostFilter:
 
     asker: Asker
 
-    async def check(self, question: QuestionAnswers) -> Checked | Unscored:
+    async def check(self, question: QuestionAnswers) -> FilterResult | Unscored:
         """See `fairjudge.references.ports.PostFilter`."""
         answers = [answer for group in question.answer_groups for answer in group]
         groups = [g for g, group in enumerate(question.answer_groups, 1) for _ in group]
@@ -150,7 +150,7 @@ class LlmPostFilter:
                 "answer_format": 'Reply with JSON alone: {"invalid": [2, 5], "diverse": true}',
             },
             schema=_CHECK,
-            read=lambda text, _: read_check(text, n=len(answers)),
+            parse=lambda text, _: read_check(text, n=len(answers)),
         )
 
 

@@ -110,11 +110,11 @@ class PointFinder:
         self,
         statements: Sequence[Statement],
         pairs: Sequence[Pair],
-        read: Callable[[Sequence[tuple[str, str]]], NDArray[np.float64]],
+        measure: Callable[[Sequence[tuple[str, str]]], NDArray[np.float64]],
     ) -> NDArray[np.float64]:
-        """Return the values of `read` for each pair and for its reverse, shape (2, n)."""
+        """Return the values of `measure` for each pair and for its reverse, shape (2, n)."""
         forward = [(statements[i].text, statements[j].text) for i, j in pairs]
-        return read([*forward, *((second, first) for first, second in forward)]).reshape(2, -1)
+        return measure([*forward, *((second, first) for first, second in forward)]).reshape(2, -1)
 
 
 def _pairs(near: NDArray[np.float32]) -> list[Pair]:

@@ -60,7 +60,7 @@ class Consolidator(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class FilterResult:
     """Result of the post-filter: invalid answers (by position over all groups), and diversity."""
 
     invalid: frozenset[int]
@@ -70,7 +70,7 @@ class Checked:
 class PostFilter(Protocol):
     """Checks one question and its answer groups."""
 
-    async def check(self, question: QuestionAnswers) -> Checked | Unscored:
+    async def check(self, question: QuestionAnswers) -> FilterResult | Unscored:
         """Return the invalid answers, and whether the groups differ without them."""
 
 
@@ -110,7 +110,7 @@ class LocatedAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class ArticleAnswers:
     """The answers of one article; ``n_absent`` others were dropped, since it does not contain them.
 
     ``problem`` describes the invalid items of a reply whose other items are valid.
@@ -150,7 +150,7 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Missed:
+class MissedAnswer:
     """A missed answer of the group with index ``group`` of the question with index ``question``."""
 
     question: int
@@ -161,15 +161,15 @@ class Missed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Completed:
+class CompletionResult:
     """Result of the second pass: missed answers, doubtful labels, and unsupported passages.
 
     ``doubtful`` has (question index, group index, ``aid``) of members whose article does not
     support the group's label; ``unsupported`` has (question index, group index, position in the
-    group) of passages that do not say it. ``n_absent`` and ``problem`` are as in `Answered`.
+    group) of passages that do not say it. ``n_absent`` and ``problem`` are as in `ArticleAnswers`.
     """
 
-    missed: tuple[Missed, ...] = ()
+    missed: tuple[MissedAnswer, ...] = ()
     doubtful: tuple[tuple[int, int, str], ...] = ()
     unsupported: tuple[tuple[int, int, int], ...] = ()
     n_absent: int = 0
@@ -188,7 +188,9 @@ class ClusterWriter(Protocol):
 class ArticleAnswerer(Protocol):
     """Extracts the answers of one article to many questions."""
 
-    async def answer(self, questions: Sequence[Question], article: Article) -> Answered | Unscored:
+    async def answer(
+        self, questions: Sequence[Question], article: Article
+    ) -> ArticleAnswers | Unscored:
         """Return all answers in `article`."""
 
 
@@ -212,7 +214,7 @@ class Completer(Protocol):
 
     async def complete(
         self, questions: Sequence[QuestionAnswers], articles: Sequence[Article]
-    ) -> Completed | Unscored:
+    ) -> CompletionResult | Unscored:
         """Return the answers of `articles` that `questions` lack, and what it finds wrong."""
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from fairjudge.domain import Article, Unscored
 from fairjudge.parsing import read_list, read_object, whole_number, without_bullet
-from fairjudge.references.ports import Checked, Groups, sort_groups
+from fairjudge.references.ports import FilterResult, Groups, sort_groups
 from fairjudge.text.quoting import Quotable, unwrapped
 from fairjudge.text.scripts import UNSPACED, count_words
 from fairjudge.text.sentences import is_question
@@ -112,7 +112,7 @@ def read_groups(text: str, *, n: int) -> Groups | Unscored:
     return sort_groups([[next(places) for _ in group] for group in listed])
 
 
-def read_check(text: str, *, n: int) -> Checked | Unscored:
+def read_check(text: str, *, n: int) -> FilterResult | Unscored:
     """Return the post-filter's result on `n` answers (numbered from 1)."""
     value = read_object(text, "diverse")
     if value is not None and isinstance(value["diverse"], bool):
@@ -122,7 +122,7 @@ def read_check(text: str, *, n: int) -> Checked | Unscored:
         )
         if numbers <= set(range(1, n + 1)):
             invalid = frozenset(number - 1 for number in numbers if number is not None)
-            return Checked(invalid=invalid, diverse=value["diverse"])
+            return FilterResult(invalid=invalid, diverse=value["diverse"])
     return Unscored(reason="unparseable", detail="no findings in the form asked for", raw=text)
 
 

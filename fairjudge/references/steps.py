@@ -331,9 +331,9 @@ def without_unsupported(
     sizes = [len(group) for group in question.answer_groups]
     first = list(accumulate(sizes, initial=0))
     lost = Counter(group for group, _ in places)
-    left = drop_positions(question, (first[group] + position for group, position in places))
+    remainder = drop_positions(question, (first[group] + position for group, position in places))
     old = [group for group, size in enumerate(sizes) if size > lost[group]]
-    return left, {group: new for new, group in enumerate(old)}
+    return remainder, {group: new for new, group in enumerate(old)}
 
 
 def grouped(

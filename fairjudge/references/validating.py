@@ -47,7 +47,7 @@ class ValidatedCluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validated:
+class ValidatedReferences:
     """References without invalid answers; a reference may have no questions left."""
 
     references: tuple[Reference, ...]
@@ -59,7 +59,7 @@ class Validated:
 
 def apply_validity(
     references: Sequence[Reference], labels: Iterable[Label], *, validity: Validity | None = None
-) -> Validated:
+) -> ValidatedReferences:
     """Drop the answer groups that most annotators reject, then check each question again.
 
     A group on which annotators are evenly split is dropped too; one without a label is kept. A
@@ -102,7 +102,7 @@ def apply_validity(
             field="unit",
         )
     results = [_validated(reference, shares, validity or Validity()) for reference in references]
-    return Validated(
+    return ValidatedReferences(
         references=tuple(reference for reference, _ in results),
         clusters=tuple(cluster for _, cluster in results),
         alpha=_alpha(values_by_item),

@@ -63,7 +63,7 @@ class LlmClusterWriter:
                 "n_articles": str(len(articles)),
             },
             schema=_SCHEMA,
-            read=lambda text, cut_off: read_divided(text, limit=n, cut_off=cut_off),
+            parse=lambda text, cut_off: read_divided(text, limit=n, cut_off=cut_off),
             usual_limit=1024 + _TOKENS_PER_QUESTION * n,
         )
 

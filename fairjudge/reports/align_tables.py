@@ -56,7 +56,7 @@ def _words(report: Json) -> _Words:
 
 
 def align_findings(report: Json) -> Iterator[str]:
-    """Yield whether the new prompt is kept, by how much, what was tried, and what to do next."""
+    """Yield whether the new prompt is kept, its gain, the candidates, and the next step."""
     n_tried = pluralize(len(report["candidates"]), "candidate")
     n_development = pluralize(report["parts"]["development"]["documents"], "document")
     if not report["opened"]:

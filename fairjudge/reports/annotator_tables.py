@@ -1,4 +1,4 @@
-"""Tables of what stands behind a mean label: camps, severity, influence, confusion."""
+"""Tables of annotators: camps, severity, influence on the mean label, and confusion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SEVERITY_SHIFT = 0.02
 
 
 def camps_sentence(group: Json) -> str:
-    """Say that annotators are in two camps, and how the judge agrees with each; else nothing."""
+    """Return a sentence on two camps of annotators and the judge's agreement with each, or ""."""
     camps = group.get("people", {}).get("camps", {})
     if not camps.get("found"):
         return ""
@@ -35,7 +35,7 @@ def camps_sentence(group: Json) -> str:
 
 
 def annotator_tables(group: Json, title: str) -> Iterator[TextTable]:
-    """Yield what is worth a table: camps, annotators where there are several, and confusion."""
+    """Yield the tables of camps, of annotators if there are several, and of confusion."""
     people = group.get("people")
     if people is None:
         return

@@ -174,7 +174,7 @@ def statement_findings(report: Json) -> Iterator[str]:
 
 
 def citation_findings(report: Json) -> Iterator[str]:
-    """Yield how many sentences are supported by what they cite, and by other articles instead."""
+    """Yield the shares of sentences supported by the cited and by swapped articles."""
     judges = by_judge(report["groups"])
     for groups in judges:
         says = f", says {groups[0]['judge']}" if len(judges) > 1 else ""

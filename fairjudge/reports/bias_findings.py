@@ -76,7 +76,7 @@ def entity_findings(report: Json) -> Iterator[str]:
 
 
 def _never_or_always(system: Json) -> str:
-    """Say who is named without exception or never where odds therefore have no ratio."""
+    """Name groups that are always or never named, so that an odds ratio is undefined."""
     pairs = [pair for pair in system["odds_ratios"] if _least_ratio(pair) > 1.0]
     if not pairs:
         return ""

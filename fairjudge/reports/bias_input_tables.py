@@ -10,13 +10,13 @@ from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.counting import pluralize
 
 
-def annotated_table(found: Mapping[str, int], *, output: str) -> TextTable:
+def annotated_table(counts: Mapping[str, int], *, output: str) -> TextTable:
     """Return what ``bias annotate`` wrote."""
     return table(
         "People marked",
         "documents> {n_documents} | without people> {n_without_people} | names> {n_names}"
         " | people> {n_people}",
-        [found],
+        [counts],
         notes=(f"Written: {output}",),
     )
 

@@ -138,7 +138,7 @@ def _sizes(report: Json) -> TextTable | None:
 
 
 def _score_or_bound(score: Json) -> str:
-    """Return the score, or what it is at least where the odds of a group are 0 or unbounded."""
+    """Return the score, or its lower bound if the odds of a group are 0 or infinite."""
     least = score.get("at_least")
     return interval(score) if least is None else f">= {number(least)}"
 
@@ -244,7 +244,7 @@ def distinguishability_tables(report: Json) -> Iterator[TextTable]:
 
 
 def _originals(report: Json) -> TextTable | None:
-    """Return the originals whose summaries predict the group best; None where none is."""
+    """Return the originals whose summaries predict the group best, or None."""
     rows = [
         {**row, "original": original, "score": score}
         for row in representations(report)
@@ -278,9 +278,9 @@ def representations(report: Json) -> Iterator[Json]:
                 }
 
 
-def figure_of(found: Json, measure: BiasMeasure[Any]) -> Json | None:
-    """Return a measure of one representation, whose JSON is its score with the rest inside."""
-    return found if measure.key == "score" else found.get(measure.key)
+def figure_of(result: Json, measure: BiasMeasure[Any]) -> Json | None:
+    """Return a measure of one representation from the representation's JSON."""
+    return result if measure.key == "score" else result.get(measure.key)
 
 
 def _score_notes(report: Json, measure: BiasMeasure[Any], rows: Iterable[Json]) -> Iterator[str]:
@@ -332,7 +332,7 @@ def _with_assignment(systems: Mapping[str, Json], key: str) -> Iterator[Json]:
 
 
 def _notes(report: Json, scores: Mapping[str, str]) -> Iterator[str]:
-    """Yield the report's notes, who was left out, and why a score is missing."""
+    """Yield the report's notes, exclusions, and reasons for missing scores."""
     yield from report["notes"]
     for system, figures in report["systems"].items():
         if figures["excluded"]:

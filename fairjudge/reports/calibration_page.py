@@ -149,7 +149,7 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
 
 
 def _agreement(group: Json) -> Iterator[Part]:
-    """Yield a forest plot of Spearman's correlation at each level; tables have the others."""
+    """Yield a forest plot of Spearman's correlation at each level."""
     marks = {"judge": PLAIN, tables.HUMAN: BY_PEOPLE}
     for level, label in tables.levels_of(group).items():
         ceiling = tables.spearman(group["human"], level)

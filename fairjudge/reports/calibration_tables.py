@@ -46,9 +46,9 @@ def calibration_tables(report: Json) -> tuple[TextTable, ...]:
     return tuple(tables)
 
 
-def spearman(found: Json, level: str) -> Json:
-    """Return an agreement's correlation at a level; nothing where there is none."""
-    correlation: Json = found.get(level, {}).get("spearman", {})
+def spearman(agreement: Json, level: str) -> Json:
+    """Return Spearman's correlation at `level`, or {} if it is missing."""
+    correlation: Json = agreement.get(level, {}).get("spearman", {})
     return correlation
 
 
@@ -105,7 +105,7 @@ _UNITS = {
 
 
 def _units(group: Json, level: str) -> str:
-    """Return how many units the judge's agreement at `level` is over; nothing without a value."""
+    """Return the number of units of the judge's agreement at `level`, or "" without a value."""
     n = spearman(group["agreement"], level).get("n")
     return "" if n is None else f", {pluralize(n, *_UNITS[level])}"
 
@@ -135,7 +135,7 @@ def agreement_tables(group: Json) -> list[TextTable]:
 
 
 def gains_tables(group: Json) -> list[TextTable]:
-    """Return the table of what a judge adds over what needs none; none where nothing is known."""
+    """Return the table of a judge's gains over baselines, if any gain is known."""
     over = group.get("over_baselines", {})
     rows = list(_gains(group, over)) if "best" in over else []
     if not rows:
@@ -295,9 +295,9 @@ def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
     return replace(table_of_groups, columns=(Column(heading=name), *table_of_groups.columns[1:]))
 
 
-def position_table(found: Json, title: str) -> TextTable:
-    """Return what an audit of position found of one judge and aspect."""
-    return side_by_side(title, "verdicts", POSITION, {"percent": found}, show=percent)
+def position_table(audit: Json, title: str) -> TextTable:
+    """Return the position audit of one judge and aspect."""
+    return side_by_side(title, "verdicts", POSITION, {"percent": audit}, show=percent)
 
 
 def planning_table(curve: Sequence[Json]) -> TextTable:
@@ -311,7 +311,7 @@ def planning_table(curve: Sequence[Json]) -> TextTable:
 
 
 def separations_table(planning: Json) -> TextTable:
-    """Return the labels that would tell two systems apart."""
+    """Return the numbers of labels needed to distinguish pairs of systems."""
 
     def needed(separation: Json, plan: str) -> str:
         if why(separation):
@@ -355,20 +355,19 @@ _TEST_OUTCOMES = {"yes": "passed", "no": "not passed"}
 
 def replaceability_note(group: Json) -> str:
     """Say what the alternative annotator test says, in step with the decision that follows."""
-    found = group["replaceability"]
-    if why(found):
-        return f"Alternative-annotator test: not run; {why(found)}."
-    decided = next(
-        (one for one in group.get("decisions", ()) if one["question"] == "replace_annotator"),
-        {"answer": "yes" if found["passes"] else "no", "reason": ""},
-    )
+    results = group["replaceability"]
+    if why(results):
+        return f"Alternative-annotator test: not run; {why(results)}."
+    decisions = {decision["question"]: decision for decision in group.get("decisions", ())}
+    by_test = {"answer": "yes" if results["passes"] else "no", "reason": ""}
+    decided = decisions.get("replace_annotator", by_test)
     outcome = _TEST_OUTCOMES.get(decided["answer"], decided["answer"])
     reason = f"; {decided['reason']}" if decided["reason"] else ""
     return (
         f"Alternative-annotator test: {outcome} (beats "
-        f"{percentage(found['winning_rate'])} of annotators, "
-        f"needs 50 %; advantage probability {found['advantage_probability']:.2f}, margin "
-        f"{found['epsilon']:g}{reason})."
+        f"{percentage(results['winning_rate'])} of annotators, "
+        f"needs 50 %; advantage probability {results['advantage_probability']:.2f}, margin "
+        f"{results['epsilon']:g}{reason})."
     )
 
 

@@ -141,7 +141,7 @@ def _passed(groups: Sequence[Json]) -> str:
 
 
 def _unknown(groups: Sequence[Json]) -> str:
-    """Say of which groups a loss of agreement is not known, and what it would take."""
+    """Name the groups whose change of agreement is undecided, and the documents needed."""
     unknown = [group for group in groups if group["verdict"] == "cannot tell"]
     if not unknown:
         return ""
@@ -151,7 +151,7 @@ def _unknown(groups: Sequence[Json]) -> str:
 
 
 def _cause(group: Json) -> str:
-    """Say why a loss of agreement is not known, and what it would take."""
+    """Return why a change of agreement is undecided, and the documents needed."""
     if group["reason"]:
         return str(group["reason"])
     n = f"{pluralize(group['n_items'], 'anchor')} in {pluralize(group['n_documents'], 'document')}"
@@ -211,7 +211,7 @@ def _table(group: Json, margin: float) -> TextTable:
 
 
 def _watched(group: Json) -> Iterator[Json]:
-    """Yield the changes whose intervals hold at all looks at once, where there are looks."""
+    """Yield tables of changes with simultaneous intervals over all looks, if there are any."""
     if "watch" not in group:
         return
     watch = group["watch"]
@@ -234,9 +234,9 @@ def _levels(group: Json, name: str) -> Json:
 
 
 def _notes(group: Json, margin: float) -> Iterator[str]:
-    said = f"{sentence(group['reason'])} " if group["verdict"] == "constant" else ""
+    reason = f"{sentence(group['reason'])} " if group["verdict"] == "constant" else ""
     yield (
-        f"{group['verdict'].capitalize()}. {said}{_SAID[group['verdict']]} "
+        f"{group['verdict'].capitalize()}. {reason}{_SAID[group['verdict']]} "
         f"Margin: {number(margin)}."
     )
     yield (

@@ -19,7 +19,7 @@ _FIGURES = {
 
 
 def comparison_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return what differs in settings, and for each aspect, protocol and judge what was found.
+    """Return tables of differing settings and of the results by aspect, protocol and judge.
 
     That is a table of figures, one of systems, a confusion table, and the items furthest apart.
     """

@@ -25,7 +25,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run's folder: its command with the arguments that differ from nothing, and its dates."""
+    """A run's folder: its command with all set arguments, and its dates."""
 
     name: str
     command: str
@@ -82,7 +82,7 @@ class Content:
 
     @property
     def boards(self) -> list[Board]:
-        """What is said of each leaderboard, beside the others and what calibration says."""
+        """Findings of each leaderboard, given the other leaderboards and the calibration."""
         judged = {
             (group["judge"], group["aspect"], group["protocol"])
             for panel in self.of_kind("calibrate")

@@ -1,4 +1,4 @@
-"""Columns of what language models were asked, and of what it cost."""
+"""Columns of the calls to language models and their costs."""
 
 from __future__ import annotations
 

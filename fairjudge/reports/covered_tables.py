@@ -47,7 +47,7 @@ def covered_tables(report: Json, *, only: Sequence[str] | None = None) -> Iterat
 
 
 def by_judge(groups: Sequence[Json]) -> list[list[Json]]:
-    """Return the groups of each judge, those of another aspect, protocol or unit apart."""
+    """Split groups by judge, aspect, protocol and unit."""
     groups_by_judge: dict[tuple[str | None, ...], list[Json]] = {}
     for group in groups:
         key = tuple(group.get(name) for name in ("judge", "aspect", "protocol", "unit"))
@@ -68,7 +68,7 @@ def slices(groups: Iterable[Json]) -> list[str]:
 
 
 def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) -> TextTable:
-    """Return what is sliced down, the first `limit` of it, and the systems across."""
+    """Return a table of slices (rows, at most `limit`) by systems (columns)."""
     heads = [group["system"] for group in groups]
     names = list(dict.fromkeys(name for group in groups for name in group["slices"][by]))
     more = len(names) - len(names[:limit])
@@ -99,7 +99,7 @@ def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) ->
 
 
 def _fitting(by: str, groups: Sequence[Json]) -> Iterator[TextTable]:
-    """Yield as many tables as the width needs, each of one system or more."""
+    """Split a wide table into tables that fit, each with at least one system."""
     sliced = [group for group in groups if group["slices"].get(by)]
     cells = [interval(figure) for group in sliced for figure in group["slices"][by].values()]
     names = [name for group in sliced for name in group["slices"][by]]
@@ -123,11 +123,11 @@ OTHER_WORDS = "covered, not in this outlet's words"
 """The weaker class: what the outlet says is in the summary, as others say it."""
 
 
-def how_left_out(one: Json) -> str:
-    """Return in words how a group that ``uncovered`` lists is left out."""
-    if one["value"] < COVERED_FROM:
+def how_left_out(group: Json) -> str:
+    """Describe how a group listed in ``uncovered`` is left out."""
+    if group["value"] < COVERED_FROM:
         return LEFT_OUT
-    return OTHER_WORDS if one["value"] >= 1 else f"{IN_PART}, not in this outlet's words"
+    return OTHER_WORDS if group["value"] >= 1 else f"{IN_PART}, not in this outlet's words"
 
 
 def n_left_out(group: Json) -> int:
@@ -188,7 +188,7 @@ def contradicted_table(groups: Sequence[Json], *, limit: int | None = None) -> T
 
 
 def outlets_table(groups: Sequence[Json]) -> TextTable:
-    """Return the outlets none of whose answers is covered."""
+    """Return the table of outlets without any covered answer."""
     return table(
         "Outlets without any covered answer",
         "cluster: {eid} | system: {system} | outlets: {names} | judge: {judge}",

@@ -45,7 +45,7 @@ def with_juries(report: Json) -> list[Json]:
 
 
 def jury_group(jury: Json) -> Json:
-    """Return what is decided of a fitted jury, as of a judge."""
+    """Return the decisions on a fitted jury in the form of a judge's group."""
     n_judges = pluralize(len(jury["judges"]), "judge")
     return {
         "title": f"jury of {n_judges}, fitted on labels, {jury['aspect']}",
@@ -82,7 +82,7 @@ def _outcome(decision: Json) -> str:
 
 
 def use_of(group: Json, decision: Json) -> str:
-    """Return what is decided, in words: ``"rank systems"``."""
+    """Return the use that a decision is about, in words: ``"rank systems"``."""
     if decision["question"] == "score_items":
         pairs = PROTOCOLS[group["protocol"]].paired
         return "compare two summaries" if pairs else "score single summaries"

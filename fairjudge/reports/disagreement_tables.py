@@ -17,7 +17,7 @@ _LONGEST = 160
 def disagreement_tables(
     report: Json, *, limit: int = _SHOWN, longest: int = _LONGEST
 ) -> tuple[TextTable, ...]:
-    """Return the widest gaps of every group that has any, `limit` of each, and what they share.
+    """Return the `limit` largest disagreements of each group, and their common properties.
 
     Reasons are cut after `longest` characters.
     """

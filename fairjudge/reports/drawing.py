@@ -89,7 +89,7 @@ CURVE_MARKS = tuple(Mark(shape=_SHAPES[n % 3], filled=n % 2 == 0) for n in range
 
 
 def apart(low: float, high: float, *, logarithmic: bool = False) -> Limits:
-    """Return the ends of an axis; around a single value where there is no more."""
+    """Return the ends of an axis, widened if there is only one value."""
     if low < high:
         return low, high
     return (low / 2, low * 2) if logarithmic else (low - 0.5, low + 0.5)
@@ -118,7 +118,7 @@ def linear(*axes: Axis, whole: bool = False) -> None:
 def above_axes(
     axes: Axes, handles: Sequence[Any], names: Sequence[str], *, columns: int = 1
 ) -> None:
-    """Name what is drawn in a legend above the axes, where no value is."""
+    """Draw a legend above the axes, where it hides no values."""
     axes.legend(
         handles, list(map(svg.shown, names)), loc="lower left", bbox_to_anchor=(-0.16, 1.0),
         borderaxespad=0.2, handlelength=2.6, ncols=columns,
@@ -126,14 +126,14 @@ def above_axes(
 
 
 def plain_tick(tick: float, _place: int | None = None) -> str:
-    """Return a tick's number without zeros that say nothing."""
+    """Return a tick's number without trailing zeros."""
     return f"{tick:.4g}"
 
 
-def draw_mark(axes: Axes, mark: Mark, x: float, y: float, *, size: float, said: str) -> None:
-    """Draw a mark that says `said` under the pointer."""
+def draw_mark(axes: Axes, mark: Mark, x: float, y: float, *, size: float, label: str) -> None:
+    """Draw a mark with `label` as its tooltip."""
     style = marker(mark, size)
-    axes.plot([x], [y], linestyle="", gid=svg.tooltip(said), zorder=3, **style)
+    axes.plot([x], [y], linestyle="", gid=svg.tooltip(label), zorder=3, **style)
 
 
 def marker(mark: Mark, size: float) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def agreements(report: Json) -> Mapping[str, Json]:
 
 
 def changes_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return one table a system of what it changed; what holds for all stands under the last."""
+    """Return a table of changes for each system; common notes are under the last."""
     systems = report["systems"]
     return tuple(
         changes_table(

@@ -146,7 +146,7 @@ def changes_findings(report: Json) -> Iterator[str]:
 
 
 def overall_findings(report: Json) -> Iterator[str]:
-    """Say who is the fairest over several data sets."""
+    """Name the fairest system over several data sets."""
     scored = {
         name: system["value"]
         for name, system in report["systems"].items()

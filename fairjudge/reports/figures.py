@@ -17,15 +17,15 @@ Json: TypeAlias = Mapping[str, Any]
 PERCENT = (0.0, 100.0)
 
 
-def interval(found: Json | None, *, digits: int = 2, ends: int | None = None) -> str:
+def interval(figure: Json | None, *, digits: int = 2, ends: int | None = None) -> str:
     """Return ``value [low, high]`` with `digits` decimals, `ends` of them in the interval.
 
     A dash stands where there is no value.
     """
-    if found is None or found.get("value") is None:
+    if figure is None or figure.get("value") is None:
         return "-"
-    value = number(found["value"], digits=digits)
-    between = bounds(found, digits=digits if ends is None else ends)
+    value = number(figure["value"], digits=digits)
+    between = bounds(figure, digits=digits if ends is None else ends)
     return value if between == "-" else f"{value} [{between}]"
 
 
@@ -37,11 +37,11 @@ def dollars(value: float | None) -> str:
     return f"{value:.{1 - floor(log10(value))}f}" if small else f"{value:.4f}"
 
 
-def bounds(found: Json, *, digits: int = 2) -> str:
+def bounds(figure: Json, *, digits: int = 2) -> str:
     """Return ``low, high``, or a dash."""
-    if found.get("low") is None or found.get("high") is None:
+    if figure.get("low") is None or figure.get("high") is None:
         return "-"
-    return ", ".join(number(found[end], digits=digits) for end in ("low", "high"))
+    return ", ".join(number(figure[end], digits=digits) for end in ("low", "high"))
 
 
 def in_percent(share: Json) -> Json:
@@ -50,28 +50,28 @@ def in_percent(share: Json) -> Json:
     return {**share, **{end: None if value is None else 100 * value for end, value in ends.items()}}
 
 
-def percent(found: Json | None) -> str:
+def percent(figure: Json | None) -> str:
     """Return percent with its interval, short enough for a narrow terminal."""
-    return interval(found, digits=1, ends=0)
+    return interval(figure, digits=1, ends=0)
 
 
-def negated(found: Json) -> Json:
-    """Return a difference the other way round."""
+def negated(figure: Json) -> Json:
+    """Return a difference with the opposite sign."""
     ends = {"value": "value", "low": "high", "high": "low"}
-    turned = {end: found.get(other) for end, other in ends.items()}
-    return {**found, **{end: None if bound is None else -bound for end, bound in turned.items()}}
+    turned = {end: figure.get(other) for end, other in ends.items()}
+    return {**figure, **{end: None if bound is None else -bound for end, bound in turned.items()}}
 
 
-def why(found: Json | None) -> str:
-    """Return why a figure has no value; nothing where it has one."""
-    return "" if found is None or found.get("value") is not None else str(found.get("why") or "")
+def why(figure: Json | None) -> str:
+    """Return why a figure has no value; "" if it has one."""
+    return "" if figure is None or figure.get("value") is not None else str(figure.get("why") or "")
 
 
-def why_no_interval(found: Json | None) -> str:
-    """Return why a figure that has a value has no interval; nothing where it has one."""
-    if found is None or found.get("value") is None or found.get("low") is not None:
+def why_no_interval(figure: Json | None) -> str:
+    """Return why a figure with a value has no interval; "" if it has one."""
+    if figure is None or figure.get("value") is None or figure.get("low") is not None:
         return ""
-    return str(found.get("method") or "no interval")
+    return str(figure.get("method") or "no interval")
 
 
 def protocol_of(group: Json) -> str:
@@ -80,7 +80,7 @@ def protocol_of(group: Json) -> str:
 
 
 def by_unit(group: Json) -> str:
-    """Return ``" by article"`` where parts were judged, else nothing."""
+    """Return the unit in words, such as ``" by article"``; "" for whole summaries."""
     return shown_protocol("", str(group.get("unit", "")))
 
 
@@ -131,15 +131,15 @@ def named(items: Iterable[str], limit: int) -> str:
     return ", ".join(every[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
-def row(label: str, found: Json | None, *, mark: Mark = PLAIN, digits: int = 2) -> ForestRow:
+def row(label: str, estimate: Json | None, *, mark: Mark = PLAIN, digits: int = 2) -> ForestRow:
     """Return a figure as a row of a forest plot."""
-    figure = found if found is not None and found.get("value") is not None else {}
+    shown_figure = estimate if estimate is not None and estimate.get("value") is not None else {}
     return ForestRow(
         label=label,
-        value=figure.get("value"),
-        low=figure.get("low"),
-        high=figure.get("high"),
-        text=interval(found, digits=digits) if figure else "undefined",
+        value=shown_figure.get("value"),
+        low=shown_figure.get("low"),
+        high=shown_figure.get("high"),
+        text=interval(estimate, digits=digits) if shown_figure else "undefined",
         mark=mark,
     )
 

@@ -69,19 +69,19 @@ class Board:
 
     @property
     def what(self) -> str:
-        """The aspect, with whatever else tells this ranking from others."""
+        """The aspect, with the words that distinguish this ranking from others."""
         return f"{self.aspect}{self.of}"
 
 
 def board_findings(board: Board) -> tuple[str, ...]:
-    """Return two to four sentences on a ranking; none where nothing was judged."""
+    """Return two to four sentences on a ranking; () if nothing was judged."""
     if not board.n_items:
         return ()
     return (*standing(board), _lost(board), next_step(board))
 
 
 def standing(board: Board) -> tuple[str, ...]:
-    """Return who leads, who is not compared, and whether scores of two kinds stand together."""
+    """Return the leader, systems that are not compared, and whether scores are of two kinds."""
     sentences = [_leads(board)]
     if board.calibrated and board.as_good is not None and len(board.systems) > 1:
         sentences.append(f"That is the judge's order{_of(board)}; see whether it may rank systems.")
@@ -106,31 +106,31 @@ def two_kinds(without_probabilities: Mapping[str, int], n_scored: int, *, of: st
     )
 
 
-def of_leaderboard(found: Leaderboard) -> Board:
-    """Return what the report's leaderboard says: behind the first by an interval above 0 or not."""
-    ranked = [row for row in found.standings if row.score.ranked and row.score.n_clusters]
+def of_leaderboard(leaderboard: Leaderboard) -> Board:
+    """Return the board of a leaderboard: which systems are significantly behind the first."""
+    ranked = [row for row in leaderboard.standings if row.score.ranked and row.score.n_clusters]
     n_clusters = n_compared(row.score for row in ranked)
-    scores = [row.score for row in found.standings]
+    scores = [row.score for row in leaderboard.standings]
     return Board(
-        aspect=found.aspect,
+        aspect=leaderboard.aspect,
         systems=[row.score.system for row in ranked],
-        as_good=_as_good(found, ranked) if n_clusters >= FEWEST_CLUSTERS else None,
+        as_good=_as_good(leaderboard, ranked) if n_clusters >= FEWEST_CLUSTERS else None,
         not_ranked=[score.system for score in scores if not score.ranked],
         n_clusters=n_clusters,
-        n_items=found.missing.n_items,
-        reasons=found.missing.reasons,
-        by_default=bool(found.n_by_default),
+        n_items=leaderboard.missing.n_items,
+        reasons=leaderboard.missing.reasons,
+        by_default=bool(leaderboard.n_by_default),
         n_level=n_level(row.score for row in ranked),
-        by_rank=found.ranking is not None,
-        without_probabilities=found.without_probabilities,
+        by_rank=leaderboard.ranking is not None,
+        without_probabilities=leaderboard.without_probabilities,
         score=score_in_words(scores),
         why=why_not_ranked(scores),
-        constant=found.constant,
+        constant=leaderboard.constant,
     )
 
 
 def boards_beside(boards: Sequence[Leaderboard], calibrated: Collection[Judged]) -> list[Board]:
-    """Return the boards of one page, each told from the others where several are of an aspect.
+    """Return the boards of one page, with distinguishing names if several are of an aspect.
 
     `calibrated` has the judges, each with an aspect and a protocol, that are held against people.
     """
@@ -163,7 +163,7 @@ def boards_beside(boards: Sequence[Leaderboard], calibrated: Collection[Judged])
 
 
 def _as_good(board: Leaderboard, ranked: Sequence[Standing]) -> list[str] | None:
-    """Return which others may be no worse than the first; None where no interval says so."""
+    """Return the systems not significantly behind the first; None without intervals."""
     if board.ranking is None:
         behind = [row for row in ranked[1:] if not _is_behind(row)]
         return [row.score.system for row in behind]
@@ -204,7 +204,7 @@ def first_of(ranges: Mapping[str, tuple[int, int]], systems: Sequence[str]) -> l
 
 
 def _of(board: Board) -> str:
-    """Tell a ranking from others beside it."""
+    """Return the words that distinguish a ranking from others on the page."""
     return f" in {board.what}" if board.of else ""
 
 

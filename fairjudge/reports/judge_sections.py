@@ -1,4 +1,4 @@
-"""Coverage by source, biases of the judge, and what has no score: plots beside their tables."""
+"""Sections on coverage by source, biases of the judge, and missing scores: plots and tables."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _sliced_plot(by: str, groups: Sequence[Json]) -> Iterator[Part]:
 
 
 def statement_parts(content: Content) -> Iterator[Part]:
-    """Yield faithfulness by statement: shares, what is wrong by which article, and citations."""
+    """Yield faithfulness by statement: shares, unsupported statements, and citations."""
     groups = [g for panel in content.of_kind("audit statements") for g in panel.report["groups"]]
     for judge in by_judge(groups):
         yield Heading(f"Statements, judged by {judge[0]['judge']}")
@@ -277,7 +277,7 @@ _SWAYS: Mapping[str, Show] = {
 
 
 def unscored_parts(content: Content) -> Iterator[Part]:
-    """Yield how many judgements have no score, by reason, and who scored the others."""
+    """Yield counts of judgements without a score by reason, and of the others by scorer."""
     for panel in content.of_kind("audit parse"):
         yield from audit_tables.parse_tables(panel.report)
         sentence = "An item without a score enters no mean."

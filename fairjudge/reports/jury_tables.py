@@ -28,7 +28,7 @@ _NOTE = (
 
 
 def jury_tables(report: Json) -> Iterator[TextTable]:
-    """Yield two tables a jury: what it gains, and what each member does in it."""
+    """Yield two tables for each jury: its gains, and the contribution of each member."""
     for jury in report.get("juries", ()):
         if not jury["why"]:
             yield _gains(jury)
@@ -36,7 +36,7 @@ def jury_tables(report: Json) -> Iterator[TextTable]:
 
 
 def jury_findings(report: Json) -> Iterator[str]:
-    """Say whether a jury has a lower error than the best of its judges, and what it is worth."""
+    """Yield whether a jury has a lower error than its best judge, and its effective number."""
     for jury in report.get("juries", ()):
         name = f"The jury of {pluralize(len(jury['judges']), 'judge')} in {jury['aspect']}"
         if jury["why"]:
@@ -58,22 +58,22 @@ def jury_findings(report: Json) -> Iterator[str]:
             yield f"{name} does not have a significantly larger error without {' or '.join(idle)}."
 
 
-def worth(found: Json) -> str:
-    """Say how many independent judges a jury is worth."""
-    if reason := why(found["effective_number"]):
-        return f"How many independent judges the jury in {found['aspect']} is worth: {reason}."
+def worth(jury: Json) -> str:
+    """Return a sentence on the effective number of independent judges of a jury."""
+    if reason := why(jury["effective_number"]):
+        return f"How many independent judges the jury in {jury['aspect']} is worth: {reason}."
     return (
-        f"Its {pluralize(len(found['judges']), 'judge')} in {found['aspect']} are worth "
-        f"{interval(found['effective_number'], digits=1)} independent ones: their errors correlate "
-        f"{interval(found['error_correlation'])}."
+        f"Its {pluralize(len(jury['judges']), 'judge')} in {jury['aspect']} are worth "
+        f"{interval(jury['effective_number'], digits=1)} independent ones: their errors correlate "
+        f"{interval(jury['error_correlation'])}."
     )
 
 
-def jury_plot(found: Json) -> Plot:
-    """Return the distances from people of the jury and of what it is held against."""
-    rows = [row(_FITTED, found["rmse"])]
-    rows += [row(comparison["name"], comparison["rmse"]) for comparison in found["compared"]]
-    title = f"{found['aspect']}: RMSE to people on held-out documents"
+def jury_plot(jury: Json) -> Plot:
+    """Return a plot of the distances from people of the jury and its alternatives."""
+    rows = [row(_FITTED, jury["rmse"])]
+    rows += [row(comparison["name"], comparison["rmse"]) for comparison in jury["compared"]]
+    title = f"{jury['aspect']}: RMSE to people on held-out documents"
     return forest(rows, title=title, across="RMSE, in units of the labels")
 
 

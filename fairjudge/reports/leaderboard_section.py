@@ -31,12 +31,14 @@ _NAME_WIDTH = 10
 """Characters of a system's name in a printed line."""
 
 
-def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ()) -> Iterator[Part]:
-    """Yield every leaderboard; `said` has the findings of each, by default from the board itself.
+def leaderboard_parts(
+    boards: Sequence[Leaderboard], findings: Sequence[Board] = ()
+) -> Iterator[Part]:
+    """Yield every leaderboard; by default with the findings of the board itself.
 
     Of many, paper has tables in two columns, and the first ones only where these are too many.
     """
-    sentences = said or [of_leaderboard(board) for board in boards]
+    sentences = findings or [of_leaderboard(board) for board in boards]
     parts = [tuple(_board(board, of)) for board, of in zip(boards, sentences, strict=True)]
     if sum(len(board.standings) for board in boards) <= _MAX_SYSTEMS:
         yield from chain.from_iterable(parts)
@@ -53,9 +55,9 @@ def leaderboard_parts(boards: Sequence[Leaderboard], said: Sequence[Board] = ())
         )
 
 
-def _board(board: Leaderboard, said: Board) -> Iterator[Part]:
+def _board(board: Leaderboard, findings: Board) -> Iterator[Part]:
     yield Heading(_title(board))
-    yield Paragraph(" ".join(board_findings(said)))
+    yield Paragraph(" ".join(board_findings(findings)))
     yield Paragraph(f"{_described(board)}.", "note")
     yield from (Paragraph(caution, "strong") for caution in leaderboard_cautions(board))
     yield Group((_plot(board), _ranks(board), leaderboard_table(board)))
@@ -65,7 +67,7 @@ def _title(board: Leaderboard) -> str:
     return f"{board.aspect.capitalize()}, by {board.judge}"
 
 
-def _dense(boards: Sequence[Leaderboard], shown: Sequence[tuple[Part, ...]]) -> Iterator[Part]:
+def _dense(boards: Sequence[Leaderboard], sections: Sequence[tuple[Part, ...]]) -> Iterator[Part]:
     """Yield leaderboards for two columns of paper, then those that it leaves out, by name."""
     n = max(1, sum(n_lines <= _MAX_LINES for n_lines in accumulate(map(_n_lines, boards))))
     left_out = ["the figures of these leaderboards"]
@@ -75,9 +77,9 @@ def _dense(boards: Sequence[Leaderboard], shown: Sequence[tuple[Part, ...]]) -> 
         'button "Print everything" prints them too.',
         "paper",
     )
-    yield Group(tuple(Group(parts, "board") for parts in shown[:n]), "dense")
+    yield Group(tuple(Group(parts, "board") for parts in sections[:n]), "dense")
     if n < len(boards):
-        yield Group(tuple(chain.from_iterable(shown[n:])), "unprinted")
+        yield Group(tuple(chain.from_iterable(sections[n:])), "unprinted")
 
 
 def _n_lines(board: Leaderboard) -> int:

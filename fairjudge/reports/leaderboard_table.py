@@ -87,7 +87,7 @@ def flat_rows(board: Leaderboard) -> Iterator[dict[str, Any]]:
         yield flat
 
 
-def leaderboard_table(board: Leaderboard, *, title: str = "") -> TextTable:
+def leaderboard_table(board: Leaderboard) -> TextTable:
     """Return the table of a leaderboard, the least important columns last."""
     unscored = any(standing.score.n_unscored for standing in board.standings)
     bounded = unscored and board.scale_range is not None
@@ -107,7 +107,7 @@ def leaderboard_table(board: Leaderboard, *, title: str = "") -> TextTable:
     ]
     of = UNITS.get(board.unit, board.unit)
     board_table = table(
-        title or f"{board.aspect}, {board.shown_protocol}, {of}",
+        f"{board.aspect}, {board.shown_protocol}, {of}",
         " | ".join(filter(None, (*figures, *counts))),
         [_row_of_system(row, narrow=bool(_narrow(board))) for row in leaderboard_rows(board)],
         notes=leaderboard_notes(board),
@@ -167,7 +167,7 @@ def leaderboard_cautions(board: Leaderboard) -> Iterator[str]:
 
 
 def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
-    """Return all of `boards` in one table, with what must be said of each below it."""
+    """Return all of `boards` in one table, with their cautions as notes."""
     tables = [leaderboard_table(board) for board in boards]
     if len(tables) == 1:
         return replace(tables[0], notes=(*tables[0].notes, *leaderboard_cautions(boards[0])))

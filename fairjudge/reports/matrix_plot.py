@@ -104,7 +104,7 @@ class MatrixPlot:
                 _draw_cell(axes, x, y, cell, text_of_cell=f"{row}, {column}")
 
     def _titles(self, axes: Axes) -> None:
-        """Say above the labels of rows and of columns what they are, both on one line."""
+        """Draw the titles of rows and columns above their labels, on one line."""
         above = self._top() - _EDGE - 8
         sides = (("right", -_EDGE, f"{self.down} ↓"), ("left", 2, f"{self.across} →"))
         for ha, away, text in sides:

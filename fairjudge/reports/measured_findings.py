@@ -60,7 +60,7 @@ _MAX_NAMED = 3
 
 
 def findings_of(kind: str, report: Json) -> tuple[str, ...]:
-    """Return what is worth knowing of the JSON of the command `kind`; none for other commands."""
+    """Return the findings of the JSON of the command `kind`; () for other commands."""
     rule = _RULES.get(kind)
     return (*join_findings(report), *(() if rule is None else rule(report)))
 

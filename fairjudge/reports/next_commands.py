@@ -27,7 +27,7 @@ _MAX_OWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextCommand:
-    """A command, and what it is for: ``"Next"`` for the first one, which others build on."""
+    """A command and its purpose; the first one, on which others build, has ``"Next"``."""
 
     purpose: str
     command: str

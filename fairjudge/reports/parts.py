@@ -29,7 +29,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A figure, with what is said under it; nothing where it is empty."""
+    """A figure with its caption; not shown if it is empty."""
 
     figure: Drawing
     caption: str = ""
@@ -79,7 +79,7 @@ class Codes:
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """Text as it is, in a box called `label`."""
+    """Verbatim text in a box with a label."""
 
     text: str
     label: str
@@ -102,7 +102,7 @@ class Section:
 
 
 def folded(parts: Iterable[Part], *, level: int, open_first: bool = False) -> list[Part]:
-    """Return `parts` with what stands under each heading of `level` folded under its text."""
+    """Return `parts` with the content of each heading of `level` folded under it."""
     before: list[Part] = []
     under = before
     folds: list[tuple[str, list[Part]]] = []

@@ -1,4 +1,4 @@
-"""Plots of intervals, bins and curves: all about 360 units wide, which fits a phone as it is.
+"""Plots of intervals, bins and curves, about 360 units wide, which fits a phone.
 
 Matplotlib draws them (the extra ``[plots]``); where it is not installed pages have none.
 """
@@ -108,7 +108,7 @@ class ReliabilityPlot:
             sentence = f"score {score:.2f}, people {label['value']:.2f}, {pluralize(n, 'item')}"
             size = 3 + 5 * math.sqrt(n / most)
             up = within(label["value"], limits)
-            draw_mark(axes, self.mark, across, up, size=size, said=sentence)
+            draw_mark(axes, self.mark, across, up, size=size, label=sentence)
         linear(axes.xaxis, axes.yaxis)
 
 
@@ -165,7 +165,7 @@ class ForestPlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePlot:
-    """Curves from 0 upwards, each named at the top; empty where there is no point."""
+    """Curves from 0 upwards, each named at the top; empty without points."""
 
     name: str
     curves: Sequence[Curve]
@@ -238,7 +238,7 @@ def _forest_row(axes: Axes, row: ForestRow, label: str, place: int, limits: Limi
         for end, tip in zip(ends, arrows, strict=True):
             axes.plot([end], [middle], color="black", marker=tip, markersize=8, clip_on=False)
     sentence = f"{row.label}: {row.text}"
-    draw_mark(axes, row.mark, within(row.value, limits), middle, size=5.5, said=sentence)
+    draw_mark(axes, row.mark, within(row.value, limits), middle, size=5.5, label=sentence)
 
 
 def _span(rows: Sequence[ForestRow]) -> Limits:

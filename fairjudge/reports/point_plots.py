@@ -90,7 +90,7 @@ class ScatterPlot:
                 if ends.get("low") is not None and ends.get("high") is not None:
                     line(y if line == axes.hlines else x, ends["low"], ends["high"], _GREY)
             text = f"{p.name}: {self.across} {x:.2f}, {self.up} {y:.2f}"
-            draw_mark(axes, PLAIN, x, y, size=4, said=text)
+            draw_mark(axes, PLAIN, x, y, size=4, label=text)
         self._names(axes, points, up)
 
     def _names(self, axes: Axes, points: Sequence[Point], limits: Limits) -> None:
@@ -110,13 +110,13 @@ class ScatterPlot:
             )  # fmt: skip
 
 
-def spread(wanted: Sequence[float], gap: float) -> list[float]:
-    """Return ascending places from 0 to 1 near those `wanted`, `gap` apart or as far as fits."""
-    gap = min(gap, 1 / max(len(wanted) - 1, 1))
+def spread(targets: Sequence[float], gap: float) -> list[float]:
+    """Return ascending positions in [0, 1] near `targets`, at least `gap` apart if they fit."""
+    gap = min(gap, 1 / max(len(targets) - 1, 1))
     places: list[float] = []
-    for n, height in enumerate(wanted):
+    for n, height in enumerate(targets):
         least = places[-1] + gap if places else 0.0
-        places.append(min(max(height, least), 1 - gap * (len(wanted) - 1 - n)))
+        places.append(min(max(height, least), 1 - gap * (len(targets) - 1 - n)))
     return places
 
 
@@ -168,7 +168,7 @@ class LooksPlot:
             if change.get("low") is not None and change.get("high") is not None:
                 axes.vlines(n, change["low"], change["high"], _GREY)
             draw_mark(
-                axes, PLAIN, n, change["value"], size=3, said=f"look {n}: {change['value']:.3f}"
+                axes, PLAIN, n, change["value"], size=3, label=f"look {n}: {change['value']:.3f}"
             )
         linear(axes.yaxis)
         linear(axes.xaxis, whole=True)

@@ -84,32 +84,32 @@ def _lead(protocols: Json, best: Json) -> str:
     return f"; its lead over {name_of(second)} {sure} ({figures_in_words})"
 
 
-def protocol_plot(found: Json) -> Plot:
+def protocol_plot(table: Json) -> Plot:
     """Return the correlations of one aspect."""
     return forest(
-        [row(name_of(protocol), protocol["kendall"]) for protocol in found["rows"]],
-        title=f"Protocols of {found['aspect']}: Kendall's tau-b with people over summaries",
+        [row(name_of(protocol), protocol["kendall"]) for protocol in table["rows"]],
+        title=f"Protocols of {table['aspect']}: Kendall's tau-b with people over summaries",
         across="Kendall's tau-b with people, over summaries",
         span=(-1.0, 1.0),
-        caption=f"{found['aspect'].capitalize()}, by protocol.",
+        caption=f"{table['aspect'].capitalize()}, by protocol.",
     )
 
 
-def name_of(one: Json) -> str:
-    """Return a way of judging in words: ``"binary by answer (gpt-4)"``."""
-    return f"{protocol_of(one)} ({one['judge']})"
+def name_of(row: Json) -> str:
+    """Return a protocol with its judge in words: ``"binary by answer (gpt-4)"``."""
+    return f"{protocol_of(row)} ({row['judge']})"
 
 
-def reference_of(one: Json) -> str:
-    """Return what a text was held against, in the words of the paper's table."""
-    return _REFERENCE.get(one["unit"], _WHOLE.get(one["aspect"], "-"))
+def reference_of(row: Json) -> str:
+    """Return the reference unit in the words of the paper's table."""
+    return _REFERENCE.get(row["unit"], _WHOLE.get(row["aspect"], "-"))
 
 
-def text_of(one: Json) -> str:
-    """Return what was judged at once, in the words of the paper's table."""
-    if one["unit"] == "sentence":
+def text_of(row: Json) -> str:
+    """Return the text unit in the words of the paper's table."""
+    if row["unit"] == "sentence":
         return "sentence"
-    return "summaries" if PROTOCOLS[one["protocol"]].paired else "summary"
+    return "summaries" if PROTOCOLS[row["protocol"]].paired else "summary"
 
 
 def _marked(protocols: Json, mark: str) -> Json | None:

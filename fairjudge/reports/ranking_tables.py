@@ -53,7 +53,7 @@ def together_tables(report: Json) -> Iterator[TextTable]:
 
 
 def together_findings(report: Json) -> Iterator[str]:
-    """Say who ranks first by all judges, and which of them discriminates less between systems."""
+    """Yield the first system by all judges jointly, and judges with low discrimination."""
     for group in report.get("together", ()):
         if group["why"] or not group["systems"]:
             continue
@@ -108,12 +108,12 @@ def _percent(figure: Json) -> str:
     return f"{percentage(figure['value'])} ({100 * figure['low']:.0f}-{100 * figure['high']:.0f})"
 
 
-def shown_rank(one: Json) -> str:
+def shown_rank(row: Json) -> str:
     """Return a rank and, in brackets, those that the data allow: ``2 (1-4)``."""
-    best, worst = one["best_rank"], one["worst_rank"]
+    best, worst = row["best_rank"], row["worst_rank"]
     if best is None:
-        return str(one["rank"])
-    return f"{one['rank']} ({best})" if best == worst else f"{one['rank']} ({best}-{worst})"
+        return str(row["rank"])
+    return f"{row['rank']} ({best})" if best == worst else f"{row['rank']} ({best}-{worst})"
 
 
 def _notes(group: Json) -> Iterator[str]:

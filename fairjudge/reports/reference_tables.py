@@ -7,7 +7,7 @@ from typing import Any
 
 from fairjudge.domain import Undefined
 from fairjudge.records.results import to_json
-from fairjudge.references.validating import Validated
+from fairjudge.references.validating import ValidatedReferences
 from fairjudge.reports.figures import Json
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
@@ -16,16 +16,16 @@ from fairjudge.text.counting import pluralize
 _MAX_NAMED = 8
 
 
-def validated_json(found: Validated) -> dict[str, Any]:
-    """Return the counts; the references themselves are written apart."""
-    alpha = found.alpha
+def validated_json(result: ValidatedReferences) -> dict[str, Any]:
+    """Return the counts; the references are written to their own file."""
+    alpha = result.alpha
     undefined = isinstance(alpha, Undefined)
     return {
-        "clusters": to_json(found.clusters),
+        "clusters": to_json(result.clusters),
         "alpha": None if undefined else alpha,
         "why_no_alpha": alpha.why if isinstance(alpha, Undefined) else None,
-        "n_labels": found.n_labels,
-        "n_unmatched": found.n_unmatched,
+        "n_labels": result.n_labels,
+        "n_unmatched": result.n_unmatched,
     }
 
 

@@ -94,7 +94,7 @@ def _sections(content: Content) -> list[Section]:
 
 
 def _in_short(content: Content) -> Iterator[Part]:
-    """Yield who leads, how far the judge can be trusted, what is significant, what next.
+    """Yield the summary: leaders, trust in the judge, significant findings, next steps.
 
     Each sentence stands again beside its figures, with what it rests on.
     """
@@ -202,7 +202,7 @@ def _origin(content: Content) -> Iterator[Part]:
 
 
 def _signatures(content: Content) -> TextTable:
-    """Return a row a signature; what produced a number, taken apart."""
+    """Return a row for each signature, split into its fields."""
     parts = [
         {name: value for name, _, value in (part.partition(":") for part in signature.split("|"))}
         for signature in content.signatures

@@ -87,7 +87,7 @@ def confusion_plot(group: Json, title: str) -> Plot:
 
 
 def ratings_plot(group: Json, title: str) -> Plot:
-    """Return how often judge and people gave each value; nothing where their scales differ."""
+    """Return a plot of the ratings of judge and people, if their scales are equal."""
     confusion = group.get("confusion")
     if not confusion or confusion["rows"] != confusion["columns"]:
         return _nothing(title)

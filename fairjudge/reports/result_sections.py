@@ -54,7 +54,7 @@ def stability_parts(content: Content) -> Iterator[Part]:
 
 
 def plan_parts(content: Content) -> Iterator[Part]:
-    """Yield what a cascade saves, what it promises, and the prompts that agree best."""
+    """Yield the sections on cascades, guarantees, and improved prompts."""
     yield from _panels_of(
         content,
         {

@@ -85,17 +85,17 @@ def table(
 
 def side_by_side(
     title: str,
-    what: str,
+    heading: str,
     words: Mapping[str, str],
     sides: Mapping[str, Json],
     *,
     show: Callable[[Any], str] = interval,
     notes: Iterable[str] = (),
 ) -> TextTable:
-    """Return a row for each figure that has `words`, headed `what`, and a column for each side."""
+    """Return a row for each figure that has `words`, and a column for each side."""
     return TextTable(
         title=title,
-        columns=(Column(heading=what), *(Column(heading=side, align="right") for side in sides)),
+        columns=(Column(heading=heading), *(Column(heading=side, align="right") for side in sides)),
         rows=tuple(
             (word, *(show(side.get(name)) for side in sides.values()))
             for name, word in words.items()
@@ -104,13 +104,13 @@ def side_by_side(
     )
 
 
-def rows_of(found: Mapping[str, Json], name: str, **more: Any) -> Iterator[Json]:
-    """Yield what `found` holds as rows, each with its key in the field `name`."""
-    for key, entry in found.items():
+def rows_of(items: Mapping[str, Json], name: str, **more: Any) -> Iterator[Json]:
+    """Yield the values of `items` as rows, each with its key in the field `name`."""
+    for key, entry in items.items():
         yield {**entry, **more, name: key}
 
 
-def rows_within(found: Mapping[str, Json], name: str, within: str, inner: str) -> Iterator[Json]:
-    """Yield the rows in the field `within` of each that `found` holds, under both keys."""
-    for key, entry in found.items():
+def rows_within(items: Mapping[str, Json], name: str, within: str, inner: str) -> Iterator[Json]:
+    """Yield the rows in the field `within` of each value of `items`, with both keys."""
+    for key, entry in items.items():
         yield from rows_of(entry.get(within, {}), inner, **{name: key})

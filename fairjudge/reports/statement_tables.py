@@ -28,7 +28,7 @@ _SUPPORTED = (
 
 
 def statement_tables(report: Json) -> Iterator[TextTable]:
-    """Yield each judge's systems, what is wrong in each, and its citations where there are some."""
+    """Yield tables of each judge's systems, of unsupported statements, and of citations."""
     for judge in by_judge(report["groups"]):
         yield shares_table(judge)
         for group in judge:
@@ -102,7 +102,7 @@ def _line(text: str, limit: int) -> str:
 
 
 def citations_table(groups: Sequence[Json]) -> TextTable:
-    """Return how far sentences are supported by what they cite."""
+    """Return the table of the support of sentences by their citations."""
     return table(
         f"Citations, by {groups[0]['judge']}",
         f"system: {{system}} | supported> {{borne_out:number}} | {_CITED}"
@@ -166,7 +166,7 @@ def _unknown(groups: Sequence[Json]) -> Iterator[str]:
 
 
 def wrong_in_words(group: Json) -> str:
-    """Say what is wrong in a system of which coverage is shown; empty where nothing is known."""
+    """Return a system's wrong statements in words, for a table of coverage; "" if unknown."""
     contradicted = len(group.get("contradicted") or ())
     statements = group.get("statements")
     sentences = []

@@ -67,15 +67,15 @@ class SavedFigures:
         """How many figures were drawn."""
         return len(self.paths) // len(FILE_TYPES)
 
-    def save(self, drawn: Figure, name: str) -> None:
-        """Write a figure under its number and what its name begins with."""
+    def save(self, figure: Figure, name: str) -> None:
+        """Write a figure to a file named by its number and the beginning of its title."""
         title = re.sub(r"\W+", "-", shown(name).partition(": ")[0].casefold()).strip("-")
         stem = f"{self.n_figures + 1:02d}-{title[:_LONGEST_NAME].rstrip('-')}".rstrip("-")
         for suffix in FILE_TYPES:
             path = self.folder / f"{stem}.{suffix}"
             # Without the time, so that the same figures make the same files.
             dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(suffix)
-            drawn.savefig(path, dpi=_DOTS_PER_INCH, facecolor="white", metadata=dated)
+            figure.savefig(path, dpi=_DOTS_PER_INCH, facecolor="white", metadata=dated)
             self.paths.append(path)
 
 
@@ -156,7 +156,7 @@ def on_axes(drawing: Drawing, axes: Axes | None = None) -> Axes:
 
 
 def to_svg(drawing: Drawing) -> str:
-    """Return a drawing as an element that says its name to those who do not see it.
+    """Return a drawing as an SVG element with a text alternative.
 
     Nothing where there is nothing to draw, or nothing to draw with.
     """
@@ -207,7 +207,7 @@ def _element(figure: Figure, name: str) -> str:
 
 
 def _simplify(node: ET.Element) -> None:
-    """Leave shapes, texts and what they are like; nothing of ours is drawn past its frame."""
+    """Keep shapes, texts and their styles; drop clipping, which our drawings do not need."""
     node.tag, node.tail = _bare(node.tag), None
     if node.tag not in {"text", "tspan"}:
         node.text = None

@@ -13,11 +13,46 @@ from io import StringIO
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from fairjudge.reports.wrapping import pieces, wrapped
 from fairjudge.text.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_BOUND = r"[-+]?(?:[\d.,]*\d|inf)"
+_INTERVAL = rf"\[{_BOUND}, {_BOUND}\]\S*"
+_VALUE = rf"{_BOUND}(?: %)?"
+_COMPARED = rf"(?:=|<=?|>=?) {_VALUE}\S*"
+_SHARE = rf"\(?{_VALUE}(?: \({_BOUND}-{_BOUND}\))?\S*"
+_PARTS = re.compile(rf"{_COMPARED}|{_INTERVAL}|{_SHARE}|\S+")
+_UNITS = re.compile(rf"(?:\S+ )?{_COMPARED}|(?:{_VALUE} )?{_INTERVAL}|{_SHARE}|\S+")
+_BOUNDS = re.compile(rf"{_BOUND}, {_BOUND}")
+
+
+def pieces(cell: str, *, is_number: bool) -> list[str]:
+    """Return what no line may break: words, and figures with their units and intervals.
+
+    A column of numbers may have a value and its interval on two lines.
+    """
+    if _BOUNDS.fullmatch(cell):
+        return [cell]
+    return (_PARTS if is_number else _UNITS).findall(cell)
+
+
+def wrapped(cell: str, width: int, *, is_number: bool) -> str:
+    """Return `cell` in lines of at most `width` columns of a terminal, longer pieces whole."""
+    from rich.cells import cell_len
+
+    lines: list[str] = []
+    for paragraph in cell.splitlines():
+        line = ""
+        for piece in pieces(paragraph, is_number=is_number):
+            longer = f"{line} {piece}" if line else piece
+            if line and cell_len(longer) > width:
+                lines.append(line)
+                longer = piece
+            line = longer
+        lines.append(line)
+    return "\n".join(lines)
 
 
 TableFormat: TypeAlias = Literal["text", "markdown", "latex", "csv"]
@@ -35,7 +70,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextTable:
-    """A table with what must be said under it.
+    """A table with its notes.
 
     ``links`` has for each row what its first cell links to on a page, empty where nothing. The last
     ``n_optional`` columns are hidden before numbers are wrapped.
@@ -131,7 +166,7 @@ def _show(table: TextTable, console: Console) -> None:
 
 
 def _printable(table: TextTable) -> TextTable:
-    """Return `table` with nothing in it that steers a terminal; headings name systems, outlets."""
+    """Return `table` without control characters, which names of systems may contain."""
     return TextTable(
         title=printable(table.title),
         columns=tuple(
@@ -170,7 +205,7 @@ def _with_short_ids(table: TextTable, width: int) -> TextTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fit:
-    """The columns that a width has room for with their widths, and the places of the others."""
+    """The columns that fit with their widths, and the indices of the others."""
 
     widths: Mapping[int, int]
     left_out: tuple[int, ...]
@@ -186,7 +221,7 @@ _BETWEEN = 3
 
 
 def _fit_columns(table: TextTable, width: int) -> _Fit:
-    """Return the columns that `width` has room for with their widths, and the others.
+    """Return the columns that fit into `width` with their widths, and the others.
 
     A column may be as narrow as its longest word, numbers as their longest cell where all but the
     optional columns have room for that. Where words do not fit side by side, the last columns go,
@@ -325,7 +360,7 @@ _LATEX = {
 
 
 def _latex(text: str) -> str:
-    """Return `text` on one line, with nothing in it that is a command."""
+    """Return `text` on one line, with LaTeX's special characters escaped."""
     return " ".join("".join(_LATEX.get(mark, mark) for mark in printable(text)).split())
 
 

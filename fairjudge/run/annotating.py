@@ -62,7 +62,7 @@ class ActiveOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedJob:
     """A job ready to be opened; ``drawn`` is None where all items are labelled.
 
     ``n_empty`` summaries have no text and are not judged.
@@ -85,7 +85,7 @@ def prepare(
     options: JobOptions,
     active: ActiveOptions | None = None,
     skip_bad: bool = False,
-) -> Prepared:
+) -> PreparedJob:
     """Read the files and plan the job.
 
     Raises FairJudgeError if a file cannot be read, the task needs another, or nothing is left to
@@ -121,11 +121,11 @@ def prepare(
         )
     adjudication = read_adjudication(files.adjudicate, items) if files.adjudicate else None
     chosen = adjudication.numbers if adjudication else active_draw.drawn if active_draw else None
-    job = plan_job(items, options=options, controls=controls, drawn=chosen)
+    job = plan_job(items, options=options, controls=controls, order=chosen)
     if adjudication is not None:
         offered = (number for number in adjudication.numbers if job.wanted[number])
         job = replace(job, blocks=tuple((number,) for number in offered))
-    return Prepared(
+    return PreparedJob(
         task=task,
         items=items,
         job=job,
@@ -168,7 +168,7 @@ def _judged(
     return rows
 
 
-def open_desk(prepared: Prepared, output: Path) -> tuple[LabelService, Store]:
+def open_desk(prepared: PreparedJob, output: Path) -> tuple[LabelService, Store]:
     """Open the job's store beside `output`, and `output` itself.
 
     Raises InputError or RunError if they cannot be used, or hold something else.
@@ -195,12 +195,12 @@ def open_desk(prepared: Prepared, output: Path) -> tuple[LabelService, Store]:
 
 
 def _leanings(task: LabelTask) -> dict[Value, str]:
-    """Return the answer that each value of a leaning stands for."""
+    """Return the answer for each value of a leaning."""
     levels = task.scale.levels if task.name == "leaning" else ()
     return {level.value: level.answer for level in levels if isinstance(level.value, float)}
 
 
-def find_passages(prepared: Prepared, highlight: Highlight) -> dict[str, Marks]:
+def find_passages(prepared: PreparedJob, highlight: Highlight) -> dict[str, Marks]:
     """Find the passage to mark for every item of the job, ahead of the first page."""
     if highlight == "none":
         return {}

@@ -14,10 +14,10 @@ from fairjudge.references.completing import LlmCompleter
 from fairjudge.references.embedded import (
     EmbeddingConsolidator,
     GroupsAlone,
+    LazyConsolidator,
     LocalAnswerer,
     LocalConsolidator,
     LocalQuestionWriter,
-    WhenNeeded,
 )
 from fairjudge.references.extracting import LlmArticleAnswerer
 from fairjudge.references.grouping import LlmGrouper
@@ -73,7 +73,7 @@ def _article_builder(
     models: Models, llm: Llm, asker: Asker, options: SettledOptions
 ) -> ArticleBuilder:
     consolidation = options.consolidation
-    embeddings = WhenNeeded(make=lambda: EmbeddingConsolidator(embedder=models.embedder()))
+    embeddings = LazyConsolidator(make=lambda: EmbeddingConsolidator(embedder=models.embedder()))
     by_model = consolidation == "llm"
     grouper: Grouper = (
         LlmGrouper(asker=asker, fallback=embeddings)

@@ -9,10 +9,10 @@ from typing import Any
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster
 from fairjudge.engine.build_work import check_any_usable
-from fairjudge.engine.built import BuildBook, Built
+from fairjudge.engine.built import BuildBook, BuiltCluster
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.in_process import build_references
-from fairjudge.engine.models import Spent, nothing_spent, open_models
+from fairjudge.engine.models import RunCost, nothing_spent, open_models
 from fairjudge.engine.progress import SILENT, BuildProgress
 from fairjudge.engine.runs import (
     RunOutcome,
@@ -34,7 +34,7 @@ from fairjudge.run.builders import LOCAL_BUILDER, make_builder
 class BuildOutcome(RunOutcome):
     """Result of ``fairjudge build``; ``n_failed`` of ``n_steps`` model steps failed."""
 
-    clusters: tuple[Built, ...]
+    clusters: tuple[BuiltCluster, ...]
     signature: str
 
     @property
@@ -159,7 +159,7 @@ def _outcome(
     loaded: Loaded[Cluster],
     book: BuildBook,
     *,
-    spent: Spent | None,
+    spent: RunCost | None,
     signature: str,
     was_finished: bool = False,
 ) -> BuildOutcome:

@@ -49,7 +49,7 @@ class AuditInput:
 
 
 def collect(
-    given: AuditInput,
+    inputs: AuditInput,
     *,
     aspect: str,
     protocol: ProtocolName,
@@ -61,14 +61,14 @@ def collect(
 
     With `probes`, every summary is judged beside itself with that text added.
     """
-    if given.judgements is not None:
-        return read_judgements(given.judgements, skip_bad=given.skip_bad).records
-    if given.references is None or given.summaries is None:
-        return recorded_judgements(given.run, store=model.address)
+    if inputs.judgements is not None:
+        return read_judgements(inputs.judgements, skip_bad=inputs.skip_bad).records
+    if inputs.references is None or inputs.summaries is None:
+        return recorded_judgements(inputs.run, store=model.address)
     plan = resolve_plan(aspect, protocol=protocol)
     reader: Any = read_references if plan.needs_questions else read_clusters
-    clusters: tuple[Cluster, ...] = reader(given.references, skip_bad=given.skip_bad).records
-    loaded = read_summaries(given.summaries, skip_bad=given.skip_bad)
+    clusters: tuple[Cluster, ...] = reader(inputs.references, skip_bad=inputs.skip_bad).records
+    loaded = read_summaries(inputs.summaries, skip_bad=inputs.skip_bad)
     summaries = match_summaries(loaded, clusters).records
     parts: Sequence[Sequence[Summary]] = [summaries]
     if probes:
@@ -81,13 +81,13 @@ def collect(
         for task in plan_tasks(clusters, beside, plan, split_sentences=sentence_texts)
     )
     if not tasks:
-        raise InputError("nothing to judge for this audit", path=given.references)
+        raise InputError("nothing to judge for this audit", path=inputs.references)
     return run_to_end(
         judge_planned(
             tasks,
             plan=plan,
             model=model,
-            run=given.run,
+            run=inputs.run,
             identity={
                 "aspect": aspect,
                 "protocol": protocol,

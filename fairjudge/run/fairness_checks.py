@@ -130,51 +130,51 @@ def check_oracle(
     )
 
 
-def chunk_json(found: ChunkReport) -> Json:
+def chunk_json(report: ChunkReport) -> Json:
     """Return the JSON of ``fairness chunk-size``."""
     return {
-        "n": found.n_clusters,
-        **_sizes_json(found.together),
-        "systems": {system: _sizes_json(result) for system, result in found.by_system.items()},
-        "notes": list(found.notes),
-        "signature": found.signature,
+        "n": report.n_clusters,
+        **_sizes_json(report.together),
+        "systems": {system: _sizes_json(result) for system, result in report.by_system.items()},
+        "notes": list(report.notes),
+        "signature": report.signature,
     }
 
 
-def _sizes_json(found: ChunkSizes) -> Json:
+def _sizes_json(sizes: ChunkSizes) -> Json:
     return {
-        "best": found.best,
+        "best": sizes.best,
         "identified": [
             {"max_words": size}
             | figure(share, keep=COUNT_ONLY)
             | {"excluded": share.n_excluded if isinstance(share, Estimate) else None}
-            for size, share in found.identified.items()
+            for size, share in sizes.identified.items()
         ],
     }
 
 
-def oracle_json(found: OracleReport) -> Json:
+def oracle_json(report: OracleReport) -> Json:
     """Return the JSON of ``fairness oracle``."""
     return {
-        "n": found.n_sets,
-        "excluded": sum(found.excluded.values()),
-        "excluded_by_reason": dict(found.excluded),
-        "documents": found.n_documents,
+        "n": report.n_sets,
+        "excluded": sum(report.excluded.values()),
+        "excluded_by_reason": dict(report.excluded),
+        "documents": report.n_documents,
         "measures": {
             change.measure.key: {"balanced": row.pop("baseline"), "biased": row.pop("value"), **row}
-            for change in found.comparison.changes
+            for change in report.comparison.changes
             for row in [change_json(change)]
         },
-        "family": {"tests": found.comparison.family, "over": "all measures here"},
-        "notes": list(found.notes),
-        "signature": found.signature,
+        "family": {"tests": report.comparison.family, "over": "all measures here"},
+        "notes": list(report.notes),
+        "signature": report.signature,
     }
 
 
 def _measured(
     corpus: LabelledCorpus,
     sources: Sequence[Cluster],
-    made: Sequence[Summary],
+    summaries: Sequence[Summary],
     *,
     scorer: ScorerChoice,
     seed: int,
@@ -182,14 +182,16 @@ def _measured(
 ) -> dict[str, Any]:
     """Return the JSON of the measures that `scorer` serves."""
     if scorer.name not in SUPPORT_SCORERS:
-        scores, name = value_scores_of(corpus, made, scorer, progress)
+        scores, name = value_scores_of(corpus, summaries, scorer, progress)
         shares = ProportionalOptions(scorer=name, seed=seed)
-        return proportional_json(report_proportional(corpus, made, options=shares, scores=scores))
+        return proportional_json(
+            report_proportional(corpus, summaries, options=shares, scores=scores)
+        )
     model = load_support_scorer(scorer.name, scorer.argument)
-    eids = {summary.eid for summary in made}
+    eids = {summary.eid for summary in summaries}
     clusters = [cluster for cluster in sources if cluster.eid in eids]
     supports = model.supports(
-        clusters, made, max_words=CHUNK_WORDS, on_cluster=progress(len(clusters))
+        clusters, summaries, max_words=CHUNK_WORDS, on_cluster=progress(len(clusters))
     )
     options = CoverageOptions(scorer=f"{scorer.name}:{model.fingerprint}", seed=seed)
-    return coverage_json(report_coverage(corpus, made, list(supports), options=options))
+    return coverage_json(report_coverage(corpus, summaries, list(supports), options=options))

@@ -14,7 +14,7 @@ from fairjudge.engine.costs import SPENT, Cost, cost_together, spent_by_starts
 from fairjudge.engine.in_process import judge_tasks
 from fairjudge.engine.models import (
     Models,
-    Spent,
+    RunCost,
     first_model,
     nothing_spent,
     open_models,
@@ -150,7 +150,7 @@ class JudgeOutcome(RunOutcome):
         return covered_report(lists, self.references)["groups"] if lists else []
 
     def statements(self) -> list[dict[str, Any]]:
-        """Return what checklists of faithfulness say of each system; empty where there is none."""
+        """Return the statements of each system from checklists of faithfulness; () without any."""
         from fairjudge.auditing.statements import statements_report
 
         if not any(row.statements for row in self.judgements):
@@ -225,12 +225,12 @@ async def _judge(
     opened: tuple[Models, Models | None],
     *,
     progress: Progress,
-) -> Spent | None:
+) -> RunCost | None:
     """Judge what `book` lacks, in this process or on a cluster."""
     options, plan, advance = material.options, material.plan, progress(len(material.tasks))
     models, first = opened
 
-    def spent() -> Spent | None:
+    def spent() -> RunCost | None:
         return _spent_by(models, first)
 
     if model.engine == "ray":
@@ -251,7 +251,7 @@ async def _judge(
     return spent()
 
 
-def _spent_by(models: Models, first: Models | None) -> Spent | None:
+def _spent_by(models: Models, first: Models | None) -> RunCost | None:
     """Return the usage of the models, including those of a cascade's first judge.
 
     The budget is one for both, and counts the calls and the cost of either.
@@ -317,7 +317,7 @@ def _outcome(
     *,
     span: tuple[float, float],
     signature: str,
-    spent: Spent | None,
+    spent: RunCost | None,
     was_finished: bool = False,
 ) -> JudgeOutcome:
     judgements, ratings = book.judgements(), book.ratings

@@ -248,7 +248,9 @@ def _why_nothing(plan: JudgingPlan, sources: Sources) -> str:
     if PROTOCOLS[plan.protocol].paired:
         return "nothing to judge: pairwise needs two systems' summaries of one cluster"
     if plan.needs_questions:
-        with_questions = [one.eid for one in sources if getattr(one, "question_answers", ())]
+        with_questions = [
+            source.eid for source in sources if getattr(source, "question_answers", ())
+        ]
         why = (
             f"those with questions, such as {with_questions[0]!r}, have no summary"
             if with_questions

@@ -84,9 +84,9 @@ def plan_judging(
     if len(models) > 1:
         check_members(models, options)
 
-    async def one(model: Model, asked: JudgeOptions, tasks: Sequence[JudgeTask]) -> Plan:
+    async def one(model: Model, judge_options: JudgeOptions, tasks: Sequence[JudgeTask]) -> Plan:
         async with planned(model) as (opened, planner):
-            await ask_all(make_judge(opened, asked, plan=material.plan, tasks=tasks), tasks)
+            await ask_all(make_judge(opened, judge_options, plan=material.plan, tasks=tasks), tasks)
             return summed(planner, model, seconds_per_call, assumes=_judging_assumes(options))
 
     if not isinstance(promise := options.cascade, Promise):
@@ -96,9 +96,9 @@ def plan_judging(
         again = repeated(material.tasks, repeats=promise.repeats)
         steps = [(first, first_options(options, promise), again)]
         steps += [(model, replace(options, cascade=None), material.tasks) for model in models]
-    for model, asked, _ in steps:
+    for model, judge_options, _ in steps:
         if not _calls(model):
-            check_without_llm(asked, material.plan)
+            check_without_llm(judge_options, material.plan)
     return tuple(run_to_end(one(*step)) for step in steps if _calls(step[0]))
 
 

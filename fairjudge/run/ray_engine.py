@@ -28,7 +28,7 @@ from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.engine.built import BuildBook
 from fairjudge.engine.interrupts import stopping_on_interrupt
-from fairjudge.engine.models import Spent
+from fairjudge.engine.models import RunCost
 from fairjudge.engine.progress import BuildProgress
 from fairjudge.engine.ray_gate import Gate, GateTotals
 from fairjudge.engine.recorded import JudgementBook
@@ -68,7 +68,7 @@ def judge_on_ray(
     plan: JudgingPlan,
     model: Model,
     progress: Callable[[int], None],
-) -> Spent | None:
+) -> RunCost | None:
     """Judge every task that is not judged yet, and retry those that another attempt may score."""
     book.reopen_retryable()
     progress(book.n_done)
@@ -95,7 +95,7 @@ def build_on_ray(
     options: SettledOptions,
     model: Model,
     progress: BuildProgress,
-) -> Spent | None:
+) -> RunCost | None:
     """Build a reference for every cluster that has none."""
 
     def record(row: dict[str, Any]) -> None:
@@ -115,7 +115,7 @@ def _work(
     loads: bool,
     record: Callable[[dict[str, Any]], None],
     run: RunStore,
-) -> Spent | None:
+) -> RunCost | None:
     """Work on `shards`, in actors where a model is loaded for it."""
     model = work.model
     budget = model.budget
@@ -149,11 +149,11 @@ class ClusterSpent:
         self.booked = self.totals
         budget.book(**{name: total - before[name] for name, total in now.items()})
 
-    def spent(self, model: Model) -> Spent | None:
+    def spent(self, model: Model) -> RunCost | None:
         """Return it in the form of a run in one process; None for the embedded default."""
         if model.llm is None:
             return None
-        return Spent(
+        return RunCost(
             n_calls=self.totals.n_calls,
             n_cached=self.n_cached,
             cost_usd=None if self.totals.n_unpriced else self.totals.cost_usd,

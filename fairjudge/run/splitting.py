@@ -11,18 +11,18 @@ from fairjudge.domain import Summary
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.models import open_models
 from fairjudge.engine.runs import check_writable
-from fairjudge.judges.units import Split, split_units
+from fairjudge.judges.units import UnitSplit, split_units
 from fairjudge.options.models import Model
 
 
 def split_file(
     summaries: Loaded[Summary], output: Path, *, model: Model
-) -> tuple[tuple[Summary, Split], ...]:
+) -> tuple[tuple[Summary, UnitSplit], ...]:
     """Split the summaries and write ``{eid, system, units, split_by}``, one a line."""
     loaded = summaries.records
     check_writable(output)
 
-    async def split_all() -> list[Split]:
+    async def split_all() -> list[UnitSplit]:
         async with open_models(model) as models:
             llm = models.llm
             return await asyncio.gather(

@@ -36,7 +36,7 @@ _ROWS = "summaries"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failed:
+class FailedSummary:
     """A summary that could not be written, and why."""
 
     eid: str
@@ -61,7 +61,7 @@ class SummarizeOutcome(RunOutcome):
     """
 
     summaries: tuple[Summary, ...]
-    failed: tuple[Failed, ...]
+    failed: tuple[FailedSummary, ...]
     systems: Mapping[str, Setting]
     articles_left_out: tuple[ArticleLeftOut, ...] = ()
 
@@ -151,12 +151,12 @@ async def summarize_loaded(
             if recorded:
                 models.note_answered_before()
 
-            async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | Failed:
+            async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | FailedSummary:
                 earlier = recorded.get((cluster.eid, summarizer.name))
                 summary = await summarizer.summarize(cluster) if earlier is None else earlier
                 advance(1)
                 if isinstance(summary, Unscored):
-                    return Failed(eid=cluster.eid, system=summarizer.name, why=summary)
+                    return FailedSummary(eid=cluster.eid, system=summarizer.name, why=summary)
                 if earlier is None:
                     run.append(_ROWS, summary.to_json())
                 return summary
@@ -166,7 +166,7 @@ async def summarize_loaded(
             )
         return SummarizeOutcome(
             summaries=tuple(outcome for outcome in outcomes if isinstance(outcome, Summary)),
-            failed=tuple(outcome for outcome in outcomes if isinstance(outcome, Failed)),
+            failed=tuple(outcome for outcome in outcomes if isinstance(outcome, FailedSummary)),
             systems=dict(zip(summarizers, settings_of(options), strict=True)),
             articles_left_out=articles_left_out(loaded),
             bad_lines=bad_lines(loaded),

@@ -69,13 +69,13 @@ class LargeNetwork(Heads):
 
     def load_published(self, state: dict[str, Tensor]) -> None:
         """Take the published weights, by their names in transformers."""
-        known = dict(self.encoder.state_dict())
+        shapes = dict(self.encoder.state_dict())
         weights = {}
         for name, tensor in state.items():
             original = f"{name.removesuffix('weight')}parametrizations.weight.original"
-            weights[original if original in known else name] = tensor
+            weights[original if original in shapes else name] = tensor
         name = "embeddings.word_embeddings.weight"
-        weights[name] = in_bert_order(state[name], known[name].shape[0])
+        weights[name] = in_bert_order(state[name], shapes[name].shape[0])
         missing, _ = self.encoder.load_state_dict(weights, strict=False)
         lacking = [name for name in missing if not name.endswith((".0.up", ".0.down"))]
         if lacking:

@@ -74,13 +74,13 @@ def load_pretrained(
     *,
     auto_class: str,
     method: str,
-    what: str = "model",
+    noun: str = "model",
     half: bool = True,
     fingerprint: str | None = None,
 ) -> Pretrained:
     """Load a model by hub id or folder, as the class `auto_class` of transformers.
 
-    `method` names the scorer and its version, `what` the model in errors; `half` lets it run in
+    `method` names the scorer and its version, `noun` the model in errors; `half` lets it run in
     bfloat16 on CUDA. Without a `fingerprint`, every weight and the tokenizer are hashed. A model
     that cannot be loaded raises `ConfigurationError`.
     """
@@ -96,7 +96,7 @@ def load_pretrained(
         auto = getattr(transformers, auto_class)
         return tokenizer, auto.from_pretrained(name, local_files_only=local, dtype=dtype)
 
-    tokenizer, model = from_files_or_hub(name, both, what)
+    tokenizer, model = from_files_or_hub(name, both, noun)
     identity = "" if fingerprint else _digest(tokenizer, model)
     # A tokenizer's file may ask for padding to a fixed length, which no text then is without.
     tokenizer.backend_tokenizer.no_padding()
@@ -112,12 +112,12 @@ def load_pretrained(
     )
 
 
-def from_files_or_hub(name: str, load: Callable[..., _T], what: str) -> _T:
+def from_files_or_hub(name: str, load: Callable[..., _T], noun: str) -> _T:
     """Return what `load` makes of local files, or of the hub where these are not enough."""
     *earlier, last = _tries(name)
     for local in (*earlier, last):
         if not local:
-            _check_hub(name, what)
+            _check_hub(name, noun)
         try:
             with _quiet():
                 return load(local=local)
@@ -125,7 +125,7 @@ def from_files_or_hub(name: str, load: Callable[..., _T], what: str) -> _T:
             if local is not last:
                 continue
             reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise ConfigurationError(f"cannot load {what} {name!r}: {reason}") from error
+            raise ConfigurationError(f"cannot load {noun} {name!r}: {reason}") from error
     raise AssertionError  # the last try returns or raises
 
 
@@ -143,7 +143,7 @@ def _tries(name: str) -> tuple[bool, ...]:
     return (True, False) if cached else (False,)
 
 
-def _check_hub(name: str, what: str) -> None:
+def _check_hub(name: str, noun: str) -> None:
     """Raise at once where the hub has no such model, or cannot be reached.
 
     transformers tries an unreachable hub again and again, for a minute.
@@ -156,7 +156,7 @@ def _check_hub(name: str, what: str) -> None:
         # Whatever carries the hub's HTTP raises errors of its own.
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ConfigurationError(
-            f"cannot load {what} {name!r}: no such folder, not downloaded before, and the hub "
+            f"cannot load {noun} {name!r}: no such folder, not downloaded before, and the hub "
             f"does not give it: {reason}"
         ) from error
 
@@ -248,8 +248,8 @@ def window_tokens(tokenizer: Any, config: Any) -> int:
     if isinstance(positions, int):
         offset = 2 if "roberta" in str(getattr(config, "model_type", "")) else 0
         limits.append(positions - offset)
-    known = [limit for limit in limits if limit < _MAX_POSITIONS]
-    return min(known, default=512)
+    plausible = [limit for limit in limits if limit < _MAX_POSITIONS]
+    return min(plausible, default=512)
 
 
 def _digest(tokenizer: Any, model: Any) -> str:

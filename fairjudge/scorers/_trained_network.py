@@ -15,7 +15,7 @@ from torch.nn import functional
 
 WIDTH, LAYERS, ATTENTION_HEADS, INNER, POSITIONS = 384, 6, 12, 1536, 512
 PAIR, READING, SAME = 0, 1, 2
-"""What is asked of a pair; support and coverage share one pass."""
+"""The questions about a pair; support and coverage share one pass."""
 N_TYPES = 6
 """Types of tokens: two of each task."""
 FROZEN = "embeddings.words.weight"

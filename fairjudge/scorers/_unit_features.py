@@ -25,9 +25,9 @@ class UnitFeatures:
 
     def __init__(self, embeddings: NDArray[np.float32], tokenizer: Any) -> None:
         self._embeddings, self._tokenizer = embeddings, tokenizer
-        known = tokenizer.get_vocab()
+        vocabulary = tokenizer.get_vocab()
         self._counts = np.zeros(len(embeddings), dtype=bool)
-        self._counts[[place for word, place in known.items() if _is_content(word)]] = True
+        self._counts[[place for word, place in vocabulary.items() if _is_content(word)]] = True
 
     def of(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n, 4), the features of (passage, unit), in [0, 1].
@@ -57,8 +57,8 @@ class UnitFeatures:
     def _rows(self, ids: Sequence[int]) -> NDArray[np.float32]:
         """Return unit vectors of the ids that count; of all where none does."""
         every = np.array(ids, dtype=np.int64)
-        kept = every[self._counts[every]]
-        rows = self._embeddings[kept if len(kept) else every]
+        weighted_tokens = every[self._counts[every]]
+        rows = self._embeddings[weighted_tokens if len(weighted_tokens) else every]
         unit: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return unit
 
@@ -69,10 +69,10 @@ def _is_content(word: str) -> bool:
 
 def _shares(passage: str, unit: str) -> tuple[float, float, float]:
     unit_words, passage_words = _content(unit), _content(passage)
-    wanted = set(unit_words)
-    if not wanted:
+    targets = set(unit_words)
+    if not targets:
         return (0.0, 0.0, 0.0)
-    places = [place for place, word in enumerate(passage_words) if word in wanted]
+    places = [place for place, word in enumerate(passage_words) if word in targets]
     best = max(
         (
             len({passage_words[i] for i in places if start <= i < start + _WINDOW})
@@ -82,11 +82,11 @@ def _shares(passage: str, unit: str) -> tuple[float, float, float]:
     )
     pairs = set(itertools.pairwise(unit_words))
     shared = len(pairs & set(itertools.pairwise(passage_words))) / max(1, len(pairs))
-    return (len(wanted & set(passage_words)) / len(wanted), best / len(wanted), shared)
+    return (len(targets & set(passage_words)) / len(targets), best / len(targets), shared)
 
 
 @lru_cache(maxsize=4096)
 def _content(text: str) -> tuple[str, ...]:
     tokens = words(text)
-    kept = [word for word in tokens if word not in ENGLISH_STOP_WORDS] or tokens
-    return tuple(stem(word) for word in kept)
+    content_words = [word for word in tokens if word not in ENGLISH_STOP_WORDS] or tokens
+    return tuple(stem(word) for word in content_words)

@@ -22,20 +22,20 @@ def annotated(
     finder = load_people_finder(pipeline, tags=True)
     for name, text in texts:
         document = finder.read(text)
-        kept = [token for token in document if not token.is_space]
-        place = {token.i: number for number, token in enumerate(kept)}
+        word_tokens = [token for token in document if not token.is_space]
+        place = {token.i: number for number, token in enumerate(word_tokens)}
         people = [
             Range(start=place[inside[0].i], end=place[inside[-1].i] + 1)
             for entity in document.ents
             if entity.label_ in LABELS
             and (inside := [token for token in entity if not token.is_space])
         ]
-        tokens = [token.text for token in kept]
-        chains = chains_of(tokens, people, _sentences(text, kept), genders)
+        tokens = [token.text for token in word_tokens]
+        chains = chains_of(tokens, people, _sentences(text, word_tokens), genders)
         yield {
             "id": name,
             "tokens": tokens,
-            "tags": [token.tag_ for token in kept],
+            "tags": [token.tag_ for token in word_tokens],
             "people": [list(asdict(person).values()) for person in people],
             "chains": [[list(asdict(mention).values()) for mention in chain] for chain in chains],
             "text": text,

@@ -71,15 +71,15 @@ class BartScore:
         out = [0.0] * len(rows)
         for batch in batches([len(source) + len(target) for source, target in rows]):
             ids, mask = self._loaded.padded([rows[i][0] for i in batch])
-            labels, kept = self._loaded.padded([rows[i][1] for i in batch])
-            labels = labels.masked_fill(kept == 0, _IGNORED)
+            labels, target_mask = self._loaded.padded([rows[i][1] for i in batch])
+            labels = labels.masked_fill(target_mask == 0, _IGNORED)
             with torch.inference_mode():
                 output = self._loaded.model(input_ids=ids, attention_mask=mask, labels=labels)
                 logits = output.logits.float()
                 losses = torch.nn.functional.cross_entropy(
                     logits.transpose(1, 2), labels, ignore_index=_IGNORED, reduction="none"
                 )
-                means = (losses.sum(dim=1) / kept.sum(dim=1)).cpu().numpy()
+                means = (losses.sum(dim=1) / target_mask.sum(dim=1)).cpu().numpy()
             for i, mean in zip(batch, means, strict=True):
                 out[i] = -float(mean)
         return out

@@ -85,12 +85,12 @@ def entailment_supports(
     by; all else is as in `embedding_supports`.
     """
     for job in _jobs(clusters, summaries, max_words, units):
-        found = job.units
-        pairs = [(chunk, unit) for chunk in job.chunks for unit in found]
-        labels = _classify(model, pairs).reshape(len(job.chunks), len(found), 3)
+        summary_units = job.units
+        pairs = [(chunk, unit) for chunk in job.chunks for unit in summary_units]
+        labels = _classify(model, pairs).reshape(len(job.chunks), len(summary_units), 3)
         entailed = labels[:, :, _ENTAILS]
         arg_max = np.where(labels.argmax(axis=2) == _ENTAILS, entailed, 0.0)
-        between = _between(model, found) if between_units else None
+        between = _between(model, summary_units) if between_units else None
         yield from _supports(job, entailed, arg_max=arg_max, between=between)
         on_cluster(1)
 

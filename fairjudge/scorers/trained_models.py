@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fairjudge.ports import Reading
 from fairjudge.scorers import large_package
 from fairjudge.scorers._pretrained import encodable, require_libraries
+from fairjudge.scorers._recent import RecentResults
 from fairjudge.scorers._unit_features import UnitFeatures
 from fairjudge.scorers.embedding import (
     BATCH_TOKENS,
@@ -62,12 +63,12 @@ def rows_of(pairs: Sequence[tuple[str, str]], tokenizer: Any) -> list[Row]:
         verbose=False,
     )
     encodings = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
-    known = dict(zip(texts, encodings, strict=True))
+    by_text = dict(zip(texts, encodings, strict=True))
     begin, separate = tokenizer.cls_token_id, tokenizer.sep_token_id
     rows = []
     for first, second in pairs:
-        before = known[first][0][:FIRST_TOKENS]
-        ids, spans = (part[: MAX_TOKENS - len(before) - 3] for part in known[second])
+        before = by_text[first][0][:FIRST_TOKENS]
+        ids, spans = (part[: MAX_TOKENS - len(before) - 3] for part in by_text[second])
         rows.append(
             Row(
                 ids=(begin, *before, separate, *ids, separate),
@@ -139,13 +140,16 @@ def _large_network(small: dict[str, Any]) -> Any:
 def is_large(folder: Path) -> bool:
     """Return whether a folder has weights of the larger network."""
     settings = trained_record(folder)["run"]["settings"]
-    return bool(settings.get("base") == "all-mpnet-base-v2")
+    return bool(settings.get("base") == large_package.BASE)
 
 
 def trained_identity(folder: Path = FOLDER) -> str:
     """Return what names the weights that ship, without loading them."""
     name = "fairjudge-mpnet" if is_large(folder) else "fairjudge-minilm"
     return f"{name}:{trained_record(folder)['sha256'][:12]}"
+
+
+_Head = Callable[..., Any]
 
 
 class TrainedModels:
@@ -172,6 +176,7 @@ class TrainedModels:
         self.identity = identity
         words = network.word_embeddings.detach().float().cpu().numpy()
         self._features = UnitFeatures(words, tokenizer)
+        self._recent = RecentResults()
 
     def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Return where each token of each text stands, as characters of the `encodable` text."""
@@ -275,8 +280,14 @@ class TrainedModels:
         weights = self._calibration[fit]
         return logistic(features @ weights[:-1] + weights[-1])
 
-    def _run(self, rows: list[Row], task: str, head: Callable[..., Any]) -> NDArray[np.float64]:
-        """Return what `head` makes of each row, shape (n, k); equal rows are read once."""
+    def _run(self, rows: list[Row], task: str, head: _Head) -> NDArray[np.float64]:
+        """Return what `head`, that of `task`, makes of each row, shape (n, k)."""
+        return self._recent.get((task, rows), lambda: self._run_anew(rows, task, head))
+
+    def _run_anew(
+        self, rows: list[Row], task: str, head: Callable[..., Any]
+    ) -> NDArray[np.float64]:
+        """See `_run`; equal rows are read once."""
         import torch
 
         columns = {"pair": 4, "reading": 3, "same": 1}[task]
@@ -350,11 +361,11 @@ def best_spans(logits: Any, outside: Any) -> Any:
     import torch
 
     scores = logits.masked_fill(outside[:, :, None], -1e4)
-    both = scores[:, :, None, 0] + scores[:, None, :, 1]
-    length = both.shape[1]
-    allowed = torch.ones(length, length, dtype=torch.bool, device=both.device)
+    totals = scores[:, :, None, 0] + scores[:, None, :, 1]
+    length = totals.shape[1]
+    allowed = torch.ones(length, length, dtype=torch.bool, device=totals.device)
     allowed = allowed.triu().tril(SPAN_TOKENS - 1)
-    best = both.masked_fill(~allowed, -1e9).flatten(1).argmax(dim=1)
+    best = totals.masked_fill(~allowed, -1e9).flatten(1).argmax(dim=1)
     return torch.stack((best // length, best % length), dim=1)
 
 

@@ -63,9 +63,9 @@ def reconcile(ab: Verdict | None, ba: Verdict | None) -> PairVerdict:
     return PairVerdict(verdict=ba if ab == "tie" else ab, confidence=0.5)
 
 
-def average_sides(one: Mapping[Verdict, float], other: Mapping[Verdict, float]) -> PairVerdict:
-    """Average two distributions in terms of a, b and tie; `one` was asked with a first."""
-    mean = {side: (one[side] + other[side]) / 2 for side in _SIDES}
+def average_sides(first: Mapping[Verdict, float], other: Mapping[Verdict, float]) -> PairVerdict:
+    """Average two distributions in terms of a, b and tie; `first` was asked with a first."""
+    mean = {side: (first[side] + other[side]) / 2 for side in _SIDES}
     best = max(mean.values())
     likeliest = [side for side in _SIDES if math.isclose(mean[side], best, abs_tol=1e-12)]
     verdict = likeliest[0] if len(likeliest) == 1 else "tie"
@@ -73,7 +73,7 @@ def average_sides(one: Mapping[Verdict, float], other: Mapping[Verdict, float]) 
         verdict=verdict,
         confidence=mean[verdict],
         probabilities=mean,
-        shift=((one["a"] - other["a"]) + (other["b"] - one["b"])) / 2,
+        shift=((first["a"] - other["a"]) + (other["b"] - first["b"])) / 2,
     )
 
 
@@ -272,11 +272,11 @@ def _apart(means: Mapping[str, Mapping[str, float]]) -> str:
     return f"all {pluralize(len(means), 'system')} together"
 
 
-def _by_strengths(scores: Sequence[SystemScore], found: Ranking | Undefined) -> list[SystemScore]:
-    if isinstance(found, Undefined):
-        why = f"{INCOMPLETE}, and {found.why}"
+def _by_strengths(scores: Sequence[SystemScore], ranking: Ranking | Undefined) -> list[SystemScore]:
+    if isinstance(ranking, Undefined):
+        why = f"{INCOMPLETE}, and {ranking.why}"
         return [replace(score, ranked=False, why=why) for score in scores]
-    strength_by_system = {system.system: system.strength.value for system in found.systems}
+    strength_by_system = {system.system: system.strength.value for system in ranking.systems}
     return [
         replace(
             score,

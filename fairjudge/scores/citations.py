@@ -110,7 +110,7 @@ class CitationScores:
 def citation_scores(
     rows: Sequence[Judgement], summaries: Mapping[tuple[str, str], Summary]
 ) -> CitationScores | None:
-    """Return what the checklists in `rows`, of one system, say of its citations.
+    """Measure a system's citations by the checklists in `rows`.
 
     `summaries` are by (eid, system). None where no summary that was judged has citations.
     """

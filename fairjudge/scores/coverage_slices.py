@@ -23,7 +23,7 @@ from fairjudge.domain import (
 )
 from fairjudge.judges.balance import BALANCE, balance_of, least_covered, mean_covered
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.scores.importance import Weighed
+from fairjudge.scores.importance import WeightedCoverage
 from fairjudge.scores.slice_estimates import (
     PLACES,
     QUESTION_WORDS,
@@ -60,7 +60,7 @@ class Voice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Uncovered:
+class UncoveredGroup:
     """Voices of an answer group that a summary leaves out.
 
     ``label`` says in a few words what the group says, where the reference has labels. ``value`` is
@@ -120,7 +120,7 @@ class CoverageSlices:
 
     slices: Mapping[str, Slices]
     answers: tuple[AnswerCovered, ...]
-    uncovered: tuple[Uncovered, ...]
+    uncovered: tuple[UncoveredGroup, ...]
     contradicted: tuple[Contradiction, ...]
     left_out: Mapping[str, tuple[str, ...]]
     least_covered: Mapping[str, LeastCovered]
@@ -148,7 +148,7 @@ class _Row:
 
 
 def coverage_slices(
-    judgements: Iterable[Judgement], references: Sequence[Cluster], *, level: float = 0.95
+    judgements: Iterable[Judgement], references: Sequence[Cluster]
 ) -> CoverageSlices:
     """Slice one system's coverage by question, answer frequency, position, outlet and attributes.
 
@@ -164,9 +164,9 @@ def coverage_slices(
     counts: Counter[str] = Counter()
     points: list[Point] = []
     answers: list[AnswerCovered] = []
-    uncovered: list[Uncovered] = []
+    uncovered: list[UncoveredGroup] = []
     contradicted: list[Contradiction] = []
-    weighed: list[Weighed] = []
+    weighed: list[WeightedCoverage] = []
     heard: dict[str, dict[str, float]] = defaultdict(dict)
     for row in _rows(judgements, by_eid, counts):
         reference = by_eid[row.eid]
@@ -191,7 +191,7 @@ def coverage_slices(
             *((("kind of question", group.kind),) if group.kind else ()),
         )
         weighed.append(
-            Weighed(
+            WeightedCoverage(
                 eid=row.eid,
                 value=row.value,
                 weight=group.weight,
@@ -214,7 +214,7 @@ def coverage_slices(
         for eid, best_by_name in heard.items()
     }
     return CoverageSlices(
-        slices={**dict(estimates_by_slice(points, level)), **estimates_by_weight(weighed, level)},
+        slices={**dict(estimates_by_slice(points)), **estimates_by_weight(weighed)},
         answers=tuple(answers),
         uncovered=tuple(uncovered),
         contradicted=tuple(contradicted),
@@ -374,7 +374,7 @@ def _outlet(aid: str, reference: Cluster) -> str:
     return aid if article is None else article.domain or article.title or aid
 
 
-def _uncovered(row: _Row, group: _Group, reference: Cluster) -> Uncovered | None:
+def _uncovered(row: _Row, group: _Group, reference: Cluster) -> UncoveredGroup | None:
     """Return the voices whose own wording is not covered, or None where unknown."""
     covered = row.covered
     if covered is None:
@@ -386,7 +386,7 @@ def _uncovered(row: _Row, group: _Group, reference: Cluster) -> Uncovered | None
     ]
     if not voices:
         return None
-    return Uncovered(
+    return UncoveredGroup(
         eid=row.eid,
         question=group.question,
         label=group.label,

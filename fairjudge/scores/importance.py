@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weighed:
+class WeightedCoverage:
     """Coverage of one group, in [0, 1], and its weight.
 
     ``question`` tells the questions of a cluster apart; ``aggregator`` is what the reference says
@@ -36,25 +36,25 @@ class Weighed:
 class _Way:
     """How much a group counts, and how much of that is got."""
 
-    weight: Callable[[Weighed], float]
+    weight: Callable[[WeightedCoverage], float]
     strict: bool = False
 
-    def mean(self, groups: Sequence[Weighed]) -> float | None:
+    def mean(self, groups: Sequence[WeightedCoverage]) -> float | None:
         """Return the weighed mean, None where no group counts."""
         total = sum(self.weight(group) for group in groups)
         if total <= 0:
             return None
         return sum(self.weight(group) * self._got(group) for group in groups) / total
 
-    def _got(self, group: Weighed) -> float:
+    def _got(self, group: WeightedCoverage) -> float:
         return float(group.value >= 1) if self.strict else group.value
 
 
-def _vital(group: Weighed) -> float:
+def _vital(group: WeightedCoverage) -> float:
     return float(group.importance == "vital")
 
 
-def _equal(_: Weighed) -> float:
+def _equal(_: WeightedCoverage) -> float:
     return 1.0
 
 
@@ -72,14 +72,14 @@ _WITH_IMPORTANCE: Mapping[str, _Way] = MappingProxyType(
 )
 
 
-def weightings(groups: Sequence[Weighed]) -> dict[str, dict[str, float]]:
+def weightings(groups: Sequence[WeightedCoverage]) -> dict[str, dict[str, float]]:
     """Return the weighed mean of each cluster in [0, 1], by how groups are weighed.
 
     By number of sources a group counts with its ``weight``, which is that number where the
     reference says nothing else. Scores by importance are there where some group has one, and those
     by question where some question is AND or OR, of the clusters that have such.
     """
-    clusters: dict[str, list[Weighed]] = defaultdict(list)
+    clusters: dict[str, list[WeightedCoverage]] = defaultdict(list)
     for group in groups:
         clusters[group.eid].append(group)
     weighted = _of(_ALWAYS, clusters)
@@ -91,7 +91,7 @@ def weightings(groups: Sequence[Weighed]) -> dict[str, dict[str, float]]:
     return weighted | _of(_WITH_IMPORTANCE, rated) | _by_question(clusters)
 
 
-def _by_question(clusters: Mapping[str, Sequence[Weighed]]) -> dict[str, dict[str, float]]:
+def _by_question(clusters: Mapping[str, Sequence[WeightedCoverage]]) -> dict[str, dict[str, float]]:
     """Return the mean over questions of the clusters in which some question is AND or OR.
 
     An AND question is covered as far as its least covered group, an OR question as far as its best;
@@ -101,7 +101,7 @@ def _by_question(clusters: Mapping[str, Sequence[Weighed]]) -> dict[str, dict[st
     for eid, groups in clusters.items():
         if all(group.aggregator is None for group in groups):
             continue
-        questions: dict[int, list[Weighed]] = defaultdict(list)
+        questions: dict[int, list[WeightedCoverage]] = defaultdict(list)
         for group in groups:
             questions[group.question].append(group)
         values = [
@@ -116,7 +116,7 @@ def _by_question(clusters: Mapping[str, Sequence[Weighed]]) -> dict[str, dict[st
 
 
 def _of(
-    ways: Mapping[str, _Way], clusters: Mapping[str, Sequence[Weighed]]
+    ways: Mapping[str, _Way], clusters: Mapping[str, Sequence[WeightedCoverage]]
 ) -> dict[str, dict[str, float]]:
     means = {
         name: {eid: way.mean(groups) for eid, groups in clusters.items()}

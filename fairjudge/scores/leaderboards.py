@@ -138,7 +138,7 @@ def not_ranked(scores: Iterable[SystemScore]) -> str | None:
 
 
 def too_narrow(n_clusters: int) -> str:
-    """Say that intervals from `n_clusters` are too narrow; nothing where they are not."""
+    """Return a caution that intervals from `n_clusters` are too narrow, or ""."""
     if not FEWEST_CLUSTERS <= n_clusters < FEW_DOCUMENTS:
         return ""
     return f"intervals from {pluralize(n_clusters, 'cluster')} are too narrow"
@@ -221,8 +221,8 @@ def _mean_ranges(
     table = _table([means[name] for name in names], documents)
     differences = (table[:, :, None] - table[:, None, :]).reshape(len(documents), -1)
 
-    def statistic(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-        return divide(drawn @ differences, drawn.sum(axis=1, keepdims=True))
+    def statistic(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        return divide(weights @ differences, weights.sum(axis=1, keepdims=True))
 
     apart = bootstrap_many(
         statistic,
@@ -239,10 +239,10 @@ def _mean_ranges(
     }
 
 
-def _ranges(found: Ranking) -> dict[str, tuple[int, int]]:
+def _ranges(ranking: Ranking) -> dict[str, tuple[int, int]]:
     return {
         system.system: (system.best_rank, system.worst_rank)
-        for system in found.systems
+        for system in ranking.systems
         if system.best_rank is not None and system.worst_rank is not None
     }
 
@@ -326,9 +326,9 @@ def _estimates(
     table = _table(cells, documents)
     sums, counts = np.nan_to_num(table), (~np.isnan(table)).astype(np.float64)
 
-    def statistic(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-        averages = divide(drawn @ sums, drawn @ counts)
-        compared = divide(drawn @ (sums * shared), drawn @ shared.astype(np.float64))
+    def statistic(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        averages = divide(weights @ sums, weights @ counts)
+        compared = divide(weights @ (sums * shared), weights @ shared.astype(np.float64))
         return np.hstack([averages, compared[:, :1] - compared])
 
     estimates = bootstrap_many(

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TypeAlias
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.scores.importance import Weighed, weightings
+from fairjudge.scores.importance import WeightedCoverage, weightings
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.clustered import clustered_mean, within
 
@@ -33,18 +33,18 @@ class Point:
     whole: str = ""
 
 
-def estimates_by_weight(weighed: Sequence[Weighed], level: float) -> dict[str, Slices]:
+def estimates_by_weight(weighed: Sequence[WeightedCoverage]) -> dict[str, Slices]:
     """Return coverage with groups weighed in each way; see `fairjudge.scores.importance`."""
     if not weighed:
         return {}
     return {
         "coverage by weight of groups": {
-            name: _over_clusters(by_eid, level) for name, by_eid in weightings(weighed).items()
+            name: _over_clusters(by_eid) for name, by_eid in weightings(weighed).items()
         }
     }
 
 
-def estimates_by_slice(points: Sequence[Point], level: float) -> Iterator[tuple[str, Slices]]:
+def estimates_by_slice(points: Sequence[Point]) -> Iterator[tuple[str, Slices]]:
     """Yield each partition with the estimates of its slices, then macro and micro averages."""
     cells: dict[str, dict[str, list[Point]]] = defaultdict(lambda: defaultdict(list))
     for point in points:
@@ -53,14 +53,14 @@ def estimates_by_slice(points: Sequence[Point], level: float) -> Iterator[tuple[
     for by, groups in cells.items():
         # questions stay in the reference's order
         names = list(groups) if by == "coverage by question" else sorted(groups, key=_order)
-        yield by, {name: _mean(groups[name], level) for name in names}
+        yield by, {name: _mean(groups[name]) for name in names}
     for kind, items in _items(points).items():
         yield (
             f"{kind} by weighting",
             {
-                WEIGHTINGS[0]: _mean(items, level),
+                WEIGHTINGS[0]: _mean(items),
                 WEIGHTINGS[1]: _bounded(
-                    clustered_mean([p.value for p in items], [p.eid for p in items], level=level),
+                    clustered_mean([p.value for p in items], [p.eid for p in items]),
                     len({point.eid for point in items}),
                 ),
             },
@@ -76,16 +76,16 @@ def _items(points: Iterable[Point]) -> dict[str, list[Point]]:
     return by_name
 
 
-def _mean(points: Sequence[Point], level: float) -> Estimate | Undefined:
+def _mean(points: Sequence[Point]) -> Estimate | Undefined:
     """Return the mean over clusters of the mean in each; an interval in [0, 1] of enough."""
     by_eid: dict[str, list[float]] = defaultdict(list)
     for point in points:
         by_eid[point.eid].append(point.value)
-    return _over_clusters({eid: fmean(values) for eid, values in by_eid.items()}, level)
+    return _over_clusters({eid: fmean(values) for eid, values in by_eid.items()})
 
 
-def _over_clusters(by_eid: Mapping[str, float], level: float) -> Estimate | Undefined:
-    estimate = clustered_mean(list(by_eid.values()), list(by_eid), level=level)
+def _over_clusters(by_eid: Mapping[str, float]) -> Estimate | Undefined:
+    estimate = clustered_mean(list(by_eid.values()), list(by_eid))
     return _bounded(estimate, len(by_eid))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
-from scipy.stats import t as student_t
+from scipy.special import ndtr, ndtri, stdtrit
 
 from fairjudge.stats._arrays import FloatArray
 
@@ -31,7 +30,7 @@ def expanded_bounds(replicates: FloatArray, *, level: float, n_documents: int) -
     The tail area is ``Phi(-sqrt(d / (d - 1)) t)``, ``t`` the Student quantile on ``d - 1`` degrees
     of freedom (Hesterberg 2015, "What teachers should know about the bootstrap", section 4.3).
     """
-    quantile = float(student_t.ppf((1.0 + level) / 2.0, n_documents - 1))
+    quantile = float(stdtrit(n_documents - 1, (1.0 + level) / 2.0))
     tail = float(ndtr(-np.sqrt(n_documents / (n_documents - 1)) * quantile))
     return _quantiles(replicates, tail, 1.0 - tail)
 

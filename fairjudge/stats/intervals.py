@@ -8,8 +8,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
-from scipy.stats import t as student_t
+from scipy.special import ndtr, ndtri, stdtrit
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
@@ -73,7 +72,7 @@ def clustered_wilson(
         p,
         _effective_trials(array, coded, d, p),
         level,
-        quantile=float(student_t.ppf((1.0 + level) / 2.0, d - 1)),
+        quantile=float(stdtrit(d - 1, (1.0 + level) / 2.0)),
     )
     return Estimate(
         value=p,
@@ -106,20 +105,29 @@ def shares_apart(
     documents
         The document of each trial; fewer than 2 give a value without an interval.
     """
-    one, other = vector(first, name="first"), vector(second, name="second")
-    if np.any((one == 1.0) & (other == 1.0)):
+    first_outcome, second_outcome = vector(first, name="first"), vector(second, name="second")
+    if np.any((first_outcome == 1.0) & (second_outcome == 1.0)):
         raise StatisticsError("no trial can have both outcomes")
-    apart = clustered_mean(one - other, documents, level=level, null=0.0, n_excluded=n_excluded)
-    if isinstance(apart, Undefined) or apart.low is None or apart.low != apart.high:
-        return apart
-    shares = [clustered_wilson(outcome, documents, level=level) for outcome in (one, other)]
+    difference = clustered_mean(
+        first_outcome - second_outcome, documents, level=level, null=0.0, n_excluded=n_excluded
+    )
+    if (
+        isinstance(difference, Undefined)
+        or difference.low is None
+        or difference.low != difference.high
+    ):
+        return difference
+    shares = [
+        clustered_wilson(outcome, documents, level=level)
+        for outcome in (first_outcome, second_outcome)
+    ]
     low, high = _newcombe_bounds(*(share for share in shares if isinstance(share, Estimate)))
-    return replace(apart, low=low, high=high, method="Newcombe, all documents alike")
+    return replace(difference, low=low, high=high, method="Newcombe, all documents alike")
 
 
-def _newcombe_bounds(one: Estimate, other: Estimate) -> tuple[float, float]:
+def _newcombe_bounds(first: Estimate, second: Estimate) -> tuple[float, float]:
     """Return the bounds of ``one - other``, shares of outcomes that exclude each other."""
-    p, q = one.value, other.value
+    p, q = first.value, second.value
     odds = (1.0 - p) * (1.0 - q)
     correlation = -sqrt(p * q / odds) if odds else -1.0
 
@@ -128,7 +136,7 @@ def _newcombe_bounds(one: Estimate, other: Estimate) -> tuple[float, float]:
 
     (least, most), (other_least, other_most) = (
         (p if share.low is None else share.low, p if share.high is None else share.high)
-        for p, share in ((p, one), (q, other))
+        for p, share in ((p, first), (q, second))
     )
     low = p - q - half(p - least, other_most - q)
     high = p - q + half(most - p, q - other_least)

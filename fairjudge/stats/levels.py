@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,10 +92,7 @@ def correlations(
     level: Level,
     *,
     rng: np.random.Generator,
-    n_resamples: int = 2000,
-    confidence: float = 0.95,
-    method: Method = "percentile",
-    n_excluded: int = 0,
+    **drawing: Any,
 ) -> dict[CorrelationName, Estimate | Undefined]:
     """Return Kendall's tau-b, Spearman's rho and Pearson's r at one level, on shared resamples.
 
@@ -107,19 +104,12 @@ def correlations(
     documents with a defined correlation, of systems or of summaries; documents with an undefined
     one (a single item, or only ties) are excluded and counted in ``n_excluded``.
 
-    Undefined, with the reason, where the scores are constant or too few.
+    Undefined, with the reason, where the scores are constant or too few. `drawing` is as in
+    `averaged_correlations`.
     """
     coded, n_documents = document_codes(data.documents, data.first.size)
-    return averaged_correlations(
-        [Part(data=data, documents=coded)],
-        level,
-        n_documents=n_documents,
-        rng=rng,
-        n_resamples=n_resamples,
-        confidence=confidence,
-        method=method,
-        n_excluded=n_excluded,
-    )
+    part = Part(data=data, documents=coded)
+    return averaged_correlations([part], level, n_documents=n_documents, rng=rng, **drawing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,10 +126,10 @@ def averaged_correlations(
     *,
     n_documents: int,
     rng: np.random.Generator,
-    n_resamples: int,
-    confidence: float,
-    method: Method,
-    n_excluded: int,
+    n_resamples: int = 2000,
+    confidence: float = 0.95,
+    method: Method = "percentile",
+    n_excluded: int = 0,
 ) -> dict[CorrelationName, Estimate | Undefined]:
     """Average each correlation over `parts` (such as annotators), on the same resamples.
 

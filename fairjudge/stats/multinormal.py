@@ -37,8 +37,10 @@ def moments(rows: FloatArray) -> Moments:
     means, covariance = _start(rows)
     for _ in range(_MAX_STEPS):
         expected = [
-            expected_products(one.products, one.observed, one.missing, means, covariance)
-            for one in patterns
+            expected_products(
+                pattern.products, pattern.observed, pattern.missing, means, covariance
+            )
+            for pattern in patterns
         ]
         sums = np.sum(expected, axis=0) / len(rows)
         first = sums[0, 1:]

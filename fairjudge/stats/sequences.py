@@ -27,9 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import logsumexp, ndtr
-from scipy.stats import chi2
-from scipy.stats import t as student_t
+from scipy.special import gammaincinv, logsumexp, ndtr, stdtrit
 
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, check_level, vector
@@ -115,7 +113,7 @@ def _block(looks: Sequence[LookEstimate], planned: int, alpha: float) -> list[Bo
             continue
         size = sizes[number - 1]
         # Never wider than an interval that has this look's part of the error on its own.
-        alone = float(student_t.ppf(1.0 - alpha / planned / 2.0, look.freedom))
+        alone = float(stdtrit(look.freedom, 1.0 - alpha / planned / 2.0))
         bound = min(alone, _boundary(size, inside, spent=alpha * number / planned))
         inside &= size <= bound
         intervals.append(Bounds(low=look.value - bound * error, high=look.value + bound * error))
@@ -148,23 +146,27 @@ def _drawn_sizes(looks: Sequence[LookEstimate]) -> FloatArray:
     return np.asarray(np.abs(statistics))
 
 
-def _drawn_scales(drawn: FloatArray, freedoms: Sequence[int]) -> FloatArray:
-    """Return the divisors that turn normal draws into Student's t, shape of `drawn`.
+def _drawn_scales(normals: FloatArray, freedoms: Sequence[int]) -> FloatArray:
+    """Return the divisors that turn normal draws into Student's t, shape of `normals`.
 
     The estimated variances of two looks correlate as the square of what the looks do; one variance
     for all looks would make the boundaries too narrow. Computed row by row (Cholesky), so that
     later looks do not change earlier ones. Wilson and Hilferty's (1931) approximation of chi-square
     but for few degrees of freedom.
     """
-    sizes = np.sqrt((drawn**2).sum(axis=1))
-    alike = np.square(drawn @ drawn.T / np.maximum(np.outer(sizes, sizes), np.finfo(float).tiny))
+    sizes = np.sqrt((normals**2).sum(axis=1))
+    alike = np.square(
+        normals @ normals.T / np.maximum(np.outer(sizes, sizes), np.finfo(float).tiny)
+    )
     np.fill_diagonal(alike, 1.0 + _EDGE)
-    normal = np.linalg.cholesky(alike) @ np.array([_scale_draws(row) for row in range(len(drawn))])
-    divisors = np.empty_like(drawn)
+    normal = np.linalg.cholesky(alike) @ np.array(
+        [_scale_draws(row) for row in range(len(normals))]
+    )
+    divisors = np.empty_like(normals)
     for number, freedom in enumerate(freedoms):
         of_cube = 2.0 / (9.0 * freedom)
         divisors[number] = (
-            chi2.ppf(ndtr(normal[number]), freedom) / freedom
+            2.0 * gammaincinv(freedom / 2.0, ndtr(normal[number])) / freedom
             if freedom < _FEW
             else (1.0 - of_cube + normal[number] * sqrt(of_cube)) ** 3
         )

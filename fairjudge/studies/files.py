@@ -70,7 +70,7 @@ class DataTable(_Table):
 
 
 class ModelTable(_Open):
-    """A model by a name of one's own: ``backend``, and options of `fairjudge.Model`."""
+    """A named model of a study: ``backend``, and options of `fairjudge.Model`."""
 
     backend: str = LOCAL_MODEL
 
@@ -340,8 +340,8 @@ def _with_paths(options: _O, folder: Path) -> _O:
     return replace(options, **values)  # type: ignore[type-var]
 
 
-def _beside(path: Path, given: Path | None) -> Path | None:
-    return None if given is None else path.parent / given
+def _beside(path: Path, relative_path: Path | None) -> Path | None:
+    return None if relative_path is None else path.parent / relative_path
 
 
 def _check(study: Study) -> None:

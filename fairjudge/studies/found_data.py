@@ -113,9 +113,9 @@ def find_data(
     settings = settings or Settings()
     found_data = FoundData()
     paths, texts, left_out = _files(places)
-    others = [path for path in paths if not found_data.add(path)]
-    convertible = that_hold_data(others, settings)
-    left_out |= {path: why_not_read(path) for path in others if path not in convertible}
+    other_paths = [path for path in paths if not found_data.add(path)]
+    convertible = that_hold_data(other_paths, settings)
+    left_out |= {path: why_not_read(path) for path in other_paths if path not in convertible}
     found_data.left_out |= left_out
     if convertible or texts:
         data = convert_files([*convertible, *texts], settings)
@@ -128,7 +128,7 @@ def find_data(
 
 
 def _files(places: Iterable[Path]) -> tuple[list[Path], list[Path], dict[Path, str]]:
-    """Return the files, the folders of texts, and why others are left out."""
+    """Return data files, folders of texts, and why other files are left out."""
     files: list[Path] = []
     texts: list[Path] = []
     left_out: dict[Path, str] = {}
@@ -138,11 +138,11 @@ def _files(places: Iterable[Path]) -> tuple[list[Path], list[Path], dict[Path, s
         if not place.is_dir():
             files.append(place)
             continue
-        found, others = files_of(place)
-        of_texts = text_folders(place, alone=not found)
-        files += found
+        data_files, skipped_files = files_of(place)
+        of_texts = text_folders(place, alone=not data_files)
+        files += data_files
         texts += of_texts
-        paths = {place / name: why for name, why in others.items()}
+        paths = {place / name: why for name, why in skipped_files.items()}
         left_out |= {path: why for path, why in paths.items() if not {path, place} & {*of_texts}}
     return files, texts, left_out
 

@@ -30,12 +30,12 @@ def steps_of(study: Study, folder: Path) -> tuple[Step, ...]:
     return tuple(_steps(Layout(study=study, folder=folder)))
 
 
-def needed_by(wanted: Iterable[Step], steps: Sequence[Step]) -> set[str]:
-    """Return the names of the steps that `wanted` build on, themselves included."""
+def needed_by(chosen_steps: Iterable[Step], steps: Sequence[Step]) -> set[str]:
+    """Return the names of the steps that `chosen_steps` build on, themselves included."""
     makers = {path: step.name for step in steps for path in step.makes}
     before = {step.name: {makers[path] for path in step.reads if path in makers} for step in steps}
     names = set[str]()
-    waiting = [step.name for step in wanted]
+    waiting = [step.name for step in chosen_steps]
     while waiting:
         name = waiting.pop()
         if name not in names:

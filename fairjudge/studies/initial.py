@@ -85,33 +85,33 @@ class _Draft:
 
 
 def study_text(
-    found: FoundData, path: Path, *, model: Model | None = None, like: str | None = None
+    data: FoundData, path: Path, *, model: Model | None = None, like: str | None = None
 ) -> str:
     """Return the text of a study file for `path`; `like` names a paper of `EXPERIMENTS`.
 
-    What `found` cannot bear is left out or commented out, with the reason; so is what needs a
+    What `data` cannot bear is left out or commented out, with the reason; so is what needs a
     language model where no `model` is given.
     """
     llm = None if model is None or model.llm is None else model
     models = _MODELS.format(model=_commented(_MODEL) if llm is None else _table_of(llm))
     if like is None:
-        drafts = _judges(found, "local" if llm is None else "main")
+        drafts = _judges(data, "local" if llm is None else "main")
         judges = "# A judge; as many tables as aspects, protocols and models. Several models are a "
         judges += "jury.\n" + "\n".join(map(str, drafts))
-        parts = [models, _build(found, drafts, llm), _writers(found, llm), judges]
-        parts += _calibrate(found, drafts)
+        parts = [models, _build(data, drafts, llm), _writers(data, llm), judges]
+        parts += _calibrate(data, drafts)
         scorer = "coverage" if _judge_of("coverage", drafts) else "local"
-        return "\n".join((_head(path), _data(found, path), *parts, *_fairness(found, None, scorer)))
+        return "\n".join((_head(path), _data(data, path), *parts, *_fairness(data, None, scorer)))
     experiment = EXPERIMENTS[like]
     header = (
         f"# As {experiment.paper}.\n# The paper has more, command by command: {experiment.after}.\n"
     )
-    writers = experiment.writers.replace("ATTRIBUTE", next(iter(found.attributes), "ATTRIBUTE"))
-    drafts = _of_paper(found, experiment.judges)
-    parts = [header, models, _build(found, drafts, llm), writers, "\n".join(map(str, drafts))]
-    parts += _calibrate(found, drafts, asked=like == "diversesumm")
-    parts += _fairness(found, experiment.measures, "local")
-    return "\n".join((_head(path), _data(found, path), *parts))
+    writers = experiment.writers.replace("ATTRIBUTE", next(iter(data.attributes), "ATTRIBUTE"))
+    drafts = _of_paper(data, experiment.judges)
+    parts = [header, models, _build(data, drafts, llm), writers, "\n".join(map(str, drafts))]
+    parts += _calibrate(data, drafts, is_active=like == "diversesumm")
+    parts += _fairness(data, experiment.measures, "local")
+    return "\n".join((_head(path), _data(data, path), *parts))
 
 
 def _head(path: Path) -> str:
@@ -128,14 +128,14 @@ seed = 0                                     # of all resampling
 """
 
 
-def _data(found: FoundData, path: Path) -> str:
+def _data(data: FoundData, path: Path) -> str:
     lines = ["[data]"]
-    for name, files in (("clusters", found.clusters), ("references", found.references)):
+    for name, files in (("clusters", data.clusters), ("references", data.references)):
         lines += _one(name, files, path)
-    listed = ", ".join(_quoted(summary, path) for summary in found.summaries)
-    description = "; ".join(found.summaries.values()) or "or have some written: see [[summarize]]"
+    listed = ", ".join(_quoted(summary, path) for summary in data.summaries)
+    description = "; ".join(data.summaries.values()) or "or have some written: see [[summarize]]"
     lines.append(_line(f"summaries = [{listed}]", description))
-    lines += _one("labels", found.labels, path)
+    lines += _one("labels", data.labels, path)
     return "\n".join(lines) + "\n"
 
 
@@ -145,8 +145,8 @@ def _one(name: str, files: dict[Path, str], path: Path) -> Iterator[str]:
         yield line if place == 0 else f"# {line}"
 
 
-def _line(text: str, said: str) -> str:
-    return f"{text:<{_COLUMN}} # {said}"
+def _line(text: str, comment: str) -> str:
+    return f"{text:<{_COLUMN}} # {comment}"
 
 
 def _quoted(file: Path, path: Path) -> str:
@@ -173,46 +173,46 @@ def _judge_of(aspect: str, drafts: Sequence[_Draft]) -> bool:
     return any(draft.aspect == aspect and not draft.why_not for draft in drafts)
 
 
-def _build(found: FoundData, drafts: Sequence[_Draft], llm: Model | None) -> str:
-    if found.references:
+def _build(data: FoundData, drafts: Sequence[_Draft], llm: Model | None) -> str:
+    if data.references:
         return "# No [build]: there are references.\n"
-    if not found.has_questions:
+    if not data.has_questions:
         return "# No [build]: questions need clusters of several articles with news enough.\n"
     table = _BUILD.format(model="local" if llm is None else "main")
     return table if _judge_of("coverage", drafts) else _commented(table)
 
 
-def _writers(found: FoundData, llm: Model | None) -> str:
-    needed = llm is not None and not found.summaries
+def _writers(data: FoundData, llm: Model | None) -> str:
+    needed = llm is not None and not data.summaries
     return _WRITERS.format(writer=_WRITER if needed else _commented(_WRITER))
 
 
-def _judges(found: FoundData, model: str) -> list[_Draft]:
+def _judges(data: FoundData, model: str) -> list[_Draft]:
     """Return a judge of each aspect with labels, else of what the bundled model judges too."""
-    labelled = [aspect for aspect in ASPECTS if aspect in found.labelled]
+    labelled = [aspect for aspect in ASPECTS if aspect in data.labelled]
     drafts = [
-        _judge(found, aspect, found.protocols[aspect], model)
+        _judge(data, aspect, data.protocols[aspect], model)
         for aspect in labelled
-        if not PROTOCOLS[found.protocols[aspect]].paired or len(found.systems) > 1
+        if not PROTOCOLS[data.protocols[aspect]].paired or len(data.systems) > 1
     ]
-    if "coverage" not in labelled and found.has_questions:
-        coverage = _judge(found, "coverage", "checklist", model)
+    if "coverage" not in labelled and data.has_questions:
+        coverage = _judge(data, "coverage", "checklist", model)
         why_not = (
             "No labels are on coverage: its judge would not be calibrated." if labelled else ""
         )
         drafts.append(replace(coverage, why_not=why_not))
     if not labelled or all(draft.why_not for draft in drafts):
-        drafts.append(_judge(found, "faithfulness", "likert", model))
+        drafts.append(_judge(data, "faithfulness", "likert", model))
     return drafts
 
 
-def _judge(found: FoundData, aspect: str, protocol: ProtocolName, model: str) -> _Draft:
+def _judge(data: FoundData, aspect: str, protocol: ProtocolName, model: str) -> _Draft:
     text = _JUDGE.format(name=_toml(aspect), aspect=_toml(aspect), protocol=protocol, model=model)
     if PROTOCOLS[protocol].itemized:
         line = _line('protocol = "checklist"', "says of each answer whether it is covered")
         text = text.replace('protocol = "checklist"', line)
         text += _AUDITS
-    if aspect == "coverage" and not found.has_questions:
+    if aspect == "coverage" and not data.has_questions:
         return _Draft(aspect, text, "Coverage needs references, or clusters of several articles:")
     if model == "local" and aspect not in LOCAL_ASPECTS:
         text = text.replace('model = "local"', 'model = "main"')
@@ -220,62 +220,64 @@ def _judge(found: FoundData, aspect: str, protocol: ProtocolName, model: str) ->
     return _Draft(aspect, text)
 
 
-def _of_paper(found: FoundData, tables: str) -> list[_Draft]:
+def _of_paper(data: FoundData, tables: str) -> list[_Draft]:
     """Return a paper's judges; those for which data is missing are commented out."""
     drafts = []
     for table in tables.split("\n\n"):
         text = table.rstrip("\n") + "\n"
         why_not = ""
-        if 'aspect = "coverage"' in text and not found.has_questions:
+        if 'aspect = "coverage"' in text and not data.has_questions:
             why_not = "Coverage needs references, or clusters of several articles:"
-        elif 'protocol = "pairwise"' in text and len(found.systems) == 1:
+        elif 'protocol = "pairwise"' in text and len(data.systems) == 1:
             why_not = "Pairs need two systems:"
         aspect = "coverage" if 'aspect = "coverage"' in text else "faithfulness"
         drafts.append(_Draft(aspect, text, why_not))
     return drafts
 
 
-def _calibrate(found: FoundData, drafts: Sequence[_Draft], *, asked: bool = False) -> Iterator[str]:
+def _calibrate(
+    data: FoundData, drafts: Sequence[_Draft], *, is_active: bool = False
+) -> Iterator[str]:
     judged = {draft.aspect for draft in drafts if not draft.why_not}
     table = "[calibrate]                                  # the judges against human labels\n"
-    if not found.labels:
-        if asked:
+    if not data.labels:
+        if is_active:
             yield _NO_LABELS
         return
-    labelled_aspects = judged & found.labelled.keys()
+    labelled_aspects = judged & data.labelled.keys()
     if not labelled_aspects:
-        aspects = ", ".join(sorted(found.labelled))
+        aspects = ", ".join(sorted(data.labelled))
         yield f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n" + _commented(
             table
         )
-        yield from _own_criteria(found)
+        yield from _own_criteria(data)
         return
-    n_items = max(found.labelled[aspect] for aspect in labelled_aspects)
+    n_items = max(data.labelled[aspect] for aspect in labelled_aspects)
     curve = 'method = "isotonic"\n'
     if n_items < FEWEST_LABELS:
         items = pluralize(n_items, "labelled item")
         curve = f"# {items}: agreement alone; a calibration curve takes {FEWEST_LABELS}.\n"
     yield table + curve
-    yield from _own_criteria(found)
+    yield from _own_criteria(data)
 
 
-def _own_criteria(found: FoundData) -> Iterator[str]:
+def _own_criteria(data: FoundData) -> Iterator[str]:
     """Write a judge of each labelled aspect that no built-in prompt judges, commented out."""
-    for aspect in sorted(found.labelled.keys() - set(ASPECTS)):
-        table = _OWN.format(name=_toml(aspect), protocol=found.protocols[aspect])
+    for aspect in sorted(data.labelled.keys() - set(ASPECTS)):
+        table = _OWN.format(name=_toml(aspect), protocol=data.protocols[aspect])
         yield (
             f"# Labels on {aspect}: say in 'rule' what it asks (docs/study.md), with a model in "
             f"[models.main].\n{_commented(table)}"
         )
 
 
-def _fairness(found: FoundData, measures: Sequence[str] | None, scorer: str) -> Iterator[str]:
+def _fairness(data: FoundData, measures: Sequence[str] | None, scorer: str) -> Iterator[str]:
     if measures == ():
         return
-    if measures and not found.attributes:
+    if measures and not data.attributes:
         yield _NO_ATTRIBUTE
     listed = "" if measures is None else f"measures = {json.dumps(list(measures))}\n"
-    for name, values in found.attributes.items():
+    for name, values in data.attributes.items():
         yield f"""\
 [[fairness]]
 {_line(f"attribute = {_toml(name)}", ", ".join(values))}

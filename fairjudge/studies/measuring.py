@@ -21,7 +21,7 @@ from fairjudge.api.judging import JudgeResult
 from fairjudge.api.reporting import report
 from fairjudge.auditing.reports import verbosity_report
 from fairjudge.calibration.grouping import GroupKey, by_group
-from fairjudge.calibration.protocol_table import Asked
+from fairjudge.calibration.protocol_table import JudgingCost
 from fairjudge.datasets import (
     Loaded,
     read_clusters,
@@ -54,7 +54,7 @@ from fairjudge.studies.files import (
     Measure,
 )
 from fairjudge.studies.places import in_keys
-from fairjudge.studies.record import Done
+from fairjudge.studies.record import StepRecord
 from fairjudge.studies.steps import RUNS, Layout, Step, Workplace, asking, run_folders
 from fairjudge.text.counting import pluralize
 
@@ -91,11 +91,11 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
         "statements": (at.sources, at.summaries),
     }.get(kind, ())
 
-    def work(place: Workplace, _run: Path) -> Done:
+    def work(place: Workplace, _run: Path) -> StepRecord:
         rows = _judgements(judgements, place)
         if kind == "parse" and not rows.records:
             output.unlink(missing_ok=True)
-            return Done(told="nothing was judged")
+            return StepRecord(told="nothing was judged")
         makers: Mapping[str, Callable[[], Findings]] = {
             "parse": lambda: audit.parse(rows),
             "position": lambda: audit.position(rows),
@@ -128,10 +128,10 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
     (model,), plan = part.models, part.options.plans()[0]
     protocol: ProtocolName = "pairwise" if PROTOCOLS[plan.protocol].paired else "likert"
 
-    def work(place: Workplace, run: Path) -> Done:
+    def work(place: Workplace, run: Path) -> StepRecord:
         return _or_nothing(output, f"audit {kind} of {part.name}", lambda: ask(place, run))
 
-    def ask(place: Workplace, run: Path) -> Done:
+    def ask(place: Workplace, run: Path) -> StepRecord:
         shared: dict[str, Any] = {
             "model": model,
             "progress": place.progress.counter(f"{kind}: {part.name}"),
@@ -174,7 +174,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
     calibrated = tuple(at.folder / "calibrated" / path.name for path in judged)
     by_juries = at.folder / "calibrated" / "jury.jsonl"
 
-    def work(place: Workplace, _run: Path) -> Done:
+    def work(place: Workplace, _run: Path) -> StepRecord:
         files = [_judgements(path, place) for path in judged]
         calibration = calibrate(
             _with_costs(at, files),
@@ -205,7 +205,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
                 write_records(by_juries, every.judgements[: every.n_by_juries])
         groups = figures["groups"]
         n_curves = pluralize(len(calibration.calibrators), "curve")
-        return Done(
+        return StepRecord(
             told=f"{pluralize(len(groups), 'judge')}, {n_curves}",
             findings=(
                 *(
@@ -233,7 +233,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
 def _with_costs(at: Layout, files: Sequence[Loaded[Judgement]]) -> JudgedInputs:
     """Return all judgements, with what the study's own runs spent on them."""
     rows = tuple(row for file in files for row in file)
-    spent: dict[GroupKey, Asked] = {}
+    spent: dict[GroupKey, JudgingCost] = {}
     file_of_costs = f"{SPENT}.jsonl"
     for part, file in zip(at.study.judges, files, strict=True):
         folders = [*run_folders(at.folder / RUNS, f"judge {part.name}")]
@@ -272,10 +272,10 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
             else read_references(references, skip_bad=place.skip_bad).records,
         )
 
-    def work(place: Workplace, _run: Path) -> Done:
+    def work(place: Workplace, _run: Path) -> StepRecord:
         return _or_nothing(output, f"fairness {measure}", lambda: measured(place))
 
-    def measured(place: Workplace) -> Done:
+    def measured(place: Workplace) -> StepRecord:
         files = (
             read_clusters(at.clusters, skip_bad=place.skip_bad),
             read_summaries(at.summaries, skip_bad=place.skip_bad),
@@ -285,7 +285,7 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
         else:
             figures = fairness.proportionality(*files, **shared).to_dict()
         _write_json(output, figures)
-        return Done(told="done", findings=fairness_findings(figures)[:1])
+        return StepRecord(told="done", findings=fairness_findings(figures)[:1])
 
     return Step(
         name=f"fairness {measure}: {table.attribute}",
@@ -307,7 +307,7 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
         "seed": at.study.tables.seed,
     }
 
-    def work(place: Workplace, _run: Path) -> Done:
+    def work(place: Workplace, _run: Path) -> StepRecord:
         page = report(
             # A step may have had nothing.
             *(path for path in inputs if path.exists() and path.stat().st_size),
@@ -317,7 +317,7 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
             **options,
         )
         page.save(output)
-        return Done(told=f"{len(page.html.encode()) / 1e6:.1f} MB")
+        return StepRecord(told=f"{len(page.html.encode()) / 1e6:.1f} MB")
 
     return Step(
         name="report",
@@ -341,20 +341,22 @@ def _sources(at: Layout, place: Workplace) -> Loaded[Any]:
     return reader(at.sources, skip_bad=place.skip_bad)
 
 
-def _or_nothing(output: Path, name: str, make: Callable[[], Done]) -> Done:
+def _or_nothing(output: Path, name: str, make: Callable[[], StepRecord]) -> StepRecord:
     """Run `make`; inputs without usable data give a note in place of a file."""
     try:
         return make()
     except InputError as error:
         output.unlink(missing_ok=True)
-        return Done(told=f"nothing: {error.problem}", findings=(f"No {name}: {error.problem}.",))
+        return StepRecord(
+            told=f"nothing: {error.problem}", findings=(f"No {name}: {error.problem}.",)
+        )
 
 
-def _found(output: Path, found: Findings, part: JudgePart) -> Done:
-    """Write what an audit found; of biases of the judge, the first sentence is for all to see."""
-    _write_json(output, found.to_dict())
-    first = found.findings[:1] if found.kind in _SWAYS else ()
-    return Done(told="done", findings=tuple(f"{part.name}: {text}" for text in first))
+def _found(output: Path, findings: Findings, part: JudgePart) -> StepRecord:
+    """Write an audit's results; return the first sentence on each bias as a finding."""
+    _write_json(output, findings.to_dict())
+    first = findings.findings[:1] if findings.kind in _SWAYS else ()
+    return StepRecord(told="done", findings=tuple(f"{part.name}: {text}" for text in first))
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:

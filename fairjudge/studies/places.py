@@ -57,7 +57,7 @@ def line_named_in(message: str, text: str) -> int | None:
     match = _TABLE.match(message)
     if match is None:
         return None
-    kind, number, name, rest = match.groups()
+    kind, number, name, location = match.groups()
     lines, tables = text.splitlines(), dict[Place, list[tuple[str, int]]]()
     for place, line in _places(text):
         if (line_of_header := _HEADER.match(lines[line - 1])) is not None:
@@ -75,7 +75,7 @@ def line_named_in(message: str, text: str) -> int | None:
     if len(candidates) != 1:
         return None
     (_, header), *keys = candidates[0]
-    words = re.findall(r"[\w.-]+", rest)
+    words = re.findall(r"[\w.-]+", location)
     return next((line for word in words for key, line in keys if key == word), header)
 
 

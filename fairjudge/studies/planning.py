@@ -37,20 +37,20 @@ class PlannedStep:
 
 
 def plan_study(
-    asked: Study, folder: Path, *, skip_bad: bool, seconds_per_call: float, progress: Bars
+    study: Study, folder: Path, *, skip_bad: bool, seconds_per_call: float, progress: Bars
 ) -> tuple[PlannedStep, ...]:
     """Return the estimated calls of the steps that ask language models.
 
     Steps on which these build and that send no request are done, and kept: they cost nothing.
     """
-    check_study(asked, skip_bad=skip_bad)
+    check_study(study, skip_bad=skip_bad)
     make_folder(folder)
-    steps = steps_of(asked, folder)
+    steps = steps_of(study, folder)
     needed = needed_by([step for step in steps if step.models], steps)
     place = Workplace(progress=progress, skip_bad=skip_bad)
     with locked(folder), tempfile.TemporaryDirectory() as scratch, ExitStack() as opened:
         planner = _Planner(
-            asked=asked,
+            asked=study,
             folder=folder,
             scratch=Path(scratch),
             place=place,
@@ -64,7 +64,7 @@ def plan_study(
 
 @dataclass(kw_only=True)
 class _Planner:
-    """Goes through the steps in a folder of its own, each on what those before it left there."""
+    """Runs the steps in a scratch folder, each on the outputs of earlier steps."""
 
     asked: Study
     folder: Path
@@ -101,9 +101,9 @@ class _Planner:
         for path in twin.makes:
             make_folder(path.parent)
         place = replace(self.place, progress=Bars())
-        done = twin.work(place, self.scratch / RUNS / str(len(self.guessed)))
-        if any(text.startswith(UNJUDGED) for text in done.findings):
-            yield PlannedStep(step=step.name, plan=None, nothing=done.told)
+        outcome = twin.work(place, self.scratch / RUNS / str(len(self.guessed)))
+        if any(text.startswith(UNJUDGED) for text in outcome.findings):
+            yield PlannedStep(step=step.name, plan=None, nothing=outcome.told)
         for key, plan in self._plans().items():
             further = _further(plan, before.get(key))
             if further.n_calls or further.n_cached:
@@ -135,9 +135,9 @@ class _Planner:
         write_records(output, references)
         return plan
 
-    def _twin(self, asked: Study, name: str) -> Step:
+    def _twin(self, study: Study, name: str) -> Step:
         """Return the same step in the folder of stand-ins."""
-        by_name: Mapping[str, Step] = {step.name: step for step in steps_of(asked, self.scratch)}
+        by_name: Mapping[str, Step] = {step.name: step for step in steps_of(study, self.scratch)}
         return by_name[name]
 
 

@@ -27,12 +27,12 @@ KEY_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """What a step came to.
+class StepRecord:
+    """The result of a step.
 
-    ``told`` is its result in a few words, ``findings`` what is worth knowing of it in sentences,
-    ``next_step`` what to do then. ``n_lost`` of ``n_items`` failed, were refused or are empty; a
-    step with ``n_again`` of these is begun again by the next start, which asks for these alone.
+    ``told`` is the result in a few words, ``findings`` are its findings in sentences, ``next_step``
+    names the next step. ``n_lost`` of ``n_items`` failed, were refused or are empty; the next start
+    requests the ``n_again`` of these that may succeed.
     """
 
     told: str
@@ -68,14 +68,14 @@ class StudyRecord:
                 path=self.folder,
             )
 
-    def done(self, step: str, *, key: str) -> Done | None:
+    def done(self, step: str, *, key: str) -> StepRecord | None:
         """Return the recorded result of `step`, if inputs and outputs are unchanged."""
         entry = self.entries.get(step)
         if entry is None or entry["key"] != key or entry.get("n_again", entry["n_lost"]):
             return None
         if any(_digest(self.folder / name) != make for name, make in entry["makes"].items()):
             return None
-        return Done(
+        return StepRecord(
             told=entry["told"],
             findings=tuple(entry["findings"]),
             next_step=entry["next_step"],
@@ -84,12 +84,12 @@ class StudyRecord:
         )
 
     def note(
-        self, step: str, done: Done, *, key: str, makes: Sequence[Path], seconds: float
+        self, step: str, record: StepRecord, *, key: str, makes: Sequence[Path], seconds: float
     ) -> None:
         """Record the result of `step`."""
         digests = {path.relative_to(self.folder).as_posix(): _digest(path) for path in makes}
         self.entries[step] = {"key": key, "makes": digests, "seconds": round(seconds, 1)}
-        self.entries[step] |= asdict(done)
+        self.entries[step] |= asdict(record)
         self._write()
 
     def keep(self, steps: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from fairjudge.api.progress import Bars
 from fairjudge.api.showing import pages, texts
 from fairjudge.backends.budgeting import Budget
 from fairjudge.engine.costs import spent_in
-from fairjudge.engine.models import Spent
+from fairjudge.engine.models import RunCost
 from fairjudge.engine.runs import make_folder
 from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
@@ -24,7 +24,7 @@ from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study, read_study
 from fairjudge.studies.graph import steps_of
 from fairjudge.studies.record import (
-    Done,
+    StepRecord,
     StudyRecord,
     key_of,
     locked,
@@ -42,9 +42,9 @@ class StepResult:
     """
 
     name: str
-    done: Done
+    done: StepRecord
     seconds: float | None
-    spent: Spent | None = None
+    spent: RunCost | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -184,28 +184,28 @@ def study(
     return run_study(study, folder_of(study, folder), skip_bad=skip_bad, progress=Bars())
 
 
-def folder_of(asked: Study, folder: str | Path | None) -> Path:
+def folder_of(study: Study, folder: str | Path | None) -> Path:
     """Return where a study's files go."""
-    return asked.path.with_suffix("") if folder is None else Path(folder)
+    return study.path.with_suffix("") if folder is None else Path(folder)
 
 
 def run_study(
-    asked: Study,
+    study: Study,
     folder: Path,
     *,
     skip_bad: bool,
     progress: Bars,
     tell: Callable[[StepResult], None] = lambda _one: None,
 ) -> StudyResult:
-    """Run the steps of `asked`, and tell of each when it is done; see `study`."""
-    check_study(asked, skip_bad=skip_bad)
+    """Run the steps of `study`, and report each when it ends; see `fairjudge.study`."""
+    check_study(study, skip_bad=skip_bad)
     make_folder(folder)
-    budget = asked.budget()
-    asked = asked.asking(lambda model: model.on(budget))
+    budget = study.budget()
+    study = study.asking(lambda model: model.on(budget))
     place = Workplace(progress=progress, skip_bad=skip_bad)
     results = []
     with locked(folder):
-        steps, record = steps_of(asked, folder), StudyRecord(folder)
+        steps, record = steps_of(study, folder), StudyRecord(folder)
         record.keep([step.name for step in steps])
         with budget.recording(spending_file(folder, folder / RUNS), counts_ended=True):
             for step in steps:
@@ -220,9 +220,9 @@ def run_study(
     )
 
 
-def budget_left(asked: Study, folder: Path) -> Budget:
+def budget_left(study: Study, folder: Path) -> Budget:
     """Return the study's budget, with what its earlier starts spent booked."""
-    budget = asked.budget()
+    budget = study.budget()
     budget.book_earlier(spending_file(folder, folder / RUNS).earlier)
     return budget
 
@@ -255,7 +255,7 @@ def _write_costs(folder: Path, steps: Sequence[StepResult]) -> None:
         write_atomically(folder / COSTS, report_text({"cost_by_step": costs}))
 
 
-def _spent_on(step: Step, runs: Path) -> Spent | None:
+def _spent_on(step: Step, runs: Path) -> RunCost | None:
     """Return the spending of all starts on `step`, including former settings."""
     return spent_in(run_folders(runs, step.name)) if step.models else None
 

@@ -21,7 +21,7 @@ from fairjudge.run.judged import JudgeReport, judge_report
 from fairjudge.run.jury import judge_files
 from fairjudge.run.summaries import summarize_file
 from fairjudge.studies.files import JudgePart, Study
-from fairjudge.studies.record import KEY_LENGTH, Done
+from fairjudge.studies.record import KEY_LENGTH, StepRecord
 from fairjudge.text.counting import pluralize
 
 _MAX_NAMED = 3
@@ -54,7 +54,7 @@ class Step:
     reads: tuple[Path, ...]
     makes: tuple[Path, ...]
     settings: Mapping[str, Any]
-    work: Callable[[Workplace, Path], Done] = field(repr=False)
+    work: Callable[[Workplace, Path], StepRecord] = field(repr=False)
     models: tuple[Model, ...] = ()
     limit: int | None = None
 
@@ -114,7 +114,7 @@ def build_step(at: Layout, model: Model, options: BuildOptions) -> Step:
     """Return the step that builds references."""
     clusters, output = at.clusters, at.sources
 
-    def work(place: Workplace, run: Path) -> Done:
+    def work(place: Workplace, run: Path) -> StepRecord:
         outcome = build_file(
             clusters,
             output,
@@ -127,7 +127,7 @@ def build_step(at: Layout, model: Model, options: BuildOptions) -> Step:
         n_questions = sum(len(cluster.reference.question_answers) for cluster in outcome.clusters)
         n, n_without = len(outcome.clusters), outcome.n_without_questions
         n_broken = sum(bool(cluster.why_none and cluster.problems) for cluster in outcome.clusters)
-        return Done(
+        return StepRecord(
             told=f"{pluralize(n_questions, 'question')} on {pluralize(n, 'cluster')}",
             findings=(
                 (f"{n_without} of {pluralize(n, 'cluster')} got no question.",) if n_without else ()
@@ -152,7 +152,7 @@ def summarize_step(at: Layout, options: SummarizeOptions, model: Model) -> Step:
     system = str(options.system)
     clusters, output = at.clusters, at.written(system)
 
-    def work(place: Workplace, run: Path) -> Done:
+    def work(place: Workplace, run: Path) -> StepRecord:
         outcome = summarize_file(
             clusters,
             output,
@@ -166,7 +166,7 @@ def summarize_step(at: Layout, options: SummarizeOptions, model: Model) -> Step:
         if outcome.failed and not n:
             why = outcome.failed[0].why
             raise RunError(f"no summary by {system}: {why.reason}: {why.detail}")
-        return Done(
+        return StepRecord(
             told=pluralize(n, "summary", "summaries"),
             n_items=n + n_failed,
             n_lost=n_failed,
@@ -187,12 +187,12 @@ def gather_step(at: Layout) -> Step:
     """Return the step that puts the summaries of several files into one."""
     files, output = at.summary_files, at.summaries
 
-    def work(place: Workplace, _run: Path) -> Done:
+    def work(place: Workplace, _run: Path) -> StepRecord:
         loaded = [read_summaries(path, skip_bad=place.skip_bad) for path in files]
         check_distinct(loaded)
         rows = [record for file in loaded for record in file]
         write_records(output, rows)
-        return Done(told=pluralize(len(rows), "summary", "summaries"))
+        return StepRecord(told=pluralize(len(rows), "summary", "summaries"))
 
     return Step(name="summaries", reads=files, makes=(output,), settings={}, work=work)
 
@@ -203,7 +203,7 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
     files = (at.sources, at.summaries, at.judged(part))
     own = (options.prompt, options.scale, *options.paraphrases)
 
-    def work(place: Workplace, run: Path) -> Done:
+    def work(place: Workplace, run: Path) -> StepRecord:
         options_given: dict[str, Any] = {
             "options": options,
             "run": run,
@@ -218,7 +218,7 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
                 raise
             write_records(files[2], ())  # no question was found: the other judges go on
             problem = f"{UNJUDGED}{part.name}: {error.problem}."
-            return Done(told=error.problem, findings=(problem,))
+            return StepRecord(told=error.problem, findings=(problem,))
         return _judged(judge_report(outcome, options, seed=seed), part, at.study)
 
     return Step(
@@ -237,7 +237,7 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
     )
 
 
-def _judged(report: JudgeReport, part: JudgePart, study: Study) -> Done:
+def _judged(report: JudgeReport, part: JudgePart, study: Study) -> StepRecord:
     outcome, missing = report.outcome, report.outcome.missing
     judge = next((row.judge for row in outcome.ratings), "")
     judge += "" if part.name == outcome.plan.aspect else f" ({part.name})"
@@ -261,7 +261,7 @@ def _judged(report: JudgeReport, part: JudgePart, study: Study) -> Done:
         later = "without 'limit' the next start continues"
         findings.append(f"A try: {n_left} by {part.name} are left; {later}.")
     todo = next_step(boards[0]) if boards else ""
-    return Done(
+    return StepRecord(
         told=details,
         findings=tuple(findings),
         next_step=todo if todo.startswith(NEXT) else "",

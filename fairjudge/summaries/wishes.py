@@ -24,11 +24,11 @@ DOCUMENTS: dict[TextKind, str] = {
     "debates": "statements made in a debate",
     "documents": "documents",
 }
-"""What a prompt calls the texts of a kind; news have prompts of their own."""
+"""The noun for texts of a kind in prompts; news have separate prompts."""
 TOKENS_PER_WORD, WORDS_PER_SENTENCE = 1.6, 28
 """Of news in English, with room to spare: a summary of the length asked for is not cut off."""
 _MAX_NAME_WORDS, _MAX_NAME_LENGTH = 4, 40
-"""What the name of a group may have at most to stand in a prompt."""
+"""Maximum words and characters of a group's name within a prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ def _fairness(articles: Sequence[Article], wishes: Wishes) -> str:
         (_group(value, place), members)
         for place, (value, members) in enumerate(sorted(numbers.items()), start=1)
     ]
-    what, wanted = _WORDINGS[wishes.fair_wording]
+    subject, clause = _WORDINGS[wishes.fair_wording]
     if wishes.fair_wording == "length":
         sizes = [
             sum(count_words(articles[n - 1].content) for n in members) for _, members in groups
@@ -130,10 +130,10 @@ def _fairness(articles: Sequence[Article], wishes: Wishes) -> str:
     else:
         shares = [name for name, _ in groups]
     places = "; ".join(f"{name}: {', '.join(map(str, members))}" for name, members in groups)
-    sentence = f"The sources differ in {named_words(attribute)} ({what}{', '.join(shares)}). "
+    sentence = f"The sources differ in {named_words(attribute)} ({subject}{', '.join(shares)}). "
     if wishes.fair_labels == "shown":
         sentence += f"Counted in the order shown, these are {places}. "
-    return sentence + wanted
+    return sentence + clause
 
 
 _WORDINGS: dict[FairWording, tuple[str, str]] = {
@@ -149,7 +149,7 @@ _WORDINGS: dict[FairWording, tuple[str, str]] = {
     ),
     "undefined": ("", "Write a summary that fairly represents the sources of all these groups."),
 }
-"""What stands before the groups' shares, and what is asked."""
+"""The introduction of the groups' shares, and the request, by wording."""
 
 
 def _group(value: str, number: int) -> str:

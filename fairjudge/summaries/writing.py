@@ -29,14 +29,14 @@ Strategy: TypeAlias = Literal["direct", "extract", "differences"]
 SENTENCES_PER_ARTICLE = 5
 """DiverseSumm, footnote 4."""
 _ARTICLES, _INSTRUCTIONS = "articles", "instructions"
-"""What a prompt of one's own may hold; the first it must."""
+"""Fields of a custom prompt; the first is required."""
 
 
 _NO_WISHES = Wishes()
 
 
 def own_prompt(path: str) -> Template:
-    """Read a prompt of one's own; `PromptError` where it lacks articles or asks for more."""
+    """Read a custom prompt; `PromptError` without ``articles`` or with unknown fields."""
     template = load_template_file(Path(path))
     if _ARTICLES not in template.fields or template.fields - {_ARTICLES, _INSTRUCTIONS}:
         raise PromptError(

@@ -14,7 +14,7 @@ def built_in_aspects() -> frozenset[str]:
 
 
 def own_aspects_advice(aspects: Iterable[str]) -> str:
-    """Return how to judge aspects of one's own, or to rename their labels."""
+    """Return advice on judging custom aspects, or renaming their labels."""
     names = sorted(aspects)
     listed = " or ".join(map(repr, names))
     return (

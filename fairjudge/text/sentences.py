@@ -25,6 +25,7 @@ _QUESTION_MARKS = tuple("?？؟፧⁇⁈⁉՞")
 _CLOSING = "\"'\u201d\u2019)」』》）\u00bb。. "
 _KHMER_STOP = re.compile(r"[\u17d4\u17d5]\s*(?=\S)")
 _PAUSE = re.compile(r"[、，；,;:：]\s*|\s+")
+_LEAST_NEWS_WORDS = 4
 _LEAST_PHRASE_WORDS = 3
 """A shorter phrase of Thai or Lao, such as a name between spaces, is joined to the next one."""
 _MOST_WORDS = 60
@@ -59,10 +60,12 @@ def split_sentences(text: str) -> tuple[Span, ...]:
         Every span is a verbatim piece of `text` with at least one letter or digit; what lies
         between spans is white space or bare punctuation. Empty for a text without a word.
     """
-    spans: list[Span] = []
+    return tuple(_spans(text))
+
+
+def _spans(text: str) -> Iterator[Span]:
     for start, end in _blocks(text):
-        spans.extend(_sentences_of_block(text, start, end))
-    return tuple(spans)
+        yield from _sentences_of_block(text, start, end)
 
 
 def sentence_texts(text: str) -> tuple[str, ...]:
@@ -103,19 +106,25 @@ def is_boilerplate(sentence: str) -> bool:
     )
 
 
-def news_sentences(text: str, *, min_words: int = 4) -> tuple[Span, ...]:
+def news_sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences of `text` that may contain news.
 
-    Without boilerplate, pieces of fewer than `min_words` words, and lines that look like a heading
-    or a list of names: no closing punctuation and at least 80 % of longer words capitalised.
+    Without boilerplate, pieces of fewer than four words, and lines that look like a heading or a
+    list of names: no closing punctuation and at least 80 % of longer words capitalised.
     """
-    return tuple(
-        span
-        for span in split_sentences(text)
-        if count_words(span.text) >= min_words
-        and not is_boilerplate(span.text)
-        and not _is_heading(span.text)
-    )
+    return tuple(span for span, _ in news_with_counts(text))
+
+
+def news_with_counts(text: str) -> Iterator[tuple[Span, int]]:
+    """Yield `news_sentences` with their numbers of words, reading `text` no further than needed."""
+    for span in _spans(text):
+        n_words = count_words(span.text)
+        if (
+            n_words >= _LEAST_NEWS_WORDS
+            and not is_boilerplate(span.text)
+            and not _is_heading(span.text)
+        ):
+            yield span, n_words
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:

@@ -8,13 +8,14 @@ from statistics import median
 
 from fairjudge.domain import Article, Cluster
 from fairjudge.text.counting import pluralize
-from fairjudge.text.scripts import count_words
-from fairjudge.text.sentences import news_sentences
+from fairjudge.text.sentences import news_with_counts
 
 MIN_WORDS = 40
 """An article with fewer words of news is a stub: a headline, a notice, a teaser of a paywall."""
 MIN_SHARE_OF_MEDIAN = 0.25
 """In a cluster of short texts, such as reviews, stubs are below this share of the median length."""
+_ENOUGH_WORDS = int(2 * MIN_WORDS / MIN_SHARE_OF_MEDIAN)
+"""More words change neither that share nor what is a stub."""
 _EMPTY = "empty"
 
 
@@ -26,27 +27,16 @@ class Skipped:
     reason: str
 
 
-def usable(
-    articles: Sequence[Article], *, min_words: int = MIN_WORDS
-) -> tuple[tuple[Article, ...], tuple[Skipped, ...]]:
-    """Split the articles of a cluster into usable ones and stubs.
+def usable(articles: Sequence[Article]) -> tuple[tuple[Article, ...], tuple[Skipped, ...]]:
+    """Return the usable articles of a cluster and the stubs, each with its reason, in order.
 
-    Parameters
-    ----------
-    articles : sequence of Article
-    min_words : int
-        Minimum of words without boilerplate, headings and fragments; in a cluster of short texts, a
-        quarter of the median over its articles with news, if that is less.
-
-    Returns
-    -------
-    usable_articles, skipped
-        Both in cluster order; every skipped article is named with its reason.
+    An article needs `MIN_WORDS` words without boilerplate, headings and fragments; in a cluster of
+    short texts, a quarter of the median over its articles with news, if that is less.
     """
     counts = [_words_of_news(article.content) for article in articles]
     with_news = [count for count in counts if count]
     usual = median(with_news) if with_news else 0
-    least = max(1, min(min_words, int(usual * MIN_SHARE_OF_MEDIAN)))
+    least = max(1, min(MIN_WORDS, int(usual * MIN_SHARE_OF_MEDIAN)))
     usable_articles: list[Article] = []
     skipped: list[Skipped] = []
     for article, count in zip(articles, counts, strict=True):
@@ -92,10 +82,15 @@ def articles_left_out(clusters: Iterable[Cluster]) -> tuple[ArticleLeftOut, ...]
 
 
 def _words_of_news(content: str) -> int | None:
-    """Return the number of words of news in `content`, None if it is empty."""
+    """Return the number of words of news, at most `_ENOUGH_WORDS`; None if there is no text."""
     if not content.strip():
         return None
-    return sum(count_words(sentence.text) for sentence in news_sentences(content))
+    count = 0
+    for _, n_words in news_with_counts(content):
+        count += n_words
+        if count >= _ENOUGH_WORDS:
+            return _ENOUGH_WORDS
+    return count
 
 
 def _why_not(count: int | None, least: int) -> str | None:

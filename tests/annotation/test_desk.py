@@ -156,16 +156,16 @@ def test_controls_are_asked_and_not_written(tmp_path):
 
 
 def test_the_chance_of_the_draw_stands_in_the_label(tmp_path):
-    with Office(tmp_path, drawn=[0, 1], probabilities=[0.25] * 12) as office:
+    with Office(tmp_path, order=[0, 1], probabilities=[0.25] * 12) as office:
         position = office.begin()
         while position is not None:
             position = office.label(position, 0)
         assert [row["probability"] for row in office.rows()] == [0.25, 0.25]
     # A larger draw keeps the labels and gives them their new chance; a smaller one leaves out.
-    with Office(tmp_path, drawn=[0, 1, 2], probabilities=[0.5] * 12) as office:
+    with Office(tmp_path, order=[0, 1, 2], probabilities=[0.5] * 12) as office:
         assert [row["probability"] for row in office.rows()] == [0.5, 0.5]
         assert office.begin() == 3
-    with Office(tmp_path, drawn=[1], probabilities=[0.1] * 12) as office:
+    with Office(tmp_path, order=[1], probabilities=[0.1] * 12) as office:
         assert [row["probability"] for row in office.rows()] == [0.1]
 
 

@@ -14,7 +14,7 @@ from fairjudge.annotation.board import Board, Event, Job
 from fairjudge.annotation.items import build_items, digest
 from fairjudge.annotation.moves import place_of
 from fairjudge.annotation.passages import (
-    Marked,
+    MarkedPassage,
     compared_texts,
     embedding_similarity,
     mark_passages,
@@ -237,12 +237,12 @@ def test_embeddings_mark_by_meaning():
     summary = Summary(eid="e", system="s", text="Volcanoes erupt.")
     (item,) = build_items(label_task("faithfulness"), [reference], [summary])
     marks = mark_passages([item], embedding_similarity(Letters()))[item.id]
-    assert marks == {0: Marked(start=12, end=32, mark="best")}
+    assert marks == {0: MarkedPassage(start=12, end=32, mark="best")}
 
 
 @given(st.text(), st.integers(0, 40), st.integers(0, 40))
 def test_paragraphs_lose_nothing_but_breaks_and_control_characters(text, start, length):
-    mark = Marked(start=start, end=start + length, mark="best")
+    mark = MarkedPassage(start=start, end=start + length, mark="best")
     shown = "".join(piece.text for line in paragraphs(text, (mark,)) for piece in line)
     kept = [character for character in text if character.isalnum()]
     assert [character for character in shown if character.isalnum()] == kept

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.bias.controls import CONTROLS, ControlSummarizer, topic_of
+from fairjudge.bias.analysis import CONTROLS, ControlSummarizer, topic_of
 from fairjudge.bias.fighting_words import fighting_words, input_bias
 from fairjudge.bias.people import Person
 from fairjudge.bias.representation import count_vectors, mask, masked_words

@@ -13,7 +13,7 @@ from fairjudge.api import bias
 from fairjudge.bias.entity_analysis import ENTITIES, EntityMeasure
 from fairjudge.bias.people import PeopleCounts
 from fairjudge.bias.registry import FAMILIES
-from fairjudge.bias.representation import DISTINGUISHABILITY, Told, ToldMeasure
+from fairjudge.bias.representation import DISTINGUISHABILITY, GroupCredit, GroupCreditMeasure
 from fairjudge.bias.resampling import shares
 from fairjudge.bias.word_lists import WORDS, IdentifierCounts, WordMeasure
 from fairjudge.cli._main import app
@@ -83,10 +83,10 @@ TOYS = {
         units=lambda counts: counts.people.units(),
         of_corpus=lambda _, sums: sums[:, :2].sum(axis=1) / sums[:, 2:].sum(axis=1),
     ),
-    "distinguishability": ToldMeasure(
+    "distinguishability": GroupCreditMeasure(
         key="accuracy",
         label="Accuracy of Guesses",
-        units=Told.units,
+        units=GroupCredit.units,
         of_corpus=lambda _, sums: sums[:, 0] / sums[:, 2],
     ),
 }

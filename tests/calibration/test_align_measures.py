@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.aligning.decision import Paired, decide, gain_of, why_barred
+from fairjudge.aligning.decision import PairedScores, decide, gain_of, why_barred
 from fairjudge.aligning.measures import (
     PAIRS,
     fit_pairs,
@@ -90,7 +90,7 @@ def test_it_takes_as_many_pairs_as_other_items_and_ties_alone_are_a_half():
     assert ties([0.0, 1.0]).tolist() == [0.5, 0.5]
 
 
-def drawn(seed: int, *, old: float, new: float, start: int = 0, n: int = 200) -> Paired:
+def drawn(seed: int, *, old: float, new: float, start: int = 0, n: int = 200) -> PairedScores:
     """Preferences, and two judges that name them with such chances, else a side at random."""
     rng = np.random.default_rng(seed)
     human = rng.choice([-1, 0, 1.0], n)
@@ -101,8 +101,8 @@ def drawn(seed: int, *, old: float, new: float, start: int = 0, n: int = 200) ->
     return paired(*sides, human, start=start)
 
 
-def paired(old, new, human, *, start: int = 0) -> Paired:
-    return Paired(
+def paired(old, new, human, *, start: int = 0) -> PairedScores:
+    return PairedScores(
         old=old,
         new=new,
         human=human,
@@ -114,7 +114,7 @@ def paired(old, new, human, *, start: int = 0) -> Paired:
     )
 
 
-def decided(development: Paired, test: Paired):
+def decided(development: PairedScores, test: PairedScores):
     return decide(development, test, rng=np.random.default_rng(0))
 
 

@@ -12,7 +12,7 @@ from fairjudge.aligning import decision as alignment
 from fairjudge.aligning.decision import (
     FEWEST_DOCUMENTS,
     Gain,
-    Paired,
+    PairedScores,
     check_enough,
     choose,
     decide,
@@ -26,9 +26,9 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
 
 
-def paired(old, new, human, *, documents=None, start=0, lost_old=0, lost_new=0) -> Paired:
+def paired(old, new, human, *, documents=None, start=0, lost_old=0, lost_new=0) -> PairedScores:
     n = len(human)
-    return Paired(
+    return PairedScores(
         old=np.array(old, dtype=float),
         new=np.array(new, dtype=float),
         human=np.array(human, dtype=float),
@@ -39,7 +39,7 @@ def paired(old, new, human, *, documents=None, start=0, lost_old=0, lost_new=0) 
     )
 
 
-def drawn(seed: int, n: int = 120, *, old: float = 1.0, new: float = 1.0, start=0) -> Paired:
+def drawn(seed: int, n: int = 120, *, old: float = 1.0, new: float = 1.0, start=0) -> PairedScores:
     """Labels, and two judges with noise of such sizes."""
     rng = np.random.default_rng(seed)
     human = rng.integers(1, 6, size=n)
@@ -47,7 +47,7 @@ def drawn(seed: int, n: int = 120, *, old: float = 1.0, new: float = 1.0, start=
     return paired(*judged, human, start=start)
 
 
-def decided(development: Paired, test: Paired):
+def decided(development: PairedScores, test: PairedScores):
     return decide(development, test, rng=np.random.default_rng(0))
 
 

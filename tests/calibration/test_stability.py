@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from fairjudge.calibration.stability import Repeated, stability
+from fairjudge.calibration.stability import RepeatedJudgements, stability
 from fairjudge.domain import Estimate, Undefined
 
 
 def measure(values, items, variants=None, documents=None):
     return stability(
-        Repeated(
+        RepeatedJudgements(
             values=np.asarray(values, dtype=float),
             items=items,
             variants=["one"] * len(values) if variants is None else variants,

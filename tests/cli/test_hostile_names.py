@@ -162,11 +162,12 @@ def test_no_command_lets_them_through(cli, server, inputs):
 def test_no_reply_of_a_server_gets_through(cli, server, inputs, said):
     server.answer = lambda call: said
     some = ("--max-unscored", "1")
+    at_once = ("--concurrency", "40", "--max-wait", "1")  # what is no reply is asked for again
     for command in (
-        judging(server),
-        building(server),
-        ("summarize", "clusters.jsonl", "-o", "made.jsonl", *openai(server)),
-        ("fairness", "split", "summaries.jsonl", "-o", "units.jsonl", *openai(server)),
+        (*judging(server), *at_once),
+        (*building(server), *at_once),
+        ("summarize", "clusters.jsonl", "-o", "made.jsonl", *openai(server), *at_once),
+        ("fairness", "split", "summaries.jsonl", "-o", "units.jsonl", *openai(server), *at_once),
     ):
         done = cli(*command, *(() if "split" in command else some))
         assert done.code in {0, 3}, done.err

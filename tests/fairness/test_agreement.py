@@ -37,7 +37,7 @@ def test_agreement_over_samples_is_scipys_rho_with_an_interval():
     truth = rng.random(120)
     first = dict(zip(keys, truth + rng.normal(0, 0.2, 120), strict=True))
     second = dict(zip(keys, truth + rng.normal(0, 0.2, 120), strict=True)) | {("x", "s"): 1.0}
-    found = agreement_over_samples(first, second, rng=rng)
+    found = agreement_over_samples(first, second, resampling=Resampling(rng=rng))
     expected = spearmanr(list(first.values()), list(second.values())[:120]).statistic
     assert found.rho.value == pytest.approx(expected)
     assert found.rho.low < expected < found.rho.high
@@ -49,14 +49,18 @@ def test_agreement_over_systems_by_hand():
     # ranks 1 2 3 4 and 1 2 4 3: rho = 1 - 6 * 2 / (4 * 15) = .8
     first = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}
     second = {"a": 0.01, "b": 0.02, "c": 0.09, "d": 0.05}
-    found = agreement_over_systems(first, second, rng=np.random.default_rng(2))
+    found = agreement_over_systems(
+        first, second, resampling=Resampling(rng=np.random.default_rng(2))
+    )
     assert found.rho.value == pytest.approx(0.8)
     # of 24 orders 8 have |rho| of .8 or more: identity, 3 neighbour swaps, and their reverses
     assert found.rho.p_value == pytest.approx(8 / 24, abs=0.04)
 
 
 def test_too_little_in_common_has_no_correlation():
-    found = agreement_over_systems({"a": 1.0}, {"b": 1.0}, rng=np.random.default_rng(0))
+    found = agreement_over_systems(
+        {"a": 1.0}, {"b": 1.0}, resampling=Resampling(rng=np.random.default_rng(0))
+    )
     assert isinstance(found.rho, Undefined)
     assert found.n_unmatched == 2
 

@@ -56,7 +56,9 @@ def test_correlations_of_scorers_over_summaries(correlation, of):
     held = 0
     for _ in range(DATA_SETS):
         pair = [keyed(shape(one)) for one in scored(rng, 40)]
-        found = agreement_over_samples(*pair, rng=rng, n_resamples=600, correlation=correlation)
+        found = agreement_over_samples(
+            *pair, resampling=Resampling(rng=rng, n_resamples=600), correlation=correlation
+        )
         held += covers(found.rho, truth)
     assert LOW <= held / DATA_SETS <= HIGH
 
@@ -66,7 +68,9 @@ def test_scorers_of_few_systems_agree_by_chance_as_rarely_as_said():
     wrong = 0
     for _ in range(DATA_SETS):
         pair = [{f"s{n}": float(v) for n, v in enumerate(rng.normal(size=8))} for _ in range(2)]
-        p = agreement_over_systems(*pair, rng=rng, n_resamples=600).rho.p_value
+        p = agreement_over_systems(
+            *pair, resampling=Resampling(rng=rng, n_resamples=600)
+        ).rho.p_value
         wrong += p < 0.05
     assert wrong / DATA_SETS <= MOST_ERRORS
 

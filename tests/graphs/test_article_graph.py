@@ -10,12 +10,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from fairjudge.domain import Answer, Article, Unscored
 from fairjudge.graphs.by_article import ArticleDeps, build_article_graph
 from fairjudge.references.ports import (
-    Answered,
+    ArticleAnswers,
     ArticleBuilder,
-    Completed,
+    CompletionResult,
     Grouping,
     LocatedAnswer,
-    Missed,
+    MissedAnswer,
     Question,
 )
 
@@ -46,7 +46,7 @@ class Answerer:
         self.calls.append((article.aid, tuple(question.text for question in questions)))
         if article.aid in self.failing:
             return self.failing[article.aid]
-        return Answered(found=tuple(self._found(questions, article.aid)), n_absent=1)
+        return ArticleAnswers(found=tuple(self._found(questions, article.aid)), n_absent=1)
 
     def _found(self, questions, aid):
         for index, question in enumerate(questions):
@@ -349,9 +349,9 @@ class Completer:
         self.calls.append("".join(aids))
         if self.failing is not None:
             return self.failing
-        return Completed(
+        return CompletionResult(
             missed=tuple(
-                Missed(
+                MissedAnswer(
                     question=0,
                     group=0,
                     answer=Answer(aid=aid, answer="wet", stance=stance),

@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from fairjudge.domain import Answer, Article, Unscored
 from fairjudge.graphs.reference import ReferenceDeps, build_reference_graph
-from fairjudge.references.ports import Builder, Checked
+from fairjudge.references.ports import Builder, FilterResult
 
 ARTICLES = tuple(
     Article(aid=aid, content=f"{aid} " + "word " * (10 * n)) for n, aid in enumerate("abcdef", 1)
@@ -161,18 +161,18 @@ async def test_answers_that_cannot_be_grouped_drop_the_question_and_say_so():
 
 
 async def test_the_post_filter_drops_answers_and_validity_is_applied_again():
-    kept = await run(deps(post_filter=Filter(Checked(invalid=frozenset({0}), diverse=True))))
+    kept = await run(deps(post_filter=Filter(FilterResult(invalid=frozenset({0}), diverse=True))))
     assert [[a["aid"] for a in g] for g in kept["question_answers"][0]["answer_groups"]] == [
         ["c"],
         ["b"],
     ]
-    gone = await run(deps(post_filter=Filter(Checked(invalid=frozenset({2}), diverse=True))))
+    gone = await run(deps(post_filter=Filter(FilterResult(invalid=frozenset({2}), diverse=True))))
     assert gone["question_answers"] == []
     assert gone["dropped"][-1] == {"question": "cause?", "why": "1 answer group, fewer than 2"}
 
 
 async def test_questions_whose_answers_do_not_differ_are_dropped():
-    state = await run(deps(post_filter=Filter(Checked(invalid=frozenset(), diverse=False))))
+    state = await run(deps(post_filter=Filter(FilterResult(invalid=frozenset(), diverse=False))))
     assert state["question_answers"] == []
     assert state["dropped"][-1]["why"] == "answers do not differ"
 

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fairjudge.references import consolidation
-from fairjudge.references.consolidation import (
+from fairjudge.references import embedded
+from fairjudge.references.embedded import (
     THRESHOLD,
     consolidate,
     equivalence,
@@ -266,5 +266,5 @@ def test_nanco_development_questions_give_the_thresholds_in_use() -> None:
 
 
 def test_usual_figures_and_weights_are_sane() -> None:
-    assert 0 < consolidation.USUAL_SIMILARITY < consolidation.HIGHEST_TYPICAL < 1
-    assert consolidation.VIEW_WEIGHTS[0] == max(consolidation.VIEW_WEIGHTS)
+    assert 0 < embedded.USUAL_SIMILARITY < embedded.HIGHEST_TYPICAL < 1
+    assert embedded.VIEW_WEIGHTS[0] == max(embedded.VIEW_WEIGHTS)

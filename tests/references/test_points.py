@@ -5,9 +5,14 @@ from trained_double import WordBag, WordModels
 
 from fairjudge.domain import Article
 from fairjudge.references import points as points_module
-from fairjudge.references.counts import count_questions
 from fairjudge.references.embedded import LocalConsolidator
-from fairjudge.references.local import LocalReferences
+from fairjudge.references.local import (
+    UNNAMED,
+    LocalReferences,
+    count_questions,
+    noun_phrases,
+    topics_of,
+)
 from fairjudge.references.points import Point, PointFinder
 from fairjudge.references.statements import (
     LEAST_OF_ARTICLE,
@@ -17,7 +22,6 @@ from fairjudge.references.statements import (
     stands_alone,
     statements_of,
 )
-from fairjudge.references.topics import UNNAMED, noun_phrases, topics_of
 
 
 @pytest.mark.parametrize("text", [

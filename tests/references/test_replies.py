@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairjudge.domain import Unscored
-from fairjudge.references.ports import Checked
+from fairjudge.references.ports import FilterResult
 from fairjudge.references.replies import (
     read_answers,
     read_check,
@@ -114,7 +114,7 @@ def test_groups_that_are_no_partition_are_unscored(text):
 
 def test_findings_are_read():
     found = read_check('{"invalid": [2], "diverse": true}', n=2)
-    assert found == Checked(invalid=frozenset({1}), diverse=True)
+    assert found == FilterResult(invalid=frozenset({1}), diverse=True)
 
 
 @pytest.mark.parametrize(
@@ -143,4 +143,4 @@ def test_no_reply_crashes_a_reader(text):
         read_groups(text, n=2),
         read_check(text, n=2),
     ):
-        assert isinstance(found, tuple | Unscored | Checked)
+        assert isinstance(found, tuple | Unscored | FilterResult)

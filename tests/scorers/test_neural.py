@@ -12,11 +12,10 @@ from fairjudge.analysis.value_scores import value_scores
 from fairjudge.domain import Summary
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.values import label_corpus
-from fairjudge.scorers._pairs import buckets
 from fairjudge.scorers._pretrained import batches, load_pretrained, windows
 from fairjudge.scorers.bart_score import load_bart_score
 from fairjudge.scorers.bert_score import load_bert_score
-from fairjudge.scorers.entailment import label_columns, load_entailment
+from fairjudge.scorers.entailment import buckets, label_columns, load_entailment
 from tests.fairness.conftest import make_cluster
 
 torch = pytest.importorskip("torch", reason="needs torch and transformers: extra [local]")

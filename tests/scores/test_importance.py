@@ -6,13 +6,13 @@ import pytest
 
 from fairjudge.domain import ChecklistEntry, Judgement, Reference
 from fairjudge.scores.coverage_slices import coverage_slices
-from fairjudge.scores.importance import Weighed, weightings
+from fairjudge.scores.importance import WeightedCoverage, weightings
 
 VITAL, OKAY = "vital", "okay"
 
 
 def group(value, weight=1.0, importance=None, eid="e"):
-    return Weighed(eid=eid, value=value, weight=weight, importance=importance)
+    return WeightedCoverage(eid=eid, value=value, weight=weight, importance=importance)
 
 
 def test_the_scores_of_autonuggetizer():
@@ -80,7 +80,7 @@ def test_one_judging_is_shown_in_all_ways_and_by_kind_of_question():
 
 
 def of_question(value, number, aggregator=None, eid="e"):
-    return Weighed(
+    return WeightedCoverage(
         eid=eid, value=value, weight=1.0, importance=None, question=number, aggregator=aggregator
     )
 

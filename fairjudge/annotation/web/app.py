@@ -214,7 +214,7 @@ class _Pages:
         return self._page("figures.html", **self._figures(request))
 
     async def labelled_item(self, request: Request, number: str) -> Response:
-        """Show an item with everybody's labels, to those who have the token."""
+        """Show an item with the labels of all annotators; needs the token."""
         self._sees_progress(request)
         if not number.isascii() or not number.isdecimal() or len(number) > 9:
             raise _Refusal(404, "There is no such item.")
@@ -299,7 +299,9 @@ class _Pages:
         """Respond to an error: 400 for invalid input, 503 if an answer could not be stored."""
         if isinstance(error, InputError):
             return self._message(400, str(error))
-        return self._message(503, "Your answer was not kept. Tell who runs this page, and wait.")
+        return self._message(
+            503, "Your answer was not stored. Tell the person who runs this page, and wait."
+        )
 
     async def missing(self, _: Request, __: Exception) -> Response:
         return self._message(404, "There is no such page.")
@@ -317,7 +319,7 @@ def _to_item(position: int | None, suffix: str = "") -> Response:
 
 
 async def _form(request: Request) -> Mapping[str, str]:
-    """Read a form of at most `MAX_BODY_BYTES`, whatever length the request declares."""
+    """Read a form of at most `MAX_BODY_BYTES`, regardless of the declared length."""
     body = b""
     async for chunk in request.stream():
         body += chunk
@@ -370,16 +372,16 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def known_as(name: str, known: Iterable[str]) -> str | None:
+def known_as(name: str, names: Iterable[str]) -> str | None:
     """Return the known spelling of a name, ignoring case and width; None for a new name."""
-    every = tuple(known)
+    every = tuple(names)
     if name in every:
         return name
     return next((other for other in every if folded(other) == folded(name)), None)
 
 
-def similar(name: str, known: Iterable[str]) -> str | None:
+def similar(name: str, names: Iterable[str]) -> str | None:
     """Return the known name that is most like `name`, None where none is near."""
-    near = {other: SequenceMatcher(None, folded(other), folded(name)).ratio() for other in known}
+    near = {other: SequenceMatcher(None, folded(other), folded(name)).ratio() for other in names}
     best = max(near, key=near.__getitem__, default=None)
     return best if best is not None and near[best] >= _NEAR else None

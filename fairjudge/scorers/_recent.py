@@ -1,0 +1,37 @@
+"""The last results of the local models: a notebook asks several judges about the same texts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from numpy.typing import NDArray
+
+_MOST_RESULTS = 128
+"""About 40 MB where each is of a cluster's sentences."""
+
+
+class RecentResults:
+    """Results of a pure function of texts, the least recently used ones dropped."""
+
+    def __init__(self) -> None:
+        self._results: OrderedDict[bytes, NDArray[Any]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: object, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        """Return the result of `key`, whose ``repr`` names all that `compute` depends on."""
+        digest = hashlib.sha256(repr(key).encode()).digest()
+        with self._lock:
+            result = self._results.get(digest)
+        if result is None:
+            result = compute()
+            result.setflags(write=False)
+        with self._lock:
+            self._results[digest] = result
+            self._results.move_to_end(digest)
+            if len(self._results) > _MOST_RESULTS:
+                self._results.popitem(last=False)
+        return result
