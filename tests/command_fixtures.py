@@ -5,6 +5,7 @@ A `conftest.py` imports those that its folder needs.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -60,3 +61,14 @@ def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
         return Done(int(ended.value.code or 0), out, err)
 
     return run_command
+
+
+@pytest.fixture
+def cli_in(cli: Callable[..., Done]) -> Callable[..., Done]:
+    """Run a command in a folder, in this process: as a process it imports for two seconds."""
+
+    def run_in(folder: Path, *args: object) -> Done:
+        with contextlib.chdir(folder):
+            return cli(*args)
+
+    return run_in

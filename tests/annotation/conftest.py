@@ -3,6 +3,7 @@
 import pytest
 from annotation_tools import close_clients, kill_servers
 from browser import chromium, open_page  # noqa: F401
+from command_fixtures import cli, cli_in  # noqa: F401
 
 
 @pytest.fixture(autouse=True)

@@ -9,12 +9,16 @@ import sys
 import httpx
 import pytest
 from annotation_tools import Annotator, rows, serve, write_world
-from cli_tools import finish, start, write_jsonl
+from cli_tools import write_jsonl
 
 
-def run(folder, *arguments):
-    done = finish(start("annotate", *arguments, cwd=folder))
-    return done.code, done.out + done.err
+@pytest.fixture
+def run(cli_in):
+    def annotate(folder, *arguments):
+        done = cli_in(folder, "annotate", *arguments)
+        return done.code, done.out + done.err
+
+    return annotate
 
 
 @pytest.fixture
@@ -27,7 +31,7 @@ COVERAGE = ("references.json", "--task", "coverage", "--summaries", "summaries.j
 OUT = ("-o", "labels.jsonl")
 
 
-def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder):
+def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder, run):
     code, said = run(folder, *COVERAGE, *OUT, "--dry-run", "--overlap", "0.5", "--raters", "3")
     assert code == 0
     # Twelve items, six of them by three people: 6 + 18.
@@ -51,14 +55,14 @@ def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder):
         ((*COVERAGE, *OUT, "--scale", "missing.toml"), 1, "missing.toml"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(folder, arguments, code, said):
+def test_what_is_wrong_is_said_in_one_line(folder, run, arguments, code, said):
     found, text = run(folder, *arguments)
     assert found == code
     assert said in text
     assert "Traceback" not in text
 
 
-def test_a_control_that_is_no_answer_is_refused(folder):
+def test_a_control_that_is_no_answer_is_refused(folder, run):
     control = {
         "eid": "e0", "system": "secret-x", "aspect": "coverage", "annotator": "gold",
         "value": 4, "unit": "answer:0.0",

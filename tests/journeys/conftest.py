@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from command_fixtures import cli, no_keys, own_home, server
+from command_fixtures import cli, cli_in, no_keys, own_home, server
 
-__all__ = ["cli", "no_keys", "own_home", "server"]
+__all__ = ["cli", "cli_in", "no_keys", "own_home", "server"]

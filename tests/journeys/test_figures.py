@@ -7,19 +7,16 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cli_tools import Done
 
 import fairjudge as fj
 from fairjudge.errors import ConfigurationError
 
 SYSTEMS = ("lead", "gpt", "llama", "mistral")
-
-
-def fairjudge(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "fairjudge", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -60,28 +57,32 @@ def stems(folder: Path) -> list[str]:
     return sorted(path.stem.partition("-")[2] for path in folder.glob("*.svg"))
 
 
-def test_ranks_wins_and_position_of_pairs_are_files(folder: Path) -> None:
+def test_ranks_wins_and_position_of_pairs_are_files(
+    folder: Path, cli_in: Callable[..., Done]
+) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    done = fairjudge(folder, "rank", "p.jsonl", "--figures", "ranks")
-    assert done.returncode == 0, done.stderr
+    done = cli_in(folder, "rank", "p.jsonl", "--figures", "ranks")
+    assert done.code == 0, done.err
     assert stems(folder / "ranks") == [
         "ranking-by-j-coverage", "ranks-coverage-by-j", "wins-coverage-by-j"
     ]  # fmt: skip
-    done = fairjudge(folder, "report", "p.jsonl", "-o", "page.html", "--figures", "all")
-    assert done.returncode == 0, done.stderr
+    done = cli_in(folder, "report", "p.jsonl", "-o", "page.html", "--figures", "all")
+    assert done.code == 0, done.err
     assert [name for name in stems(folder / "all") if "by-pair-of-systems" in name]
     page = (folder / "page.html").read_text("utf-8")
     assert page.count("<svg") == len(stems(folder / "all"))  # each figure once, and no more
 
 
-def test_audits_and_fairness_write_their_figures_too(folder: Path) -> None:
+def test_audits_and_fairness_write_their_figures_too(
+    folder: Path, cli_in: Callable[..., Done]
+) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    done = fairjudge(folder, "audit", "position", "p.jsonl", "--figures", "position")
-    assert done.returncode == 0, done.stderr
+    done = cli_in(folder, "audit", "position", "p.jsonl", "--figures", "position")
+    assert done.code == 0, done.err
     assert stems(folder / "position") == [
         "position-bias-by-pair-of-systems-coverage-by-j", "position-coverage-by-j"
     ]  # fmt: skip
-    assert "Written: position (2 figures as SVG, PDF, PNG)" in done.stderr
+    assert "Written: position (2 figures as SVG, PDF, PNG)" in done.err
     clusters, summaries = [], []
     for document in range(6):
         articles = [
@@ -102,25 +103,25 @@ def test_audits_and_fairness_write_their_figures_too(folder: Path) -> None:
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(lines, "utf-8")
     words = ["clusters.jsonl", "--summaries", "summaries.jsonl", "--attribute", "sentiment"]
-    done = fairjudge(folder, "fairness", "proportional", *words, "--scorer", "unigrams",
+    done = cli_in(folder, "fairness", "proportional", *words, "--scorer", "unigrams",
                      "--figures", "shares")  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "Written: shares" in done.stderr
+    assert done.code == 0, done.err
+    assert "Written: shares" in done.err
     assert "ratio-of-shares-s" in stems(folder / "shares")
     words = ["oracle", "clusters.jsonl", "--attribute", "sentiment", "--documents", "2"]
-    done = fairjudge(folder, "fairness", *words, "--json", "oracle.json", "--figures", "oracle")
-    assert done.returncode == 0, done.stderr
+    done = cli_in(folder, "fairness", *words, "--json", "oracle.json", "--figures", "oracle")
+    assert done.code == 0, done.err
     assert stems(folder / "oracle") == ["biased-minus-balanced-pseudo-summaries"]
     bur = json.loads((folder / "oracle.json").read_text("utf-8"))["measures"]["bur"]["difference"]
     (figure,) = (folder / "oracle").glob("*.svg")
     assert f"{bur['value']:.2f} [{bur['low']:.2f}" in figure.read_text("utf-8")
 
 
-def test_judge_by_people_from_json_and_page(folder: Path) -> None:
+def test_judge_by_people_from_json_and_page(folder: Path, cli_in: Callable[..., Done]) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     words = ["calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100"]
-    done = fairjudge(folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people")
-    assert done.returncode == 0, done.stderr
+    done = cli_in(folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people")
+    assert done.code == 0, done.err
     found = json.loads((folder / "c.json").read_text("utf-8"))["groups"][0]["confusion"]
     assert sum(map(sum, found["counts"])) == 24 * 4
     assert found["rows"] == found["columns"] == [1, 2, 3, 4, 5]

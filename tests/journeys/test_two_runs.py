@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cli_tools import Done
 
 
-def compare(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "fairjudge", "compare", "old.jsonl", "new.jsonl", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+@pytest.fixture
+def compare(cli_in: Callable[..., Done]) -> Callable[..., Done]:
+    return lambda folder, *words: cli_in(folder, "compare", "old.jsonl", "new.jsonl", *words)
 
 
 def row(document: int, system: str, value: float, prompt: str) -> dict[str, object]:
@@ -42,9 +42,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_changed_is_named_item_by_item(folder: Path) -> None:
+def test_what_changed_is_named_item_by_item(folder: Path, compare: Callable[..., Done]) -> None:
     done = compare(folder, "--json", "found.json", "--html", "page.html")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     report = json.loads((folder / "found.json").read_text("utf-8"))
     assert [one["setting"] for one in report["settings"]] == ["prompt"]
     assert report["settings"][0] == {"setting": "prompt", "first": ["v1"], "second": ["v2"]}
@@ -66,28 +66,30 @@ def test_what_changed_is_named_item_by_item(folder: Path) -> None:
         for other, n in zip(found["columns"], counts, strict=True):
             assert n == sum(old[key] == value and new[key] == other for key in old)
     page = (folder / "page.html").read_text("utf-8")
-    for text in (done.stdout, page):
+    for text in (done.out, page):
         assert "Items that differ most" in text
         assert "2 of 2 items that changed." in text
 
 
-def test_the_same_settings_and_values_are_not_listed(folder: Path) -> None:
+def test_the_same_settings_and_values_are_not_listed(
+    folder: Path, compare: Callable[..., Done]
+) -> None:
     (folder / "new.jsonl").write_bytes((folder / "old.jsonl").read_bytes())
-    report = json.loads(compare(folder, "--json", "-").stdout)
+    report = json.loads(compare(folder, "--json", "-").out)
     assert report["settings"] == []
     assert report["groups"][0]["largest"] == []
-    assert "Items that differ most" not in compare(folder).stdout
+    assert "Items that differ most" not in compare(folder).out
 
 
-def test_many_values_have_no_confusion_table(folder: Path) -> None:
+def test_many_values_have_no_confusion_table(folder: Path, compare: Callable[..., Done]) -> None:
     rows = [row(d, "a", 1 + d / 10, "v1") for d in range(20)]
     write(folder / "old.jsonl", rows)
     write(folder / "new.jsonl", rows)
-    report = json.loads(compare(folder, "--json", "-").stdout)
+    report = json.loads(compare(folder, "--json", "-").out)
     assert report["groups"][0]["confusion"] is None
 
 
-def test_pairs_are_named_with_both_systems(folder: Path) -> None:
+def test_pairs_are_named_with_both_systems(folder: Path, compare: Callable[..., Done]) -> None:
     pairs = [
         {
             "eid": f"d{d}",
@@ -110,4 +112,4 @@ def test_pairs_are_named_with_both_systems(folder: Path) -> None:
     (one,) = group["largest"]
     assert (one["eid"], one["system"], one["system_b"]) == ("d2", "a", "b")
     assert (one["first"], one["second"]) == (1.0, -1.0)
-    assert "a - b" in done.stdout
+    assert "a - b" in done.out
